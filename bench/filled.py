@@ -39,9 +39,9 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one call took: milliseconds of the clock and of the hub's processor, in the median.
+    """Cost of one call, in median milliseconds: on the clock (`took`) and of the hub's processor (`worked`).
 
-    And those on average, in which there is also what the hub did beside the calls.
+    `average` is the mean processor time, and also counts the hub's work beside the calls.
     """
 
     took: float

@@ -62,7 +62,7 @@ COPIED = (
 
 
 class Model(NamedTuple):
-    """What is copied: when it was begun, where the log ended, and how many there were of each noun."""
+    """The source of a copy: its start time, the end of its log, and the number of rows of each noun."""
 
     begun: int
     last: int
@@ -184,7 +184,7 @@ class Late:
 
 
 def _stood(schedule: Path) -> float:
-    """For how many seconds a thread that could go on has stood in line for a processor; 0 where nobody counts."""
+    """Seconds that a runnable thread has waited for a processor; 0 where the kernel does not count them."""
     return int(schedule.read_text().split()[1]) / 1e9 if schedule.exists() else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What a free lease costs: asked for and given back over HTTP, and in front of a command by `hubbub with`.
+"""Cost of a free lease: acquired and released over HTTP, and around a command by `hubbub with`.
 
 Each number is of `CALLS` calls, the forms in turn. Run with `python -m bench.leases`.
 """

@@ -1,4 +1,4 @@
-"""What it costs the hub to meter: the processor time of an export, of the size that Claude Code's have, by form.
+"""Cost of metering for the hub: processor time of one export, as large as Claude Code's, for each format.
 
 The aim is that 1,000 exports a minute take less than a fiftieth of a processor, 1,200 µs each. Run with
 `python -m bench.meter`.
@@ -24,7 +24,7 @@ JSON, PROTOBUF = "application/json", "application/x-protobuf"
 
 
 def event(name: str, number: int, **told: object) -> dict[str, Any]:
-    """What a client tells of something that happened."""
+    """Build one log record as a client exports it."""
     common = {
         "event.name": name,
         "session.id": f"s-{number % 50}",
@@ -44,7 +44,7 @@ def event(name: str, number: int, **told: object) -> dict[str, Any]:
 
 
 def export(number: int) -> dict[str, Any]:
-    """What a client sends, five seconds after the last."""
+    """Build the export that a client sends every five seconds."""
     used = {
         "input_tokens": 120,
         "output_tokens": 900,

@@ -1,4 +1,4 @@
-"""What one more of each thing costs a hub, on either engine: a call, a task and the year that it is kept, a stream.
+"""Cost of one more of each thing, on either engine: a call, a task kept for a year, an open stream.
 
 A task is sent, read, acknowledged and answered over HTTP by CommHub's tools, by clients that keep their connections.
 Run with `python -m bench.units`; PostgreSQL is started with its data in the working folder, as by `bench.postgres`.
@@ -67,7 +67,7 @@ def hub_on(data: Path, **variables: str) -> Iterator[Served]:
 
 
 def sqlite_bytes(data: Path) -> int:
-    """How much of the database's file is in use."""
+    """Return the number of bytes in use in the database file."""
     (file,) = data.glob("*.db")
     db = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
     (pages,), (free,) = (
@@ -80,7 +80,7 @@ def sqlite_bytes(data: Path) -> int:
 
 
 def postgres_bytes(url: str) -> int:
-    """How large the database is, with its indexes, without what was updated away."""
+    """Return the size of the database in bytes, with its indexes and without dead rows."""
     with psycopg.connect(url, autocommit=True) as db:
         db.execute("VACUUM FULL")
         row = db.execute("SELECT pg_database_size(current_database())").fetchone()

@@ -60,7 +60,7 @@ class Mutant:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the simulator is to notice, and no test."""
+        """True if the simulator has to notice the mutant, rather than a test."""
         return self.test == SIMULATE
 
     @property

@@ -1,4 +1,4 @@
-"""What the number of a step chooses: something that is there just now, so that a step means something anywhere."""
+"""The hand: turns a step's number into something that exists now, so that the step has a meaning in any story."""
 
 import random
 from collections.abc import Iterator, Sequence

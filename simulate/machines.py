@@ -110,7 +110,7 @@ class Wire:
 
 @dataclass(slots=True)
 class Deeds:
-    """What machines really did: how often each thing that was ordered by its mark."""
+    """The machines' actual work: how often each order was performed, counted by its mark."""
 
     done: Counter[str]
     source: random.Random

@@ -249,7 +249,7 @@ async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
 
 
 def _compare(call: Prepared, outcome: ToolResult) -> None:
-    """Of a call with a key the answer is the first one."""
+    """Check that a repeated call with the same key gets the first answer."""
     if call.tool in READS or call.tool == "checkin":
         return
     told = "".join(outcome.shown)

@@ -28,7 +28,7 @@ FINALE = 900  # seconds after which all that was ordered has come to its end, if
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Who does what. `number` chooses with what; `beside` says that it comes while the step before is under way."""
+    """One step of a story. `number` picks its object; with `beside` it starts while the step before is under way."""
 
     who: str
     does: str
@@ -54,7 +54,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What came of a run that broke a promise, or in which the product stumbled."""
+    """A run that broke a promise, or in which the product failed."""
 
     story: Story
     kind: str
@@ -108,7 +108,7 @@ def memory() -> Disk:
 
 
 def play(story: Story, disk: Disk | None = None) -> Failure | None:
-    """What breaks in a run, if anything does."""
+    """Play a story; return the failure it leads to, if any."""
     loop = VirtualLoop()
     disk = disk or memory()
     disk.clock, disk.fate = loop.unix_ms, Fate.NONE
@@ -125,7 +125,7 @@ def play(story: Story, disk: Disk | None = None) -> Failure | None:
 
 
 def _kind(error: Exception) -> str:
-    """What stands for a failure while its story is made smaller."""
+    """Name the failure in a form that stays the same while its story is made smaller."""
     return (
         f"{type(error).__name__}: {str(error).partition(':')[0]}"
         if isinstance(error, AssertionError)

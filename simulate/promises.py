@@ -63,7 +63,7 @@ class Job:
 
 @dataclass(slots=True)
 class Watch:
-    """Whoever looks after each step. `light` is looked at each time, the rest now and then and in the end."""
+    """The observer after each step. It checks `light` promises every time, the others now and then and at the end."""
 
     world: World
     seq: int = 0
@@ -270,7 +270,7 @@ CROSSED = {
 
 
 def what_was_answered_is_there(watch: Watch) -> Iterator[str]:
-    """What was answered with yes is kept once, what was refused never, and what nobody heard of once at most."""
+    """A write that was confirmed is kept once, a refused one never, and one without an answer at most once."""
     found: Counter[tuple[str, str]] = Counter()
     for table, texts in (("tasks", "title || description"), ("messages", "body")):
         for (text,) in watch.rows(f"SELECT {texts} FROM {table}"):
@@ -305,7 +305,7 @@ def the_log_tells_what_the_tables_tell(watch: Watch) -> Iterator[str]:
 
 
 def nobody_waits_without_a_reason(watch: Watch) -> Iterator[str]:
-    """Of each task that has not ended, `why` has something to say beside its status; and of each agent."""
+    """`why` gives a reason beside the status for each task that has not ended, and for each agent."""
     for slug, project in watch.world.projects.items():
         numbers = [
             str(number)
@@ -324,7 +324,7 @@ def nobody_waits_without_a_reason(watch: Watch) -> Iterator[str]:
 
 
 def nothing_is_overdue(watch: Watch) -> Iterator[str]:
-    """Whoever is answered is shown a world in which all has ended whose time had run out."""
+    """Every call is answered from a world in which everything overdue has ended."""
     now = watch.world.settled_at
     for row in watch.rows(
         f"""SELECT 'task', number, expires_at FROM tasks
@@ -351,7 +351,7 @@ def fences_only_rise(watch: Watch) -> Iterator[str]:
 
 
 def the_first_in_turn_waits_for_something(watch: Watch) -> Iterator[str]:
-    """Who is first in turn waits for something that others hold."""
+    """The first in turn waits for something that others hold."""
     held: Counter[tuple[bytes, str]] = Counter()
     counted = {(project, thing): most for project, thing, most in watch.rows("SELECT * FROM capacities")}
     waiting: dict[bytes, dict[str, int]] = {}
@@ -408,7 +408,7 @@ def _orders_go_on(watch: Watch) -> Iterator[str]:
 
 
 def the_feed_passes_on_the_log(watch: Watch) -> Iterator[str]:
-    """Whoever follows the log hears each line once, in order."""
+    """A follower of the log receives each line once, in order."""
     heard = watch.world.hub.heard
     if not heard:
         return

@@ -24,7 +24,7 @@ FIRST = 10**9  # below which a run begins that names no seed
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of some seeds that were played one after the other."""
+    """Result of playing some seeds, one after the other."""
 
     seeds: int
     steps: int

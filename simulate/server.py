@@ -92,7 +92,7 @@ class Server:
 
 
 def _refused(operation: Operation[T]) -> Callable[[Tx], T]:
-    """As the operation, but for its commit."""
+    """Wrap the operation so that its commit fails."""
 
     def run(tx: Tx) -> T:
         operation(tx)

@@ -18,7 +18,7 @@ class _Tries:
         self.best, self._fails, self._left = failure, fails, MOST_PLAYS
 
     def fails(self, story: Story) -> bool:
-        """Whether it still breaks the same promise: then it is the best so far."""
+        """Tell whether the story still breaks the same promise; if so, keep it as the best so far."""
         if self._left == 0:
             return False
         self._left -= 1

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Fate(StrEnum):
-    """What befalls the next commit, and whoever waits for it."""
+    """The fate of the next commit, and of the call that waits for it."""
 
     NONE = auto()
     REFUSED = auto()  # the disk is full; the hub lives on
@@ -48,7 +48,7 @@ class Disk(Protocol):
         """The outcome of an operation that only reads."""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What a statement finds, beside all transactions."""
+        """Return the rows of a statement, read outside all transactions."""
 
     def empty(self) -> None:
         """Make it as it was when it was new."""

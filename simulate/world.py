@@ -55,7 +55,7 @@ class Broken(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a machine is: its folder, and what it really did."""
+    """A machine of the simulation: its folder, and its record of performed work."""
 
     folder: Path
     deeds: Deeds
@@ -220,7 +220,7 @@ class World:
         return await self.answered(self.hub.transactions.write(actor, operation))
 
     async def answered(self, call: Awaitable[T]) -> T:
-        """What a call is answered. Raises `NoAnswer` where the hub dies before."""
+        """Await the answer to a call. Raises `NoAnswer` if the hub dies first."""
         process = self.hub.process
         asked, died = asyncio.ensure_future(call), asyncio.ensure_future(process.died.wait())
         await asyncio.wait({asked, died}, return_when=asyncio.FIRST_COMPLETED)
@@ -316,7 +316,7 @@ class World:
 
 
 def is_yes(outcome: ToolResult) -> bool:
-    """Whether an answer says that it was done, in the words of any tool set."""
+    """Tell whether an answer reports success, in the words of any tool set."""
     value = outcome.value
     if outcome.is_error or not isinstance(value, Mapping):
         return not outcome.is_error

@@ -18,7 +18,7 @@ def test_cost_of_each_agent(hub: RunningHub) -> None:
 
 
 def test_a_wrong_moment_is_refused(hub: RunningHub) -> None:
-    """What is no time is refused in one sentence, with exit code 2."""
+    """A text that is no time is refused in one sentence, with exit code 2."""
     wrong = hub.run("cost", "--since", "yesterday")
     assert wrong.returncode == 2
     assert "--since: must be an ISO 8601 time" in wrong.stderr

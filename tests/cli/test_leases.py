@@ -118,7 +118,7 @@ def test_who_waits_says_why_and_then_runs(hub: RunningHub, run: Run) -> None:
 
 
 def test_who_stops_waiting_leaves_no_place(hub: RunningHub, run: Run) -> None:
-    """Whoever is interrupted while they wait, or even killed, waits no more, and has not run anything."""
+    """A command that is interrupted or killed while it waits gives up its place without having run."""
     run("db", "--", "sleep", LONG)
     until_listed(hub, ("db", "held"))
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
@@ -146,7 +146,7 @@ def test_who_does_not_wait(hub: RunningHub, run: Run) -> None:
 
 
 def test_a_command_within_another(hub: RunningHub) -> None:
-    """What the outer command holds the inner one holds too; more, where it is taken, is refused and not waited for."""
+    """An inner command has the leases of the outer one; others that are taken are refused at once, without waiting."""
     inner = [*PROGRAM, "with"]
     done = hub.run("with", "db", "port:1", "--", *inner, "db", "--", "sh", "-c", "echo $HUBBUB_LEASE_THINGS")
     assert (done.stdout, done.returncode) == ("db port:1\n", 0)
@@ -159,7 +159,7 @@ def test_a_command_within_another(hub: RunningHub) -> None:
 
 
 def test_what_keeps_a_command_from_running(hub: RunningHub, tmp_path: Path) -> None:
-    """What is wrong is one sentence and an exit code of its own, and nothing is held for it."""
+    """Each mistake gets one sentence and an exit code of its own, and leaves no lease behind."""
     broken = tmp_path / "broken"
     broken.write_text("#!/nonsense\n")
     broken.chmod(0o700)
@@ -189,7 +189,7 @@ def test_a_lease_is_told_as_json(hub: RunningHub) -> None:
 
 
 def test_leases_are_listed_and_released(hub: RunningHub) -> None:
-    """Who holds what is listed, with for how long and for what; and somebody who manages the project releases it."""
+    """The list shows each holder, the place and the purpose; a manager of the project can release a lease."""
     held = hub.client().post(
         "/leases", {"things": ["db"], "agent": "ann", "purpose": "make", "host": "atlas"}
     )["lease"]
@@ -268,7 +268,7 @@ def any_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningH
 
 @pytest.mark.system
 def test_nobody_is_ever_two(any_hub: RunningHub, run: Run, tmp_path: Path) -> None:
-    """Of many commands at once, of which some are killed as they wait and as they run, no two ever run together."""
+    """Of many commands at once, some killed while they wait or run, no two ever run together."""
     told = tmp_path / "told"
     told.touch()
     words = ("db", "--", sys.executable, "-c", ALONE, str(told))

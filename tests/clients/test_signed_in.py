@@ -1,4 +1,4 @@
-"""Whose account a client's program works on: a name made from its id, and never a secret."""
+"""The account of a client's program: a name made from its id, and never a secret."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_an_account_is_known_by_a_fingerprint(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_no_account(tmp_path: Path) -> None:
-    """Who is not signed in, or of whom nothing is known, has no name."""
+    """A program that is not signed in, or that is not known, has no account."""
     (tmp_path / ".claude.json").write_text("[1]")
     found = [signed_in.account(each, tmp_path, {}) for each in ("claude", "codex", "other")]
     assert found == [None, None, None]

@@ -112,7 +112,7 @@ def test_a_free_task_that_nobody_could_take(world: World) -> None:
 
 
 def test_a_task_under_way_in_nobodys_hands(world: World) -> None:
-    """Of a task that its sender moved on though nobody has it, that is said, also where it needed others."""
+    """`why` says that nobody has a task which its sender started, also where the task needed others."""
     for needs in ([], [world.send("bob")]):
         task = world.on(world.send(None, needs=needs), task_actions.start, "ann", manner=VerbManner.ANSWER)
 
@@ -134,7 +134,7 @@ def test_a_free_task_names_who_could_take_it(world: World) -> None:
 
 
 def test_who_holds_a_thing_and_who_waits(world: World) -> None:
-    """Of a thing it is told who holds it, where and for what, how many there are, and who waits in which turn."""
+    """`why` names the holders of a thing, their place and purpose, how many there are, and the queue."""
     world.do(leases.put_capacity, world.project, "gpu", 2)
     terms = Terms(purpose="make test", host="atlas")
     world.do(leases.ask, world.project, ["gpu:2"], by="ann", terms=terms)
@@ -154,7 +154,7 @@ def test_who_holds_a_thing_and_who_waits(world: World) -> None:
 
 
 def test_what_an_agent_holds_and_waits_for(world: World) -> None:
-    """Of an agent it is told which things it holds, and which it waits for: who has them, and who asked before."""
+    """`why` names the things that an agent holds and waits for, their holders, and those that asked before."""
     world.do(leases.ask, world.project, ["db"], by="ann")
     for name in ("代码1号", "bob"):
         world.do(leases.ask, world.project, ["db"], by=name)

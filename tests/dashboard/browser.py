@@ -160,7 +160,7 @@ class Watch:
 
 
 def _goes_elsewhere(event: object) -> bool:
-    """Whether that is what a page asks for to go elsewhere, or the answer."""
+    """Tell whether the event is a page's request to navigate, or the response to one."""
     request = event.request if isinstance(event, Response) else event
     return isinstance(request, Request) and request.is_navigation_request()
 

@@ -91,7 +91,7 @@ def each_way(
 
 
 def judged(page: Page, size: tuple[int, int], language: str, *, context: str | None = None) -> list[str]:
-    """What axe-core finds wrong on the page as it stands, and what is wider than its place."""
+    """Collect axe-core's findings on the page, and the elements that overflow."""
     judge = in_both_themes if language == "en" else in_chinese
     return [*judge(page, size=size, context=context), *page.evaluate(BROKEN)]
 

@@ -48,7 +48,7 @@ class Resize:
 
 @dataclass(slots=True)
 class File:
-    """What is on the disk for sure, and what waits."""
+    """A file of the simulated disk: its safe content, and the writes that wait."""
 
     mode: int
     kept: bytearray = field(default_factory=bytearray)
@@ -78,7 +78,7 @@ class Luck:
         self._chance, self._share = chance, share
 
     def has(self, usual: float = 1.0) -> bool:
-        """Whether something has, of whose kind the share of `usual` does."""
+        """Draw whether something happens to which the share `usual` is normal."""
         return self._share == usual == 1.0 or self._chance.random() < self._share * usual
 
     def torn(self, part: bytes) -> bytes:

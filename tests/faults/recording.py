@@ -1,4 +1,4 @@
-"""What a program has the disk do beneath one folder, step by step; and errors of the disk, where a test wants them."""
+"""A program's disk operations beneath one folder, recorded step by step; and disk errors where a test wants them."""
 
 import itertools
 import os

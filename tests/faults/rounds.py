@@ -27,7 +27,7 @@ many = pytest.mark.parametrize(
 
 
 class Found(NamedTuple):
-    """What is there after one power cut, and what had been noted before it."""
+    """Content of the folder after one power cut, and the notes made before it."""
 
     number: int
     folder: Path
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
     @property
     def is_one_of_twenty(self) -> bool:
-        """Whether to look at what takes long to look at too."""
+        """True for every twentieth power cut, to which costly looks are limited."""
         return self.number % 20 == 0
 
 

@@ -10,7 +10,7 @@ ROUNDS = 200
 
 
 def outcomes(root: Path, *, after: int) -> set[tuple[str, ...]]:
-    """What there was of the folder's files, after each of many power cuts once `after` notes had been made."""
+    """Collect the folder's states after many power cuts that came once `after` notes had been made."""
     seen: set[tuple[str, ...]] = set()
 
     def look(found: Found) -> None:

@@ -54,7 +54,7 @@ def mended(recording: Recording) -> None:
 
 
 def states(steps: Sequence[Callable[[Path], object]], read: Callable[[Path], object]) -> list[object]:
-    """What is read at first and after each step, where no error is."""
+    """Read the state at first and after each step, on a disk without errors."""
     with TemporaryDirectory() as scratch:
         seen = [read(Path(scratch))]
         for step in steps:
@@ -90,8 +90,8 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(what: str, number: int) -
 
 @both_errors
 def test_nothing_is_done_that_cannot_be_written_down(number: int) -> None:
-    """Where a line cannot be added to the audit log a sentence says so, the call is not done, and the log has nothing
-    of it; it goes on when the disk does, and looks like one that nobody has touched.
+    """When the audit log cannot take a line, a sentence says so, the call is not done, and the log holds nothing of it;
+    it goes on when the disk does, and passes its check.
     """
 
     def tell(recording: Recording, root: Path) -> None:
@@ -116,8 +116,8 @@ def test_nothing_is_done_that_cannot_be_written_down(number: int) -> None:
 
 @both_errors
 def test_no_order_begins_that_cannot_be_written_down(number: int) -> None:
-    """Where a journal cannot be opened, read or written a sentence says so; what had begun is known when the disk is
-    well again.
+    """A journal that cannot be opened, read or written is named in a sentence; orders that had begun are known when the
+    disk is well again.
     """
 
     def tell(recording: Recording, root: Path) -> None:

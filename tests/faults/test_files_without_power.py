@@ -118,7 +118,7 @@ def errands(root: Path) -> list[object]:
 
 
 def approver(root: Path) -> bool:
-    """Whether there is a key, which has to be whole."""
+    """Tell whether there is a key; a key has to be whole."""
     file = root / "config" / approver_keys.KEY_FILE
     return file.exists() and approver_keys.public_part(file) is not None
 
@@ -234,7 +234,7 @@ def test_a_task_in_the_background_is_told_how_it_ended(root: Path) -> None:
 
 
 def test_a_memory_that_was_agreed_on_is_not_older_than_its_file(root: Path) -> None:
-    """What file and hub last agreed on is noted after the file was written, also on the disk."""
+    """The last version agreed between file and hub is noted after the file is safe on the disk."""
     shelf, subject = RelayFolder(root / "relay"), PROJECT
     said = [f"# Version {number}\n" * 50 for number in range(4)]
     with recorded(root) as recording:

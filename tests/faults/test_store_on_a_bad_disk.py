@@ -39,7 +39,7 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Told(NamedTuple):
-    """What became of a call, and of those before it."""
+    """Fates of a call and of those before it."""
 
     kept: tuple[str, ...]
     unknown: tuple[str, ...]

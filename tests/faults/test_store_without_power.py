@@ -37,7 +37,7 @@ class State(NamedTuple):
 
 
 def state(file: Path) -> State:
-    """What a database holds, which has to be sound."""
+    """State of a database, which has to be sound."""
     with closing(apsw.Connection(str(file), vfs=BENEATH)) as db:
         assert db.pragma("integrity_check") == "ok"
         tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
@@ -119,7 +119,7 @@ def test_what_was_answered_survives_and_nothing_is_half_done(
 
 @many
 def test_calls_that_are_committed_together_are_kept_together(root: Path, rounds: int) -> None:
-    """Of many calls at once each that was answered is there when the power has failed, and each once."""
+    """After a power failure each answered one of many calls at once is there, and only once."""
     migrated(root / "data")
 
     async def call(store: SQLite, recording: Recording, name: str) -> None:
@@ -185,8 +185,8 @@ def older(folder: Path, scratch: Path) -> State:
 
 @many
 def test_a_migration_is_whole_or_has_not_begun(root: Path, tmp_path: Path, rounds: int) -> None:
-    """When the power fails while a database is brought to a new version, the hub starts with all that was in it, and
-    where it is of the new version already the copy of the old one is there, whole.
+    """When the power fails during a migration, the hub starts with all data; if the database is of the new version, the
+    copy of the old one is there, whole.
     """
     before = older(root / "data", tmp_path / "older")
     with recorded(root) as recording:
@@ -231,8 +231,8 @@ def test_a_backup_is_whole_or_not_there(root: Path, rounds: int) -> None:
 
 @many
 def test_a_restore_is_whole_or_has_not_begun(root: Path, tmp_path: Path, rounds: int) -> None:
-    """When the power fails during a restore, the hub starts with all that it had or with all of the backup, and never
-    with something of both; of what it had, nothing is lost.
+    """When the power fails during a restore, the hub starts with all of its data or all of the backup, never with a
+    mixture, and loses nothing of its own data.
     """
     before = killed(root / "data", tmp_path / "old", "ann", "bob")
     with closing(SQLite.open(tmp_path / "other")) as store:

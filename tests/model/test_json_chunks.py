@@ -52,7 +52,7 @@ def test_the_pieces_are_the_json(value: object) -> None:
 
 
 def test_rows_are_there_while_they_are_encoded() -> None:
-    """Of many rows no more are there at once than are encoded at once."""
+    """No more rows exist at once than are encoded at once."""
     there: weakref.WeakSet[Row] = weakref.WeakSet()
 
     def rows() -> Iterator[Row]:
@@ -89,7 +89,7 @@ def test_what_is_encoded_at_once_is_small() -> None:
     "value", [{}, {"a": 1, "b": "text", "c": [1] * SOME, "d": {"e": None}}, [1] * SOME, "text", 7]
 )
 def test_what_is_small_is_encoded_at_once(value: object) -> None:
-    """What has few members is no large value."""
+    """A value with few members is not large."""
     assert not is_large(value)
 
 
@@ -102,7 +102,7 @@ def test_what_holds_much_is_large(value: object) -> None:
 
 
 def test_rows_can_be_had_at_once() -> None:
-    """Where a value is needed whole, its rows become a list; all else is as it was."""
+    """A value that is needed whole gets its rows as a list; the rest is unchanged."""
     assert complete({"ok": True, "in": {"rows": LazyRows(iter([1, 2]))}}) == {
         "ok": True,
         "in": {"rows": [1, 2]},

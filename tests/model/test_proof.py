@@ -1,4 +1,4 @@
-"""What follows from what was seen: each row is a story of work, and what is known of one demand after it."""
+"""Verdicts on sightings: each row is a story of work and the state of one demand after it."""
 
 from uuid import UUID
 
@@ -89,7 +89,7 @@ def test_what_follows_from_what_was_seen(story: list[Sighting], demand: str, ver
 
 
 def test_the_reason_says_what_to_do() -> None:
-    """Whoever is refused reads which files and which command are meant."""
+    """A refusal names the files and the command that are meant."""
     assert (
         told("clean", seen(1, tree(A, dirty=("a", "b", "c", "d"))))[1]
         == "a, b, c and 1 more are not committed"

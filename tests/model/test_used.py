@@ -1,4 +1,4 @@
-"""What programs print of what they used: each in its own words, and nothing where they print anything else."""
+"""Use printed by programs: each in its own words; any other line says nothing."""
 
 import json
 
@@ -104,7 +104,7 @@ def test_what_opencode_prints() -> None:
     ],
 )
 def test_all_else_says_nothing(line: object) -> None:
-    """What is of no known form, in whatever way, is passed over."""
+    """A line of any unknown form is ignored."""
     assert heard(line) == []
 
 

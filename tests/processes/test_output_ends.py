@@ -1,4 +1,4 @@
-"""What is kept of what programs print."""
+"""The kept part of a program's output."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_a_cut_goes_through_no_character() -> None:
 
 
 def test_the_beginning_ends_with_a_whole_character() -> None:
-    """Where only the beginning is kept no character is shown in part, and it is known how much is gone."""
+    """A kept beginning never ends within a character, and the number of lost bytes is known."""
     ends = fed(OutputEnds(4, 0), "a€".encode(), "€€".encode())
 
     assert (ends.beginning(), ends.missing) == ("a€", 6)

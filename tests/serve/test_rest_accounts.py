@@ -48,7 +48,7 @@ def test_a_limit_from_its_notice_to_its_end(web: Web, manager: Web) -> None:
 
 
 def test_an_account_is_named_by_the_program_or_by_people(web: Web, manager: Web) -> None:
-    """What a program says of its account counts until people say who shares one."""
+    """An account named by a program counts until people say who shares one."""
     told = done(web.post("/limits", {"agent": "ann", "account": "claude-1a2b3c4d"}))
     assert (told["account"]["name"], told["account"]["limit_kind"]) == ("claude-1a2b3c4d", "window")
     assert told["goes_on_at"] > told["now"]

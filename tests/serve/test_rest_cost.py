@@ -20,7 +20,7 @@ def report(web: Web, **more: object) -> Json:
 
 
 def test_who_starts_a_client_tells_what_it_used(web: Web) -> None:
-    """What a client printed is told once: again, it counts nothing."""
+    """A client's printed use counts once, even if it is told again."""
     assert report(web) == {"tokens": 1_000_000}
     assert report(web) == {"tokens": 0}
     assert report(web, id="2", conversation="s-2", cost=0.5) == {"tokens": 1_000_000}
@@ -63,7 +63,7 @@ def test_cost_as_a_table(web: Web, hub: Hub, visit: Visit) -> None:
 
 
 def test_what_cannot_be_asked_is_refused(web: Web) -> None:
-    """What is no way to show cost, no id and no moment is refused in one sentence."""
+    """A wrong grouping, id or time is refused in one sentence."""
     table: list[dict[str, str]] = [
         {"by": "colour"},
         {"task": "12x"},

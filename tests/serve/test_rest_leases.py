@@ -23,7 +23,7 @@ def web(hub: Hub, visit: Visit) -> Web:
 
 @pytest.fixture
 def manager(hub: Hub, visit: Visit) -> Web:
-    """Who may say how many there are."""
+    """A visitor who may set capacities."""
     return visit(hub, hub.token(role=Role.ADMIN))
 
 
@@ -67,7 +67,7 @@ def test_waiting_ends_with_the_grant(web: Web) -> None:
 
 
 def test_who_hangs_up_waits_no_more(web: Web, hub: Hub) -> None:
-    """Whoever hangs up while a call waits has given up its place at once, whenever the lease would have ended."""
+    """A caller that hangs up while it waits loses its place at once, whenever the lease would have ended."""
     ask(web, "db")
     body = {"things": ["db"], "agent": "bob", "wait_seconds": LONG, "ttl_seconds": 3600}
 
@@ -100,7 +100,7 @@ def test_who_does_not_wait_is_refused(web: Web) -> None:
 
 
 def test_things_are_counted(web: Web, manager: Web, hub: Hub, visit: Visit) -> None:
-    """How many there are is said by who manages the project, and shown to everybody; then `gpu:2` are two of them."""
+    """A manager of the project sets capacities, and everybody sees them; then `gpu:2` means two of them."""
     assert done(manager.put("/leases/capacities/gpu", {"capacity": 4})) == {
         "capacity": {"thing": "gpu", "capacity": 4}
     }
@@ -127,7 +127,7 @@ def test_another_ones_lease(web: Web, hub: Hub, visit: Visit) -> None:
 
 
 def test_bad_input_of_leases(web: Web, manager: Web) -> None:
-    """What can be no thing, no time and no lease is refused with one sentence."""
+    """A wrong thing, time or lease is refused in one sentence."""
     table: list[Json] = [
         {"things": []},
         {"things": ["a b"]},

@@ -33,7 +33,7 @@ def rules(manager: Web, hub: Hub, *done_when: str) -> Json:
 
 
 def test_a_task_from_its_contract_to_its_proof(hub: Hub, bob: Web, manager: Web) -> None:
-    """What the project asks for is told, refused with what is missing, and met by what a hook saw."""
+    """The project's demands are told, refused with the missing ones, and met by a hook's sightings."""
     assert rules(manager, hub, "clean", "tests")["test_files"] == ["tests"]
     path = f"/tasks/{hub.send_task('bob')}"
     done(bob.post(f"{path}/start", {}))
@@ -58,7 +58,7 @@ def test_a_task_from_its_contract_to_its_proof(hub: Hub, bob: Web, manager: Web)
 
 
 def test_a_person_waives_and_an_agent_does_not(hub: Hub, bob: Web, owner: Web) -> None:
-    """Whoever has the task neither says when it is done nor waives it; a person does, and is named."""
+    """A task's holder can neither set its demands nor waive them; a person can, and is named."""
     path = f"/tasks/{hub.send_task('bob')}"
     done(bob.post(f"{path}/start", {}))
     assert refusal(bob.put(f"{path}/done-when", {"done_when": []})) == (403, "forbidden")

@@ -45,7 +45,7 @@ WRONGS = {
 @pytest.mark.system
 @pytest.mark.parametrize("promise", WRONGS)
 def test_a_promise_that_breaks_is_noticed(promise: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was changed behind everyone's back breaks a promise, which says so."""
+    """A change made behind the hub's back breaks a promise, which says so."""
 
     async def harm(world: World, _nobody: Speaker, _number: int) -> None:
         world.rows(WRONGS[promise])

@@ -22,7 +22,7 @@ def test_seed_23() -> None:
 
 
 def test_seed_273() -> None:
-    """What was passed on after its end counted as ended anew, and what waited for it as ready from then on."""
+    """A task passed on after its end counted as ended anew, and the tasks that needed it as ready from then on."""
     story = Story(
         273,
         ("warn", "block"),
@@ -38,7 +38,7 @@ def test_seed_273() -> None:
 
 
 def test_seed_6294() -> None:
-    """Whoever made a free task their own on a board had it, though what it needed was not completed."""
+    """An agent could take a free task on a board before the tasks it needed were completed."""
     story = Story(
         6294,
         ("block", "block"),

@@ -112,7 +112,7 @@ def _new_disk(loop: VirtualLoop) -> Disk:
 
 
 def test_calls_of_one_turn_are_committed_together() -> None:
-    """Of calls that come at once one that is refused leaves nothing, and the others are kept."""
+    """A refused call leaves nothing, and the others of the same turn are kept."""
     loop = VirtualLoop()
     disk = _new_disk(loop)
 
@@ -132,7 +132,7 @@ def test_calls_of_one_turn_are_committed_together() -> None:
 
 
 def test_a_failing_story_is_made_small() -> None:
-    """Of a story that fails because of two of its steps these are left, in their order, as a test to be kept."""
+    """A story that fails because of two of its steps is reduced to these two, in order, as a test to be kept."""
     story = story_of(5, 50)
     wanted = story.steps[7], story.steps[31]
 

@@ -120,7 +120,7 @@ class Office:
 
     @asynccontextmanager
     async def machine(self, secret: str) -> AsyncIterator[NodeHub]:
-        """What a machine beside a client knows of its hub."""
+        """Yield the hub's port of a machine beside a client."""
         wire = HttpTransport(lambda: self.url, secret, "box")
         yield NodeHub(wire)
         await wire.close()

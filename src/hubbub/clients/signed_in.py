@@ -1,6 +1,6 @@
-"""Who a client's program is signed in as: a fingerprint of the account's id, by which agents that share one are known.
+"""Fingerprint of the account that a client's program is signed in to; agents that share an account have the same.
 
-Read is only what names the account, never a key or a token; of that only a hash leaves the machine.
+Only the account's id is read, never a key or a token, and only a hash of it leaves the machine.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ LENGTH = 12  # characters of the hash in a name
 
 
 class SignIn(NamedTuple):
-    """Where a program keeps who it is signed in as."""
+    """The place where a program keeps the account that it is signed in to."""
 
     file: str  # below the home folder
     members: Sequence[str]

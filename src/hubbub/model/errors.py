@@ -183,7 +183,7 @@ class ScopeConflict(Conflict):
 
 
 class LeaseTaken(Conflict):
-    """What was asked for is held by others, and whoever asks does not wait; the sentence says who they are."""
+    """The things are held by others and the caller does not wait; the sentence names the holders."""
 
     code: ClassVar[str] = "taken"
 

@@ -103,7 +103,7 @@ def gathered(pieces: Iterable[bytes]) -> list[bytes]:
 
 
 def is_large(value: object) -> bool:
-    """Whether a value is to be encoded in pieces: it holds much, or rows."""
+    """Tell whether a value is to be encoded in pieces: it is long, or has rows."""
     if isinstance(value, Mapping):
         return len(value) > SOME or any(map(is_large, value.values()))
     if isinstance(value, list | tuple):
@@ -112,7 +112,7 @@ def is_large(value: object) -> bool:
 
 
 def has_rows(value: object) -> bool:
-    """Whether a value is an object in which something stands for rows."""
+    """Tell whether a value is an object with a placeholder for rows."""
     return isinstance(value, Mapping) and any(
         isinstance(each, LazyRows | EncodedRows) for each in value.values()
     )

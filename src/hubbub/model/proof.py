@@ -28,7 +28,7 @@ _PICKED = re.compile(r".*rebase.*\((?:pick|squash|fixup|continue|reword|edit)\)"
 
 
 class Demand(StrEnum):
-    """What a task may ask for by one word. Two more have a text of their own: `ran COMMAND`, `within PATH …`."""
+    """A demand of one word. Two more carry a text of their own: `ran COMMAND`, `within PATH …`."""
 
     CLEAN = "clean"
     COMMIT = "commit"
@@ -54,7 +54,7 @@ MEANT: Mapping[str, str] = {
 
 
 class Verdict(StrEnum):
-    """What is known of a demand."""
+    """The state of a demand."""
 
     MET = auto()
     MISSING = auto()
@@ -62,7 +62,7 @@ class Verdict(StrEnum):
 
 
 class Unproven(StrEnum):
-    """What becomes of a task that its holder completes without proof."""
+    """The consequence when a holder completes a task without proof."""
 
     REFUSE = auto()
     REVIEW = auto()
@@ -70,7 +70,7 @@ class Unproven(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofRules:
-    """What a project asks for where a task says nothing, and what is meant by its tests."""
+    """A project's demands for tasks without their own, and the meaning of its tests."""
 
     done_when: Annotated[tuple[str, ...], Seen(REST, "what each task asks for that does not say")] = ()
     tests: Annotated[str | None, Seen(REST, "the command that runs the tests")] = None
@@ -82,7 +82,7 @@ class ProofRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """What one task asks for, who let it be completed without that, and what was found when it was completed."""
+    """Demands of one task, the waiver of them, and the findings at its completion."""
 
     task_id: UUID
     project_id: UUID
@@ -95,7 +95,7 @@ class Contract:
 
 
 class Deed(StrEnum):
-    """What a hook was called for."""
+    """The reason why a hook was called."""
 
     SHELL = auto()
     EDIT = auto()
@@ -126,13 +126,13 @@ class Tree:
 
 
 def _frozen(value: object) -> object:
-    """What came as JSON, without lists, so that it is the same before and after."""
+    """Turn lists from JSON into tuples, so that values compare equal before and after storing."""
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """What a hook saw of one step: a command that ran, a file that was edited, or a look alone."""
+    """One step of work that a hook saw: a command, an edit, or a look alone."""
 
     id: UUID
     project_id: UUID
@@ -154,7 +154,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is known of one demand, and why."""
+    """The verdict on one demand, and why."""
 
     demand: str
     verdict: Verdict
@@ -163,7 +163,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the hub knows by itself of a task."""
+    """Facts about a task that the hub knows by itself."""
 
     since: int  # when its holder took it
     has_artifact: bool
@@ -208,7 +208,7 @@ def sentence(demand: str, rules: ProofRules) -> str:
 def judge(
     demands: Iterable[str], rules: ProofRules, sightings: Sequence[Sighting], known: Known
 ) -> list[Finding]:
-    """What is known of each demand, by what was seen, oldest first, since the task was taken."""
+    """Judge each demand by the sightings since the task was taken, oldest first."""
     evidence = _Evidence(rules, [each for each in sightings if each.at >= known.since], known)
     return [Finding(each, *evidence.of(each)) for each in demands]
 
@@ -218,7 +218,7 @@ _Found = tuple[Verdict, str]
 
 @dataclass
 class _Checkout:
-    """What was seen of one checkout."""
+    """Sightings of one checkout."""
 
     seen: list[Sighting]
     since: int
@@ -273,7 +273,7 @@ class _Checkout:
         return [each for each in self.seen if each.command == command]
 
     def is_alone(self, run: Sighting) -> bool:
-        """Whether nothing was changed from when a command began until its end."""
+        """Tell whether nothing was changed between the start and the end of a command."""
         before = [each for each in self.seen if each.at <= run.began_at and each is not run]
         during = [each for each in self.seen if run.began_at < each.at <= run.at and each is not run]
         tree = run.tree.tree if run.tree is not None else None
@@ -287,7 +287,7 @@ _KNOWN: Mapping[str, tuple[Callable[[Known], bool], str]] = {
 
 
 class _Evidence:
-    """What was seen since the task was taken, by checkout: those that were changed, else all."""
+    """Sightings since the task was taken, by checkout: the changed ones, or all if none was changed."""
 
     def __init__(self, rules: ProofRules, seen: Sequence[Sighting], known: Known) -> None:
         self.rules, self.known = rules, known

@@ -124,7 +124,7 @@ class Presence(Profile):
         return self.ended_at is None and self.expires_at > now
 
     def lasts_until(self, now: int, ttl: int) -> int:
-        """When it ends if nothing is heard of the agent for `ttl` milliseconds in which its clock goes."""
+        """Time when the presence ends if the agent stays silent for `ttl` milliseconds, not counting a pause."""
         return max(now, self.paused_until or 0) + ttl
 
 

@@ -27,7 +27,7 @@ def _since_epoch(argument: str, text: str) -> timedelta:
 
 
 def parse_microseconds(argument: str, text: str) -> int:
-    """As `parse_timestamp`, in whole Unix microseconds; of whole milliseconds it is the end."""
+    """Parse a time into whole Unix microseconds; a time in whole milliseconds stands for the end of its millisecond."""
     found = _since_epoch(argument, text) // timedelta(microseconds=1)
     return found if found % 1000 else found + PARTS
 

@@ -1,6 +1,6 @@
-"""What an agent's program used, read from what it prints: lines of JSON of four programs, each in words of its own.
+"""Use of an agent's program, read from its output: JSON lines of four programs, each in its own words.
 
-Anything may stand in such a line: what is not of the form expected says nothing.
+Such a line may hold anything: values of an unexpected form are ignored.
 """
 
 import json
@@ -24,7 +24,7 @@ TOLD_BY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What was used of one model. With `total` the numbers are those of the whole conversation up to now."""
+    """Use of one model. With `total` the numbers are those of the whole conversation so far."""
 
     id: str
     conversation: str
@@ -39,7 +39,7 @@ class Used:
 
 
 def used_of(given: Mapping[str, object]) -> list[Used]:
-    """What a machine says that a program used. Raises `Invalid`."""
+    """Parse a machine's report of a program's use. Raises `Invalid`."""
     found = given.get("used")
     if not isinstance(found, list) or len(found) > MOST or not all(isinstance(each, dict) for each in found):
         raise Invalid(f"used: must be a list of at most {MOST} objects")
@@ -86,7 +86,7 @@ class Listener:
             self._take(told)
 
     def used(self) -> list[Used]:
-        """What was heard of; nothing where the program does not say in which conversation."""
+        """Use heard so far, without that of unnamed conversations."""
         return [each for each in self._found.values() if each.conversation][:MOST]
 
     def _take(self, told: Mapping[str, Any]) -> None:
@@ -125,7 +125,7 @@ class Listener:
         )
 
     def _claude_result(self, told: Mapping[str, Any]) -> None:
-        """What all requests came to, by model, with the program's own estimate."""
+        """Note the totals of all requests, by model, with the program's own estimate of their cost."""
         models = {name: each for name, each in _table(told, "modelUsage").items() if isinstance(each, dict)}
         if not models and not self._found:  # as older versions have it
             self._claude_message(told, _text(told, "session_id"))

@@ -28,7 +28,7 @@ def write(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
 
 
 def write_new(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
-    """As `write`, where there is no such file yet. Raises `FileExistsError`."""
+    """Write a file that does not exist yet, like `write`. Raises `FileExistsError`."""
     with draft(file, content, mode) as finished:
         file.hardlink_to(finished)
     sync(file.parent)

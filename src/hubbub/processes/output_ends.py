@@ -1,4 +1,4 @@
-"""What a program prints, in bounded memory: the beginning and the end of it, and a mark where something was cut."""
+"""A program's output in bounded memory: its beginning and its end, with a mark at the cut."""
 
 import codecs
 
@@ -23,7 +23,7 @@ class OutputEnds:
 
     @property
     def missing(self) -> int:
-        """How many bytes were dropped."""
+        """The number of bytes dropped."""
         self._trim()
         return self._dropped
 

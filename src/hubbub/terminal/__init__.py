@@ -1,1 +1,1 @@
-"""What commands and the programs behind them share: which hub and as whom, tables and text at a terminal, failures."""
+"""Shared parts of the commands and programs: the hub and the caller, tables and text at a terminal, failures."""

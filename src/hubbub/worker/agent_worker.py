@@ -122,7 +122,7 @@ class Worker:
         return len(self.jobs) < self.concurrency and not self.leaving.is_set()
 
     def _may_begin(self) -> bool:
-        """Whether our account lets anything be begun. Where the hub can't say we try: it refuses what may not be."""
+        """Ask whether our account is open. If the hub cannot say, try: it refuses what is not allowed."""
         was_held = self._is_held
         try:
             self._is_held = not self.gate.is_open()
@@ -172,7 +172,7 @@ class Worker:
         return Assignment.of_task(task) if task else None
 
     def _attempt(self, ref: str) -> int:
-        """For which time a broadcast is begun; where that cannot be noted, as if for the first."""
+        """Note that a broadcast begins, and return for which time; 1 where the disk does not take the note."""
         try:
             return self.spool.begin(ref)
         except OSError as error:
@@ -224,7 +224,7 @@ class Worker:
             self.say(f"{job.assignment.label} goes on")
 
     def _waits_out_limit(self, job: Job, ended: CommandExit) -> bool:
-        """Whether a usage limit stopped the command; then our account is paused, and this returns when it goes on."""
+        """Tell whether a usage limit stopped the command; if so, pause our account and return when it goes on."""
         limit = self.gate.limit_of(ended)
         left = self._patiently(lambda: self.gate.report(limit)) if limit is not None else None
         if left is None:

@@ -144,7 +144,7 @@ class Job:
         self.program.stop()
 
     def used(self) -> list[Mapping[str, object]]:
-        """What the command said that it used, put down to its task."""
+        """Use that the command reported, for its task."""
         return [asdict(each) | {"task": self._task()} for each in self._listener.used()]
 
     def _task(self) -> str | None:
@@ -165,7 +165,7 @@ class Job:
 
 
 def _exporting(environment: Mapping[str, str], assignment: Assignment) -> dict[str, str]:
-    """By which a command that exports what it uses names its task: where several run, the hub cannot know."""
+    """Variables by which an exporting command names its task: where several run, the hub cannot know."""
     if assignment.number is None:
         return {}
     others = environment.get(RESOURCE)

@@ -1,4 +1,4 @@
-"""What the hub knows of our account: whether we may begin something, and what it makes of a limit that was reached.
+"""The hub's knowledge of our account: whether it is open, and what follows from a limit that was reached.
 
 All times are the hub's: a machine's own clock may be wrong.
 """
@@ -32,7 +32,7 @@ class UsageGate:
         self.hub, self.agent, self.account, self.say = hub, agent, account, say
 
     def is_open(self) -> bool:
-        """Whether something may be begun now. Raises `HubUnreachable` and `HubRefused`."""
+        """Tell whether something may be begun now. Raises `HubUnreachable` and `HubRefused`."""
         return self._left(self._ask()) is None
 
     def limit_of(self, ended: CommandExit) -> UsageLimit | None:
@@ -78,18 +78,18 @@ class UsageGate:
             return {"goes_on_at": None, "now": None}
 
     def _left(self, found: Any) -> timedelta | None:
-        """How long nothing may be begun from now on; None: it may."""
+        """Time until something may be begun; None if it may now."""
         at = found["goes_on_at"]
         return timedelta(milliseconds=at - found["now"]) if at is not None else None
 
 
 def told(left: timedelta) -> str:
-    """How long a pause is, for people."""
+    """Say how long a pause lasts, for people."""
     return f"paused for {duration_text(int(left.total_seconds() * 1000))}"
 
 
 def conversation_of(ended: CommandExit) -> str | None:
-    """By what name the program says that its conversation can be gone on with."""
+    """The name that the program printed for continuing its conversation."""
     found = _CONVERSATION.search(
         f"{ended.stderr.text()}\n{ended.stdout.text()}"
     )  # what comes later may be quoted

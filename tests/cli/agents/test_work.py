@@ -267,7 +267,7 @@ def test_killed_worker_gets_its_task_again(hub: RunningHub, tmp_path: Path) -> N
 
 @pytest.mark.system
 def test_result_that_the_disk_does_not_take_is_handed_in(own_hub: RunningHub) -> None:
-    """Where a result cannot be kept on disk the worker says so, hands it in all the same, and takes the next task."""
+    """A worker that cannot keep a result on disk says so, hands it in all the same, and takes the next task."""
     worker = own_hub.work("keeper", f'rm -rf "{own_hub.data}/work"; echo done')
     worker.says("ready")
     for number in (1, 2):
@@ -413,7 +413,7 @@ def test_nothing_to_run(hub: RunningHub) -> None:
 
 
 def test_tells_what_the_command_used(hub: RunningHub, tmp_path: Path) -> None:
-    """What the program of a task prints of its tokens is put down to the task; a program that exports names it too."""
+    """Tokens that a task's program prints are charged to the task; a program that exports them names the task, too."""
     models = {"claude-sonnet-5": {"inputTokens": 70, "outputTokens": 7, "costUSD": 0.5}}
     result = {"type": "result", "session_id": "s-1", "usage": {}, "modelUsage": models, "result": "done"}
     printed = tmp_path / "printed.jsonl"

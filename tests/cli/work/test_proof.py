@@ -4,7 +4,7 @@ from tests.cli.processes import RunningHub
 
 
 def test_proof_shows_what_is_missing_and_who_waived_it(hub: RunningHub) -> None:
-    """What a task asks for is shown with what is known of it; a person waives it with a reason, and is named."""
+    """A task's demands are shown with the finding on each; a person waives them with a reason, and is named."""
     hub.meet("ada")
     hub.run("task", "add", "work", "--to", "ada")
     assert hub.run("proof", "1").stdout == "said: nothing yet\nit asks for no proof\n"

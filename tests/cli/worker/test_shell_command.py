@@ -49,7 +49,7 @@ def test_verdicts() -> None:
 
 
 def test_a_command_that_takes_too_long_is_stopped() -> None:
-    """When its time is over the command ends, and it is known why."""
+    """A command ends when its time is over, and its outcome names the reason."""
     program = ShellCommand("sleep 600", os.environ)
     program.start("", timeout=timedelta(milliseconds=50))
     ended = program.outcome()

@@ -13,7 +13,7 @@ from tests.support.waiting import until
 
 
 def tokens(desk: Desk) -> int | None:
-    """What the agent `ember` used, as the hub knows it."""
+    """Tokens of the agent `ember`, as the hub knows them."""
     lines = desk.hub.client().get("/cost", by="agent")["lines"]
     return next((line["tokens"] for line in lines if line["name"] == "ember"), None)
 

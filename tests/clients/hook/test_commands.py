@@ -18,7 +18,7 @@ def _rule(hub: Hub) -> None:
 
 
 def test_a_command_that_needs_a_lease_is_denied_with_how_to_run_it(bench: Workbench, shop: Path) -> None:
-    """What the project has a rule for is denied, by a sentence that is the command to run instead."""
+    """A command under a rule of the project is denied; the reason is the command to run instead."""
     heard = bench.editor("ada", shop).tool("PreToolUse", "Bash", command=f"cd app && {UP}").specific
 
     assert heard["permissionDecision"] == "deny"
@@ -38,7 +38,7 @@ def test_what_is_under_a_lease_runs(bench: Workbench, shop: Path, hub: Hub) -> N
 
 
 def test_a_hub_that_is_away_denies_nothing(bench: Workbench, shop: Path) -> None:
-    """Where the hub cannot be asked, commands run."""
+    """Commands run while the hub cannot be asked."""
     ada = bench.editor("ada", shop)
     ada.environment["HUBBUB_URL"] = "http://127.0.0.1:9"
 

@@ -114,7 +114,7 @@ def _hired(bench: Workbench, folder: Path) -> Worker:
 
 
 def ask(worker: Worker, *done_when: str) -> None:
-    """What the project asks for."""
+    """Set the project's demands."""
     new = ProofRules(done_when=done_when, tests=TESTS, test_files=("tests/",))
     worker.bench.hub.do(lambda tx: proof.put_rules(tx, worker.bench.hub.project, new))
 
@@ -335,7 +335,7 @@ def _rows(stories: list[tuple[object, ...]]) -> list[object]:
 
 @pytest.mark.parametrize(("story", "asked", "missing"), _rows([*LIES]))
 def test_no_lie_is_accepted(worker: Worker, story: Story, asked: tuple[str, ...], missing: str) -> None:
-    """Whoever says that it is done without having done what the task asks is refused, with what is missing."""
+    """A holder who completes a task without meeting its demands is refused, with the missing ones."""
     ask(worker, *asked)
     story(worker)
     with pytest.raises(Lacking) as refused:
@@ -345,7 +345,7 @@ def test_no_lie_is_accepted(worker: Worker, story: Story, asked: tuple[str, ...]
 
 @pytest.mark.parametrize(("story", "asked"), _rows([*HONEST]))
 def test_no_honest_work_is_refused(worker: Worker, story: Story, asked: tuple[str, ...]) -> None:
-    """Whoever has done what the task asks completes it by saying so."""
+    """A holder who has met the demands of a task completes it."""
     ask(worker, *asked)
     story(worker)
     worker.complete()

@@ -56,7 +56,7 @@ def test_codex_is_told_by_a_table(place: Place) -> None:
 def test_who_tells_somebody_else_goes_on_with_that(
     place: Place, client: ClientInstaller, name: str, text: str
 ) -> None:
-    """Where a client exports elsewhere, the install does all but that, says so, and is undone to the byte."""
+    """A client that exports elsewhere keeps that: the rest is installed, a note says so, and the removal is exact."""
     file = written(place, name, text)
     plan = InstallPlan()
     plan.add(client.changes(place.request(USER)))

@@ -35,7 +35,7 @@ def reading(world: World, mark: str = "1", *, ago: float = 0, **more: object) ->
 
 
 def total(world: World, value: float, *, since: int, ago: float = 0, **more: object) -> Reading:
-    """What a counter of input was at, so many seconds ago, which began at `since`."""
+    """Make the reading of an input counter that began at `since`, `ago` seconds back."""
     return reading(
         world, "input", ago=ago, source=Source.METRICS, value=value, since=since, weights={IN: 1}, **more
     )
@@ -66,7 +66,7 @@ def test_what_is_told_twice_counts_once(world: World) -> None:
 
 
 def test_what_comes_late_counts_when_it_was_used(world: World) -> None:
-    """What was used yesterday, and is told today, is yesterday's; what is over a week old is not counted."""
+    """Use from yesterday that is told today counts for yesterday; use over a week old is not counted."""
     assert note(world, reading(world, "1", ago=86_400), reading(world, "2")).late == 0
     assert note(world, reading(world, "3", ago=8 * 86_400)).late == 1
 
@@ -75,13 +75,13 @@ def test_what_comes_late_counts_when_it_was_used(world: World) -> None:
 
 
 def test_a_clock_that_is_ahead_counts_now(world: World) -> None:
-    """What a client says will be used tomorrow has been used today."""
+    """Use that a client dates tomorrow counts for today."""
     note(world, reading(world, ago=-86_400))
     assert used(world) == {"bob": 110}
 
 
 def test_totals_count_what_they_have_risen_by(world: World) -> None:
-    """Of a counter's totals the rise counts; one that comes again, or after a later one, adds nothing."""
+    """A counter's totals count by their rise; one that comes again, or after a later one, adds nothing."""
     began = (world.clock() - 60_000) * NANO
 
     assert note(world, total(world, 100, since=began, ago=30)).used == {IN: 100}
@@ -131,7 +131,7 @@ def test_another_way_goes_on_after_a_silence(world: World) -> None:
 
 
 def test_what_is_used_is_put_down_to_the_task(world: World) -> None:
-    """What is used while an agent is at a task is that task's, and its run's, also when it is told after the end."""
+    """Use while an agent is at a task belongs to the task and its run, even if it is told after the end."""
     first, second = world.send(text="first"), world.send(text="second")
     world.start(world.accept(first))
     world.clock.advance(timedelta(seconds=60))
@@ -161,7 +161,7 @@ def test_a_bound_token_tells_of_its_own_agent(world: World) -> None:
 
 
 def test_the_machine_is_that_of_the_agent(world: World) -> None:
-    """What a client does not say of its machine is known of its agent."""
+    """The machine comes from the agent where the client does not name one."""
     world.report("bob", hostname="atlas")
 
     note(world, reading(world, "1"), reading(world, "2", machine="orion"))
@@ -202,7 +202,7 @@ def test_money_is_an_estimate_by_the_price_of_the_day(world: World) -> None:
 
 
 def test_what_was_spent_by_a_moment_stays_known(world: World) -> None:
-    """What is asked about the past is answered as of then, and in steps for a plot."""
+    """A query about the past is answered as of then, and in steps for a plot."""
     note(world, reading(world, "1"))
     world.clock.advance(timedelta(hours=2))
     moment = world.clock()
@@ -215,14 +215,14 @@ def test_what_was_spent_by_a_moment_stays_known(world: World) -> None:
 
 
 def test_at_several_hubs_each_counts_once(world: World) -> None:
-    """Of one batch that reaches several hubs at the same moment, one counts it."""
+    """A batch that reaches several hubs at the same moment is counted by one of them."""
     told = [reading(world, "1"), reading(world, "2")]
     world.race(*(lambda tx: meter.note(tx, world.project, told) for _ in range(4)))
     assert used(world) == {"bob": 220}
 
 
 def test_what_cannot_come_again_is_forgotten(world: World) -> None:
-    """What was counted is known for as long as it is taken, and then dropped; what was spent stays."""
+    """Marks of counted readings are kept as long as the readings may come again, then dropped; the use stays."""
     told = reading(world)
     note(world, told)
     world.clock.advance(timedelta(days=7))

@@ -37,13 +37,13 @@ def table(folder: Path, *lines: str) -> Prices:
     ],
 )
 def test_a_model_has_one_price_by_all_its_names(named: str) -> None:
-    """What sellers and clients put around the name of a model makes it no other model."""
+    """A model has one price under all names that sellers and clients give it."""
     assert plain(named) == "claude-opus-4-5"
     assert read(None).cost(named, day("2026-01-01"), USED) == Decimal("5500")
 
 
 def test_a_price_is_that_of_the_day(tmp_path: Path) -> None:
-    """Of several prices of a model that counts which was newest on the day; before the first there is none."""
+    """The newest price of a model on the day counts; before the first one there is none."""
     prices = table(tmp_path, "m,2026-03-01,2,1,,", "m,2026-02-01,4,1,1,")
     assert prices.cost("m", day("2026-01-31"), USED) is None
     assert prices.cost("m", day("2026-02-28"), USED) == 5_000
@@ -62,7 +62,7 @@ def test_the_owners_price_goes_first(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["m,,x,1,1,1", "m,yesterday,1,1,1,1", "m,,-1,1,1,1", "m,,NaN,1,1,1", "m"])
 def test_a_wrong_line_is_named(tmp_path: Path, line: str) -> None:
-    """What is no price is refused in one sentence, by its line, when the hub starts."""
+    """A wrong line of the price table is refused by its number, in one sentence, when the hub starts."""
     with pytest.raises(Invalid, match=r"^line 2 of .*prices\.csv must be names, a day"):
         table(tmp_path, line)
 

@@ -39,13 +39,13 @@ def hit(
 
 
 def until(world: World, account: Account) -> timedelta | None:
-    """How much longer it is paused, to the minute: the clock of the tests goes on beside being moved."""
+    """Time left of the pause, to the minute: the tests' clock also runs by itself."""
     moment = world.do(lambda tx: tx.now)
     return None if account.paused_until is None else round((account.paused_until - moment) / 60_000) * MINUTE
 
 
 def live(world: World, names: Iterable[str] = TEAM) -> list[str]:
-    """Which of these agents are there."""
+    """Names of the agents that are present."""
     present = [(name, world.do(agents.presence, world.id, name)) for name in names]
     moment = world.do(lambda tx: tx.now)
     return [name for name, found in present if found is not None and found.is_live(moment)]
@@ -60,7 +60,7 @@ def told(world: World) -> list[tuple[str, Any]]:
 
 
 def test_a_limit_pauses_all_who_share_the_account(world: World) -> None:
-    """When one agent's program reaches a limit, none of those who share its account begins anything before its end."""
+    """When one agent's program reaches a limit, nobody who shares its account begins anything before the limit ends."""
     share(world)
     task, other = world.send("ann"), world.send("代码1号")
 
@@ -99,7 +99,7 @@ def test_clocks_stand_still_while_it_is_paused(world: World) -> None:
 
 
 def test_a_heartbeat_in_a_pause_shortens_nothing(world: World) -> None:
-    """Who is heard in a pause, or comes in it, is there until it is silent for its time after the pause."""
+    """An agent heard in a pause stays present until it has been silent for its time after the pause."""
     share(world)
     world.report("ann")
     hit(world, "bob")
@@ -147,7 +147,7 @@ def test_people_pause_without_an_end(world: World) -> None:
 
 
 def test_a_pause_is_extended_and_never_shortened(world: World) -> None:
-    """Of several notices the latest end counts; clocks stand still no longer than the pause lasts in all."""
+    """The latest end of several notices counts; clocks stand still no longer than the whole pause."""
     share(world)
     world.report("bob")
     hit(world, after=HOUR)
@@ -164,7 +164,7 @@ def test_a_pause_is_extended_and_never_shortened(world: World) -> None:
 
 
 def test_a_notice_without_a_time_backs_off(world: World) -> None:
-    """Where a notice names no time the pause is short, and twice as long each time in a row; three at once are one."""
+    """A notice without a time makes a short pause, twice as long each time in a row; three at once count as one."""
     share(world)
     waits = []
     for _ in range(3):
@@ -194,7 +194,7 @@ def test_not_all_go_on_in_the_same_second(world: World) -> None:
 
 
 def test_nobody_is_woken_in_a_pause(world: World) -> None:
-    """What wakes an idle agent hears that it is to look again when the agent goes on, and wakes it then."""
+    """A waker of an idle agent is told to look again when the agent goes on, and wakes it then."""
     share(world)
     waker = Waker(
         project_id=world.id, agent="bob", instance="w", method=WakeMethod.MONITOR, client="codex", idle=True
@@ -260,7 +260,7 @@ def need_of(world: World, task: Any) -> int:
 
 
 def test_why_tells_of_the_pause(world: World) -> None:
-    """Who asks why an agent, or its task, does not go on hears that its account is paused, for what and until when."""
+    """`why` says of an agent or its task that the account is paused, for which reason and until when."""
     share(world)
     world.report("bob")
     task = world.start(world.send("bob"))
@@ -286,7 +286,7 @@ def test_what_can_be_no_account_is_refused(world: World) -> None:
 
 
 def test_limits_at_once_are_one_pause(world: World) -> None:
-    """Of many agents that reach the limit at once the first pauses the account, and nobody fails or waits for ever."""
+    """The first of many agents that reach the limit at once pauses the account; no call fails or waits for ever."""
     share(world)
     end = world.do(lambda tx: tx.now) + 3_600_000
     limit = UsageLimit(LimitKind.WINDOW, end)

@@ -34,7 +34,7 @@ def give_back(world: World, lease: Lease) -> None:
 
 
 def held(world: World) -> list[str]:
-    """Who holds what, in the order of asking."""
+    """Holders and their things, in the order of asking."""
     found = sorted(world.do(leases.of_project, world.id), key=lambda each: each.number)
     return [f"{each.holder}: {' '.join(each.things)}" for each in found if each.is_held]
 
@@ -48,7 +48,7 @@ def told(world: World) -> list[tuple[str, str | None]]:
 
 
 def test_what_is_free_is_granted_at_once(world: World) -> None:
-    """Who asks for what nobody holds has it, with a fence; of a thing that nobody counted there is one."""
+    """A free thing is granted at once, with a fence; an uncounted thing exists once."""
     mine = ask(world, "port:8000", "db", purpose="make test", host="atlas")
 
     assert (mine.is_held, mine.fence, mine.things) == (True, 1, ("port:8000", "db"))
@@ -58,7 +58,7 @@ def test_what_is_free_is_granted_at_once(world: World) -> None:
 
 
 def test_who_asked_first_is_served_first(world: World) -> None:
-    """What comes free goes to whoever asked for it first, and the fence rises with each grant."""
+    """A released thing goes to the first who asked for it, and the fence rises with each grant."""
     first = ask(world, "db")
     second, third = ask(world, "db", by="bob"), ask(world, "db", by="代码1号")
 
@@ -70,7 +70,7 @@ def test_who_asked_first_is_served_first(world: World) -> None:
 
 
 def test_who_is_in_a_hurry_goes_before(world: World) -> None:
-    """Of those who wait the most urgent is served first; nobody's lease is taken away for it."""
+    """The most urgent of those who wait is served first; nobody's lease is taken away for it."""
     first = ask(world, "db", priority=Priority.LOW)
     usual = ask(world, "db", by="bob")
     urgent = ask(world, "db", by="代码1号", priority=Priority.CRITICAL)
@@ -82,7 +82,7 @@ def test_who_is_in_a_hurry_goes_before(world: World) -> None:
 
 
 def test_as_many_are_held_as_there_are(world: World) -> None:
-    """Of what a project counts so many may be held as it says, and each holder is told which."""
+    """As many of a counted thing are held as the project has, and each holder is told which."""
     count(world, "gpu", 4)
 
     first, second = ask(world, "gpu:2"), ask(world, "gpu", by="bob")
@@ -94,7 +94,7 @@ def test_as_many_are_held_as_there_are(world: World) -> None:
 
 
 def test_nobody_is_overtaken_for_ever(world: World) -> None:
-    """Who waits for many is not overtaken by those who ask for few later, though so few are free."""
+    """Later requests for few units do not overtake one for many, though so few are free."""
     count(world, "gpu", 2)
     first = ask(world, "gpu:1")
     large = ask(world, "gpu:2", by="bob")
@@ -107,7 +107,8 @@ def test_nobody_is_overtaken_for_ever(world: World) -> None:
 
 
 def test_all_or_nothing(world: World) -> None:
-    """Who waits for several things holds none of them: so nobody waits for each other, in whatever order they ask."""
+    """A lease for several things holds none while it waits, so that no two wait for each other, in any order of asking.
+    """
     first = ask(world, "db")
     both = ask(world, "port:1", "db", by="bob")
     other = ask(world, "port:1", by="代码1号", waits=True)
@@ -120,7 +121,7 @@ def test_all_or_nothing(world: World) -> None:
 
 
 def test_who_does_not_wait_hears_who_holds_it(world: World) -> None:
-    """Who does not wait is refused with who holds it, since when and for what, and who asked before."""
+    """A caller that does not wait is refused with the holder, since when and for what, and those that asked before."""
     ask(world, "db", purpose="make test", host="atlas")
     ask(world, "db", by="bob")
 
@@ -168,7 +169,7 @@ def test_a_lease_ends_with_the_signs_of_its_holder(world: World) -> None:
 
 
 def test_who_is_gone_waits_no_more(world: World) -> None:
-    """Who waits and is not heard of for as long is passed over."""
+    """A waiter that is silent for its time is passed over."""
     mine = ask(world, "db")
     ask(world, "db", by="bob")
     world.pass_time(TTL / 2)
@@ -198,7 +199,7 @@ def test_anothers_lease_is_let_alone(world: World) -> None:
 
 
 def test_fewer_than_are_held(world: World) -> None:
-    """Who holds more than there are now keeps it and nobody is granted more; who waits for more waits no longer."""
+    """A lease above a lowered count is kept and nobody is granted more; a lease for more than that stops waiting."""
     count(world, "gpu", 4)
     first, second = ask(world, "gpu:2"), ask(world, "gpu:1", by="bob")
     large, small = ask(world, "gpu:4"), ask(world, "gpu:1", by="代码1号")
@@ -215,7 +216,7 @@ def test_fewer_than_are_held(world: World) -> None:
 
 
 def test_more_than_before_serves_who_waits(world: World) -> None:
-    """Where there are more of a thing, or where it is counted no more, whoever waits is served by that."""
+    """A raised or dropped count serves those who wait."""
     count(world, "gpu", 1)
     ask(world, "gpu")
     waiting = ask(world, "gpu", by="bob")
@@ -230,7 +231,7 @@ def test_more_than_before_serves_who_waits(world: World) -> None:
 
 
 def test_what_a_tool_took_ends_with_the_agent(world: World) -> None:
-    """What an agent took by a tool it holds for half an hour after it last did, until it gives it back or goes."""
+    """A lease taken by a tool lasts half an hour after the last use, or until it is given back or the agent leaves."""
     world.report("ann")
     take_it = partial(leases.hold_by_tool, project=world.project, by="ann", ttl=TOOL_TTL)
     (first,) = world.do(take_it, things=["db"])
@@ -259,7 +260,7 @@ def test_a_removed_agent_holds_nothing(world: World) -> None:
 
 
 def test_projects_do_not_know_each_other(world: World) -> None:
-    """What is held in one project is free in another, and no lease of the one is found in the other."""
+    """A thing held in one project is free in another, and no project finds the other's leases."""
     mine = ask(world, "db")
     other = world.elsewhere("other")
 
@@ -269,7 +270,7 @@ def test_projects_do_not_know_each_other(world: World) -> None:
 
 
 def test_secrets_are_taken_out_of_what_it_is_for(world: World) -> None:
-    """What a lease is for is kept short and without what looks like a secret."""
+    """The purpose of a lease is shortened, and secrets are taken out of it."""
     token = "ghp_" + "a1" * 18
     mine = ask(world, "db", purpose=f"curl -H {token} {'x' * 300}")
 
@@ -294,7 +295,7 @@ def test_secrets_are_taken_out_of_what_it_is_for(world: World) -> None:
     ],
 )
 def test_what_can_be_no_thing_is_refused(world: World, things: Iterable[str], said: str) -> None:
-    """What can be no thing, and more than there can ever be, is refused with one sentence."""
+    """A text that can be no thing, and a count above the capacity, are refused in one sentence."""
     count(world, "gpu", 4)
 
     with pytest.raises(Invalid, match=said):
@@ -321,7 +322,7 @@ def test_a_capacity_is_some(world: World, capacity: int) -> None:
 
 
 def test_of_many_who_ask_at_once_as_many_get_it_as_there_are(world: World) -> None:
-    """Of those who ask at once at several hubs, and give back at once, never more hold a thing than there are of it."""
+    """However many ask and give back at once at several hubs, no more hold a thing than there are of it."""
     count(world, "gpu", 2)
     names = [f"racer-{number}" for number in range(8)]
     ask_it = partial(leases.ask, project=world.project, things=["gpu"])

@@ -22,7 +22,7 @@ TESTS = "make test"
 
 
 def rules(world: World, *done_when: str, **more: Any) -> None:
-    """What the project asks for from now on."""
+    """Set the project's rules."""
     world.do(proof.put_rules, world.project, ProofRules(done_when=done_when, tests=TESTS, **more))
 
 
@@ -47,7 +47,7 @@ def complete(world: World, task: Task, by: str = "bob") -> Task:
 
 
 def missing(world: World, task: Task, by: str = "bob") -> tuple[str, ...]:
-    """What the refusal of its completion names."""
+    """Complete the task and return the demands that the refusal names."""
     with pytest.raises(Lacking) as refused:
         complete(world, task, by)
     return refused.value.demands
@@ -94,7 +94,7 @@ def test_a_hook_looks_only_where_proof_is_asked_for(world: World) -> None:
 
 @on_one_engine
 def test_a_hook_that_asks_tells_it_again_with_what_it_found(world: World) -> None:
-    """What a hook tells before it has looked is not kept where it shall look."""
+    """A hook's first report is not kept if the hub asks it to look and report again."""
     rules(world, "clean")
     task = taken(world)
     seen = Seen(deed=Deed.SHELL, instance="run", place="here", command="ls")
@@ -113,7 +113,7 @@ def test_a_command_is_kept_without_its_secrets(world: World) -> None:
 
 
 def test_what_others_did_is_no_proof(world: World) -> None:
-    """What was seen before the task was taken, or of another agent, counts for nothing."""
+    """Sightings from before the task was taken, or of another agent, prove nothing."""
     rules(world, "tests")
     task = world.send(to=None)
     other = world.send(to="ann")
@@ -143,7 +143,7 @@ def test_a_person_may_wave_it_through(world: World) -> None:
 
 
 def test_a_person_who_completes_it_has_decided(world: World) -> None:
-    """What a person completes in nobody's name is completed, and the log says what was missing."""
+    """A person's own completion is accepted, and the log lists the missing demands."""
     rules(world, "clean", "tests")
     task = taken(world)
     eva = world.acting(person(world, "eva", Role.ADMIN))
@@ -190,7 +190,7 @@ def test_an_artifact_is_one_of_its_holders_own(world: World) -> None:
 
 
 def test_its_holder_does_not_say_when_it_is_done(world: World) -> None:
-    """What one task asks for goes before what the project asks for, and is never up to its holder."""
+    """A task's own demands go before the project's, and its holder cannot set them."""
     rules(world, "clean")
     task = taken(world)
     with pytest.raises(Forbidden):
@@ -214,13 +214,13 @@ def test_whoever_takes_it_is_told(world: World) -> None:
 @on_one_engine
 @pytest.mark.parametrize("demand", ["", "tidy", "within /etc", "within ../x", "tests passed"])
 def test_nonsense_is_no_demand(world: World, demand: str) -> None:
-    """What can be asked for is a short list; anything else is refused in one sentence."""
+    """A demand is one of a short list; anything else is refused in one sentence."""
     with pytest.raises(Invalid):
         rules(world, demand)
 
 
 def test_what_was_seen_is_forgotten(world: World) -> None:
-    """What hooks saw is kept for three months; what was found at a completion stays."""
+    """Sightings are kept for three months; the findings at a completion stay."""
     rules(world, "clean")
     task = taken(world)
     saw(world, command="ls")
@@ -234,7 +234,7 @@ def test_what_was_seen_is_forgotten(world: World) -> None:
 
 @on_one_engine
 def test_a_machines_own_work_asks_for_nothing(world: World) -> None:
-    """What the agent of a machine does for the board is seen by no hook; the project's demands are not made of it."""
+    """The project's demands are not made of a machine's own agent, whose work no hook sees."""
     rules(world, "clean")
     task = replace(taken(world), assignee="node:atlas")
     assert world.do(proof.demands, task) == ()

@@ -1,4 +1,4 @@
-"""What agents cost, in a browser: a plot and lines, as it was at the moment that is shown."""
+"""The costs page in a browser: a plot and lines, as of the moment that is shown."""
 
 from typing import Any
 

@@ -84,7 +84,7 @@ def test_a_release_holds_no_leftovers(source: Path) -> None:
 
 
 def _started(installed: Installed) -> subprocess.CompletedProcess[str] | None:
-    """What `up` says as soon as the hub runs that it has started."""
+    """Start the hub with `up` and return the result once it reports that the hub runs."""
     up = installed.run("hubbub", "up", "--port", "0", "--json")
     return None if up.returncode else up
 

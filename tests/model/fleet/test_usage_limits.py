@@ -1,4 +1,4 @@
-"""What programs print when a limit is reached: the samples, each with the place where it was seen, and clocks."""
+"""Programs' output when a limit is reached: samples, each with its source, and clocks."""
 
 import json
 from datetime import datetime, timedelta
@@ -36,7 +36,7 @@ def seen(output: str, at: str) -> UsageLimit | None:
 
 @each_row("sample", SAMPLES)
 def test_a_notice_is_understood(sample: dict[str, str | None]) -> None:
-    """What each program was seen to print is a limit of that kind until then, also where the program is not known."""
+    """Each program's notice is understood as its kind of limit and end, even if the program is not known."""
     at, kind = ms(sample["at"]), sample["kind"]
     expected = UsageLimit(LimitKind(kind), ms(sample["until"])) if kind else None
     for program in (sample["program"], None):
@@ -109,7 +109,7 @@ def test_a_time_without_a_zone_is_that_of_the_machine(monkeypatch: pytest.Monkey
 
 
 def test_unknown_ends_are_waited_for_longer_each_time() -> None:
-    """Where no end is known, the wait doubles from notice to notice, up to a most."""
+    """Without a known end the wait doubles from notice to notice, up to a maximum."""
     waits = [back_off(LimitKind.WINDOW, times) / timedelta(minutes=1) for times in (1, 2, 3, 4, 5, 60)]
     assert waits == [5, 10, 20, 40, 60, 60]
     assert back_off(LimitKind.OVERLOADED, 1) == timedelta(minutes=1)

@@ -1,4 +1,4 @@
-"""Which commands in a shell's text need a lease, as far as words tell."""
+"""Commands in a shell's text that need a lease, as far as words tell."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_a_command_is_known_by_its_words(text: str, under: tuple[str, ...] | Non
 
 @each_row("text", UNMET)
 def test_other_commands_are_let_alone(text: str) -> None:
-    """What only speaks of the command, or is another, needs nothing."""
+    """Another command, or one that only mentions it, needs nothing."""
     assert list(needing(text, [MAKE, UP])) == []
 
 
@@ -69,7 +69,7 @@ def test_other_commands_are_let_alone(text: str) -> None:
     ),
 )
 def test_how_to_run_it(text: str, said: str) -> None:
-    """What to type instead is the same command under the lease; in a shell of its own where it is more than one."""
+    """The advice is the same command under the lease; several commands get a shell of their own."""
     assert advice(text, ["db", "gpu:2"]) == said
 
 

@@ -176,8 +176,8 @@ def test_a_log_that_was_cut_goes_on_behind_the_gap(file: Path) -> None:
 
 
 def test_a_line_that_was_not_ended_does_not_spoil_the_next(file: Path) -> None:
-    """What a machine that lost its power has left of a line is no line: nobody acted upon it, it is no sign of a
-    change, and the next one takes its place.
+    """A line cut short by a power failure does not count: nobody acted upon it, it is no sign of tampering, and the
+    next line takes its place.
     """
     filled(file)
     with file.open("a") as log:

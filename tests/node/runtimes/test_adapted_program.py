@@ -326,7 +326,7 @@ def test_who_cancels_a_prompt_ends_the_program(record: Record) -> None:
 
 @each
 def test_what_it_used_is_told(kind: str, record: Record) -> None:
-    """What a program prints of its tokens is told the hub, also where it has no answer."""
+    """Tokens that a program prints are reported to the hub, even without an answer."""
     told: list[Used] = []
 
     async def tell(used: Sequence[Used]) -> None:

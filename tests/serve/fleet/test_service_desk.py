@@ -265,7 +265,7 @@ async def test_nobody_ends_by_giving_back_what_was_not_lent(hub: Hub, opened: Op
 
 
 async def test_what_was_used_is_put_down_to_the_task(hub: Hub, opened: Open) -> None:
-    """What the machine's agent used on a task is that task's; told again it counts once."""
+    """Use by a machine's agent on a task belongs to the task, and counts once if it is told again."""
     used = Used(id="1", conversation="s-1", client="codex", model="gpt-5.1", input=70, output=7)
     async with opened(hub) as machine:
         task_id = await machine.begin_task(ANN, "count", "count the lines")

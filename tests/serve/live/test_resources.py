@@ -226,7 +226,7 @@ def test_a_transport_session_that_ends_leaves_nothing_behind(hub: Hub, connect: 
 
 
 def open_streams(hub: Hub, secret: str = "") -> int:
-    """How many followers the hub says it has, to its owner or whose `secret` that is."""
+    """The number of followers that the hub reports to its owner, or to the holder of `secret`."""
     owner = {"Authorization": f"Bearer {secret or hub.owner_secret}"}
     metrics = httpx2.get(hub.url + "/metrics", headers=owner).text
     (line,) = (line for line in metrics.splitlines() if line.startswith("hubbub_open_streams "))

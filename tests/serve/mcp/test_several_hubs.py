@@ -158,7 +158,7 @@ def test_a_session_of_another_hub_belongs_to_its_token(hubs: Hubs) -> None:
 
 
 def test_what_tools_know_of_a_session_they_know_at_every_hub(hubs: Hubs) -> None:
-    """Who joined with a name at one hub has it at the others, over the same session."""
+    """An agent that joined at one hub is known by its name at the others, over the same session."""
     hubs.path, hubs.secret = "/mcp", hubs.hubs[0].token()
     hubs.begin(at=0)
     session = hubs.session
@@ -223,7 +223,7 @@ def test_a_call_may_be_called_off_at_another_hub(hubs: Hubs) -> None:
 
 
 def test_a_session_that_ends_at_one_hub_ends_at_all(hubs: Hubs) -> None:
-    """Whoever ends a session at one hub has ended it: no hub knows it any more, and its stream ends."""
+    """A session that ends at one hub ends at all: no hub knows it any more, and its stream ends."""
     hubs.begin(at=0)
     for at in range(3):
         assert hubs.ask(message("ping"), at=at).status_code == 200

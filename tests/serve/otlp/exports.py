@@ -55,7 +55,7 @@ def log(name: str, body: str | None = None, /, ago: float = 0, **told: object) -
 
 
 def claude_request(session: str = "s-1", ago: float = 0, **more: object) -> Json:
-    """What Claude Code says of one request, with its numbers as text."""
+    """Claude Code's event for one request, with its numbers as text."""
     told = {
         "session__id": session,
         "model": "claude-sonnet-5",
@@ -70,7 +70,7 @@ def claude_request(session: str = "s-1", ago: float = 0, **more: object) -> Json
 
 
 def codex_response(conversation: str = "t-1") -> Json:
-    """What Codex says of one response: cached tokens are among the input; its events have the names of places."""
+    """Codex's event for one response: cached tokens are part of the input; its events are named after places in its source."""
     told = log(
         "codex.sse_event",
         event__kind="response.completed",
@@ -86,7 +86,7 @@ def codex_response(conversation: str = "t-1") -> Json:
 
 
 def gemini_response(session: str = "g-1") -> Json:
-    """What Gemini CLI says of one response; thoughts are beside the output."""
+    """Gemini CLI's event for one response; thoughts are not part of the output."""
     return log(
         "gemini_cli.api_response",
         session__id=session,

@@ -133,7 +133,7 @@ def test_spans_of_any_maker(door: Web) -> None:
 
 
 def test_what_is_not_about_tokens_is_taken(door: Web) -> None:
-    """Of all else that clients export nothing is kept, and it is no mistake."""
+    """Exports that are not about tokens are accepted, and nothing of them is kept."""
     events = [exports.log("user_prompt", "claude_code.user_prompt", prompt="hello"), exports.log("other")]
     assert done(door.post("/v1/logs", exports.logs("claude-code", *events))) == {}
     gauge = {"name": "claude_code.token.usage", "gauge": {"dataPoints": [{"asInt": "7"}]}}
@@ -144,7 +144,7 @@ def test_what_is_not_about_tokens_is_taken(door: Web) -> None:
 
 
 def test_what_cannot_be_counted_is_rejected_in_part(door: Web) -> None:
-    """What is too old, or no number, is rejected with a sentence; the rest of the export counts."""
+    """Use that is too old or no number is rejected with a sentence; the rest of the export counts."""
     events = exports.logs(
         "claude-code",
         exports.claude_request(),
@@ -217,7 +217,7 @@ def test_an_export_of_somebody_with_several_projects_names_one(hub: Hub, visit: 
 
 
 def test_prometheus_counts_it(hub: Hub, door: Web, visit: Visit) -> None:
-    """Whoever watches the hub sees how many tokens clients told of, each once."""
+    """The metrics count the tokens that clients report, each once."""
 
     def counted() -> float:
         text = visit(hub, hub.owner_secret, "").get("/metrics").text

@@ -35,7 +35,7 @@ def test_what_waits_is_committed_together(postgres_store: Postgres) -> None:
 
 
 def test_what_calls_ask_alike_is_asked_once(postgres_store: Postgres) -> None:
-    """Of the calls that are committed together those that begin with the same question get the same answer."""
+    """Calls that are committed together share the answer to the question that each begins with."""
 
     def ask(tx: Tx) -> tuple[str, int]:
         row = tx.one("SELECT CAST(clock_timestamp() AS TEXT) AS moment")
@@ -49,14 +49,14 @@ def test_what_calls_ask_alike_is_asked_once(postgres_store: Postgres) -> None:
 
 
 def test_what_a_call_changed_the_next_one_sees(postgres_store: Postgres) -> None:
-    """Who asks the same after a change, of the same transaction, gets another answer."""
+    """A question asked again after a change in the same transaction gets a new answer."""
     outcomes = write_all(postgres_store, user_names, add_user("ann"), user_names, add_user("bob"), user_names)
 
     assert outcomes[::2] == [[], ["ann"], ["ann", "bob"]]
 
 
 def test_who_has_locked_something_asks_anew(postgres_store: Postgres, postgres_url: str) -> None:
-    """What another program has committed meanwhile is seen by a call that has a lock by then."""
+    """A call that holds a lock sees what another program has committed meanwhile."""
     postgres_store.write_now(SYSTEM, add_user("ann"))
 
     def look_twice(tx: Tx) -> tuple[list[str], list[str]]:

@@ -36,7 +36,7 @@ def steps(tx: Tx) -> object:
 
 
 def test_what_reads_little_is_read_on_its_loop(sqlite_store: SQLite) -> None:
-    """As many rows as a loop may read are read once, by the loop."""
+    """Few rows are read once, on the event loop."""
     few = Threads(rows(sqlite.ROWS))
 
     assert read(sqlite_store, few) == sqlite.ROWS
@@ -55,7 +55,7 @@ def test_what_reads_little_is_read_on_its_loop(sqlite_store: SQLite) -> None:
 def test_what_reads_much_begins_anew_beside_its_loop(
     sqlite_store: SQLite, work: Operation[object], found: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What reads more than a loop may is cut off there, and read whole by another thread."""
+    """A read of many rows is cut off on the loop and done whole by another thread."""
     monkeypatch.setattr(sqlite_connection, "LOOKS", 100)
     much = Threads(work)
 

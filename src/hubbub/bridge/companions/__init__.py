@@ -1,1 +1,1 @@
-"""What stands beside the bridge: each dialect's part that happens on the agent's machine."""
+"""Companions of the bridge: the part of each dialect that happens on the agent's machine."""

@@ -87,7 +87,7 @@ def _tell(found: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _status(of: dict[str, Any], now: int | None = None) -> str:
-    """Whether an account is paused, and until when."""
+    """Say whether an account is paused, and until when."""
     if of["paused_at"] is None:
         return "goes"
     if of["paused_until"] is None:

@@ -15,7 +15,7 @@ from hubbub.terminal.command import command, uses_project
     "lease", cls=Group, short_help="Who holds what, how many there are of it, which commands need it."
 )
 def lease() -> None:
-    """Who holds what, how many there are of it, which commands need it."""
+    """Show the leases, the number of each counted thing, and the commands that need a lease."""
 
 
 @command("list", example="hubbub lease list\nhubbub lease list gpu")

@@ -51,7 +51,7 @@ class Command:
         self._end = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
 
     def has_ended(self, within: float = 0) -> bool:
-        """Whether it has ended, or does within so many seconds."""
+        """Tell whether the command has ended, or ends within that many seconds."""
         if self._end is not None:
             return bool(select.select([self._end], [], [], max(0, within))[0])
         until = clock() + within

@@ -39,7 +39,7 @@ EXAMPLE = (
 
 
 class Refused(click.ClickException):
-    """What keeps the command from being run, in one sentence."""
+    """The reason why the command is not run, in one sentence."""
 
     exit_code = FAILED
 
@@ -191,7 +191,7 @@ def _become(command: Sequence[str], lease: Json, held: Held) -> NoReturn:
 
 
 def _variables(lease: Json) -> Mapping[str, str]:
-    """What the command's environment tells of its lease."""
+    """Environment variables that describe the lease to its command."""
     told = {
         "HUBBUB_LEASE_ID": lease["id"],
         "HUBBUB_LEASE_THINGS": " ".join(lease["things"]),
@@ -232,12 +232,12 @@ def _granted(target: Target, asking: Json, wait: float | None) -> tuple[Json, fl
 
 
 def _ahead(answer: Json) -> list[str]:
-    """Who holds it, and who asked before."""
+    """Ids of the leases ahead: those that hold the things, and those that asked before."""
     return [each["id"] for each in (*answer.get("holders", ()), *answer.get("waiting", ()))]
 
 
 def _answer(target: Target, lease: Json | None, asking: Json, *, patient: bool) -> Json:
-    """What the hub says of the lease that waits, or to whoever asks anew; nothing where it is to be asked again."""
+    """Ask the hub for the lease, or renew the one that waits; None if the caller should ask again."""
     path = f"/leases/{lease['id']}/renew" if lease is not None else "/leases"
     body = {name: asking[name] for name in ("agent", "wait_seconds")} if lease is not None else asking
     try:

@@ -1,7 +1,7 @@
-"""How a checkout is: what is committed, what is not, and the tree of all of it, as git would name it.
+"""State of a checkout: the commit, the uncommitted changes, and the tree of both together, as git would name it.
 
-Nothing is written where git or its user would find it: a copy of the index, and objects in a folder of their own, are
-thrown away. Where the repository has filters of its own, nothing is looked at, as git would run them.
+Nothing is written to the repository: a copy of the index and a folder of objects are made for this, and thrown away. A
+repository with filters of its own is not looked at, as git would run them.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _quoted(path: str) -> str:
 
 
 def _is_pushed(checkout: Checkout, head: str, facts: dict[str, str], until: float) -> bool | None:
-    """Whether a branch of a remote holds the commit; None where git knows of no such branch."""
+    """Tell whether a branch of a remote holds the commit; None if git knows of no remote branch."""
     if facts.get("branch.ab", "").startswith("+0 "):
         return True
     known = ["for-each-ref", "--count=1", "--format=%(refname)"]
@@ -156,7 +156,7 @@ def _is_pushed(checkout: Checkout, head: str, facts: dict[str, str], until: floa
 
 
 def _moves(checkout: Checkout) -> Iterator[tuple[str, int, str]]:
-    """What was done to the branch, oldest first: the commit that came of it, when, and git's words for it."""
+    """Moves of the branch, oldest first: the resulting commit, the time, and git's word for the move."""
     try:
         with open(os.path.join(checkout.git, "logs", "HEAD"), "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))

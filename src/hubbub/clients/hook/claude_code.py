@@ -75,7 +75,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 
 def _deed(tool: str | None) -> str:
-    """What a tool does. One of a hub's own may complete a task, whatever its server is called."""
+    """Classify a tool. A tool of a hub may complete a task, whatever its server is called."""
     server, _, own = (tool or "").removeprefix("mcp__").rpartition("__")
     return event.TELL if server and own in event.TELLING else _DEEDS.get(tool or "", event.OTHER)
 

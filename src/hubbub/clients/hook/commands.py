@@ -20,7 +20,7 @@ LONGEST = 100_000  # characters of a command; what comes after is not looked at
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply:
-    """Whether the command may be run as it is; else how it may be."""
+    """Allow the command to run as it is, or deny it with a sentence that says how to run it."""
     if not told.command:
         return Reply()
     body: dict[str, object] = {

@@ -1,7 +1,7 @@
-"""What is seen of an agent's work: the hub is told what ran, how it ended, and how the checkout is after it.
+"""Reports of an agent's work to the hub: the command, how it ended, and the state of the checkout after it.
 
-Looking takes git some time, so it is done only for an agent whose task asks for proof. Whether one does is asked with
-what is told; the last answer is kept, so that there is but one call where nothing has changed.
+Looking at a checkout takes git some time, so it is done only while the agent's task asks for proof. Each report returns
+whether it does; the last answer is kept, so that one call is enough where nothing has changed.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _DEEDS = {event.SHELL: "shell", event.EDIT: "edit", event.TELL: "look"}
 
 
 def is_one(told: Event) -> bool:
-    """Whether this is a step of work: something ran or was edited, or a task is about to be completed."""
+    """Tell whether this is a step of work: a command or an edit has ended, or a task is about to be completed."""
     moment = event.BEFORE if told.deed == event.TELL else event.AFTER
     return told.moment == moment and told.deed in _DEEDS
 
 
 def looks(told: Event) -> bool:
-    """Whether the hub wanted to know last how the checkout is, for which git needs more time."""
+    """Tell whether the hub's last answer asked for the state of the checkout, which takes git more time."""
     return hook_state.recall(LOOKS, told.instance) == "yes"
 
 

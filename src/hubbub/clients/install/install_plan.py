@@ -214,7 +214,7 @@ class InstallPlan:
             raise CannotInstall(f"{path} {error}; nothing was changed") from None
 
     def loaded(self, change: ConfigEntry | ConfigListItem) -> Any:
-        """What the change's file says. Raises `CannotInstall` with a snippet if that cannot be told."""
+        """Parse the file of a change. Raises `CannotInstall` with a snippet if it cannot be parsed."""
         with explained(change):
             return EDITORS[change.language].load(self.text_of(change))
 

@@ -41,7 +41,7 @@ class Offer:
 
     @staticmethod
     def _is_taken(plan: InstallPlan, entry: ConfigEntry) -> bool:
-        """Whether something of others stands there: neither our value, nor that of an earlier install of ours."""
+        """Tell whether a foreign value stands there: neither ours, nor that of an earlier install of ours."""
         present = find(plan.loaded(entry), entry.keys)
         return present not in (MISSING, entry.value) and (entry.file, entry.keys) not in plan.held
 

@@ -1,1 +1,1 @@
-"""What doors have done with a task: one function for each verb, the reports of completed work, and the inbox."""
+"""Actions on tasks, for all doors: one function for each verb, the reports of completed work, and the inbox."""

@@ -1,1 +1,1 @@
-"""What the agents' clients use, in tokens, and what that is worth: counted once, added up, priced when it is shown."""
+"""Token use of the agents' clients and its price: counted once, summed, and priced when it is shown."""

@@ -31,14 +31,14 @@ NANO = 1_000_000  # nanoseconds in a millisecond
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """How many readings came too late, and how much was used that had not been counted before."""
+    """Result of counting readings: the number that came too late, and the use that was new."""
 
     late: int
     used: Mapping[Measure, int]
 
 
 class _Whose(NamedTuple):
-    """To whom something is put down."""
+    """Owner of some use: an agent, its machine, a task and a run."""
 
     agent: str | None
     machine: str | None
@@ -47,7 +47,7 @@ class _Whose(NamedTuple):
 
 
 class _Slice(NamedTuple):
-    """What is added up."""
+    """Key under which use is summed."""
 
     at: int
     conversation: str
@@ -75,7 +75,7 @@ def note(tx: Tx, project: Project, readings: Sequence[Reading]) -> Noted:
 def readings(
     used: Used, now: int, *, agent: str | None = None, task: str | None = None, machine: str | None = None
 ) -> list[Reading]:
-    """What a program printed of its use, as readings: a total is one of each measure."""
+    """Turn the use that a program printed into readings, with one total for each measure."""
     weights = {
         Measure.INPUT: used.input,
         Measure.OUTPUT: used.output,
@@ -166,9 +166,9 @@ class _Meter:
         return everything
 
     def _more(self, reading: Reading) -> float:
-        """How much of a reading has not been counted: all of it, nothing, or by what a total has risen.
+        """Return the uncounted part of a reading: all of it, none, or the rise of its total.
 
-        A total that is lower than before is that of a counter which began anew.
+        A total below the last one belongs to a counter that began anew.
         """
         mark = _digest(
             self.project.id,
@@ -193,7 +193,7 @@ class _Meter:
         return self.known[asked]
 
     def _found(self, reading: Reading, at: int) -> _Whose:
-        """To whom it is put down. A name that the project does not know is not taken from a client."""
+        """Find the owner of a reading. An agent's name from a client counts only if the project knows it."""
         tx, project_id = self.tx, self.project.id
         agent = tx.actor.agent or reading.agent
         if agent is not None and not agents.is_known(tx, project_id, agent):

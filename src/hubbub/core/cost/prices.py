@@ -46,9 +46,9 @@ class Prices:
     def cost(
         self, model: str, day: int, used: Mapping[Measure, int], told: int | None = None
     ) -> Decimal | None:
-        """What the tokens are worth, in millionths of a dollar; None if nobody knows a price.
+        """Price the tokens, in millionths of a dollar; None if nobody knows a price.
 
-        By the owner's price if there is one, else as the client says, else by the usual price.
+        The owner's price comes first, then the cost that the client reported, then the usual price.
         """
         name = plain(model)
         if (own := _at(self.own, name, day)) is not None:

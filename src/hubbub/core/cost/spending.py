@@ -1,7 +1,7 @@
-"""What was spent: by agent, task, run, day, model, in a stretch of time that may have ended long ago.
+"""Spending by agent, task, run, day or model, in any stretch of time, also long past.
 
-Tokens are what clients told. Money is an estimate, made when it is asked for. What nobody has told is unmetered, which
-is not nothing: it has no number.
+Tokens are those that clients reported. Money is an estimate, made when it is asked for. Use that nobody reported is
+unmetered, which differs from zero: it has no number.
 """
 
 from collections import defaultdict
@@ -28,9 +28,9 @@ POINTS = 1_000  # of a plot, in its length
 
 @dataclass(slots=True)
 class Line:
-    """What was used under one name. `cost` is in dollars, None where nobody knows a price of any of it.
+    """Use under one name. `cost` is in dollars; None where no price of any of it is known.
 
-    `unpriced` are the tokens without a price. Without `tokens` nobody has told what was used: it is unmetered.
+    `unpriced` counts the tokens without a price. A line without `tokens` is unmetered: nobody has reported its use.
     """
 
     name: str | None
@@ -61,7 +61,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked for: spending by what, from `since` until `until`, apart for each `step` (milliseconds) or in all.
+    """A query of spending: grouped by `by`, from `since` until `until`, for each `step` (milliseconds) or in all.
 
     `only` narrows it to a task, an agent, ….
     """
@@ -83,7 +83,7 @@ class Report:
 
 
 def report(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Report:
-    """What the project used. Raises `Invalid` for what would be too many steps."""
+    """Report the project's use. Raises `Invalid` if there would be too many steps."""
     by, since, until, step = asked.by, asked.since, asked.until, asked.step
     if step is not None and (until - since) / step > POINTS:
         raise Invalid(f"step: from since until until there may be at most {POINTS} steps")

@@ -142,7 +142,7 @@ def require_running(tx: Tx, project_id: UUID, agent: str) -> None:
 
 
 def goes_on(tx: Tx, project_id: UUID, agent: str) -> int | None:
-    """When an agent may begin something, where it may not now; with the moment of its own after a pause."""
+    """Time from which a paused agent may begin something, spread over the agents; None if it may now."""
     account = rows.of_agent(tx, project_id, agent)
     if account is None:
         return None

@@ -1,1 +1,1 @@
-"""How agents come, stay, edit and go; and where they are."""
+"""Presence of agents: how they join, stay, edit and leave, and where they are."""

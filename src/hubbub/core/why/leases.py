@@ -1,4 +1,4 @@
-"""Who holds a thing and who waits for it, and what an agent holds and waits for: the facts that leases tell."""
+"""Facts about leases: the holders of a thing and those that wait for it, and what an agent holds and waits for."""
 
 from collections.abc import Iterator, Sequence
 from uuid import UUID
@@ -30,7 +30,7 @@ def of_thing(tx: Tx, project: Project, thing: str) -> Iterator[Fact]:
 
 
 def is_known(tx: Tx, project: Project, thing: str) -> bool:
-    """Whether somebody holds it or waits for it, or it is counted."""
+    """Tell whether somebody holds the thing, waits for it, or counts it."""
     try:
         use = leases.of_thing(tx, project, thing)
     except Invalid:
@@ -39,7 +39,7 @@ def is_known(tx: Tx, project: Project, thing: str) -> bool:
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """What an agent holds, and what it waits for, with who holds that and who asked before."""
+    """Facts about an agent's leases: held, and waiting, with the holders and those that asked before."""
     for lease, ahead in leases.of_holder(tx, project_id, name):
         if lease.is_held:
             yield Fact("lease.held", say("lease_held", **_values(tx, lease)), _detail(lease))

@@ -106,7 +106,7 @@ def _acted(tx: Tx, name: str, presence: Presence | None, at: int) -> Fact:
 
 
 def _paused(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Whether its account is paused, so that it begins nothing."""
+    """Say whether the agent's account is paused, so that it begins nothing."""
     account = accounts.of_agent(tx, project_id, name)
     if account is None or not account.is_paused(tx.now):
         return

@@ -144,7 +144,7 @@ def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _free(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Who could take it; or that it is under way in nobody's hands, as its sender may have it in Relay."""
+    """Say who could take the task; or that it is under way without a holder, as its sender may leave it in Relay."""
     if task.status is not Status.QUEUED:
         yield Fact("task.unheld", say("task_unheld"), {"number": task.number})
         return

@@ -1,4 +1,4 @@
-"""What an agent waits for: a person's answer, what others hold, or a machine that has an order of it."""
+"""Reasons why an agent waits: for a person's answer, for what others hold, or for a machine that has its order."""
 
 from collections.abc import Iterator
 from uuid import UUID

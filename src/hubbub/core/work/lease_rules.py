@@ -65,7 +65,7 @@ def _held(tx: Tx, project: Project, by: str) -> list[Lease]:
 
 
 def _is_met(wants: Mapping[str, int], under: Mapping[str, int], held: Sequence[Lease]) -> bool:
-    """Whether all of it is held, or asked for by the text itself."""
+    """Tell whether the caller holds all of it, or the text itself acquires it."""
     return all(
         under.get(thing, 0) >= count
         or sum(each.wants.get(thing, 0) for each in held if each.is_held) >= count

@@ -161,7 +161,7 @@ def hold_by_tool(tx: Tx, project: Project, things: Sequence[str], *, by: str, tt
 
 
 def taken(tx: Tx, project: Project, things: Sequence[str], *, by: str) -> str | None:
-    """What keeps `by` from holding these things now, in one sentence; None where nothing does. Changes nothing."""
+    """Say in one sentence why `by` cannot hold these things now; None if it can. Changes nothing."""
     known = leases.capacities(tx, project.id)
     wants = wanted(things, known)
     others = [each for each in leases.of_project(tx, project.id) if not (each.by_tool and each.holder == by)]
@@ -196,14 +196,14 @@ def mine(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
 
 
 def ahead(tx: Tx, project: Project, lease: Lease) -> Ahead:
-    """What a lease that waits is waiting for; nothing for one that is held."""
+    """Leases that a waiting lease waits for; empty for one that is held."""
     if lease.is_held:
         return Ahead()
     return _table(tx, project.id).ahead(lease)
 
 
 def of_thing(tx: Tx, project: Project, thing: str) -> InUse:
-    """Who holds a thing, who waits for it in their turn, and how many there are of it. Raises `Invalid`."""
+    """Holders of a thing, those that wait for it in turn, and how many there are. Raises `Invalid`."""
     table = _table(tx, project.id)
     (name,) = wanted([thing], leases.capacities(tx, project.id))
     return InUse(
@@ -215,7 +215,7 @@ def of_thing(tx: Tx, project: Project, thing: str) -> InUse:
 
 
 def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[tuple[Lease, Ahead]]:
-    """What somebody holds and waits for, with what keeps them waiting."""
+    """Leases of a holder, each with the leases it waits for."""
     found = leases.of_holder(tx, project_id, holder)
     table = _table(tx, project_id) if found else None
     return [(each, Ahead() if table is None or each.is_held else table.ahead(each)) for each in found]

@@ -54,7 +54,8 @@ _SECRETS = Redactor()  # a command may have some in its words, and everybody who
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a hook tells of one step; `took` are the milliseconds of the command, `clock` the machine's time."""
+    """One step of work, as a hook reports it. `took` is the command's time in milliseconds, `clock` the machine's time.
+    """
 
     deed: Deed
     instance: str
@@ -73,7 +74,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What a task asks for, in words too, what is known of each, and what was seen of the work."""
+    """Proof of a task: its demands, also in words, the finding on each, and the sightings of the work."""
 
     contract: Contract
     rules: ProofRules
@@ -83,7 +84,7 @@ class Proof:
 
 
 def rules_of(tx: Tx, project_id: UUID) -> ProofRules:
-    """What the project asks for where a task says nothing."""
+    """Return the project's rules, for tasks that have none of their own."""
     return rows.rules(tx, project_id) or ProofRules()
 
 
@@ -160,7 +161,7 @@ def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False)
 
 
 def demands(tx: Tx, task: Task) -> Sequence[str]:
-    """What a task asks for; what a machine itself does asks for nothing but what was said of that task."""
+    """Demands of a task: its own, else the project's. A machine's own work has none but its own."""
     contract = rows.contract(tx, task.id)
     if contract is not None and contract.done_when is not None:
         return contract.done_when
@@ -168,14 +169,14 @@ def demands(tx: Tx, task: Task) -> Sequence[str]:
 
 
 def told(tx: Tx, task: Task) -> list[str]:
-    """What a task asks for, in words for whoever works on it."""
+    """Demands of a task, in words for the agent that works on it."""
     wanted = demands(tx, task)
     rules = rules_of(tx, task.project_id) if wanted else ProofRules()
     return [sentence(each, rules) for each in wanted]
 
 
 def of_task(tx: Tx, task: Task) -> Proof:
-    """What a task asks for, and what was seen of the work; of one that has ended, as it was then."""
+    """Proof of a task so far; of a completed one, as it was at its completion."""
     contract, rules, wanted = _contract(tx, task), rules_of(tx, task.project_id), demands(tx, task)
     seen = _seen(tx, task)
     if contract.found is not None and task.status is Status.COMPLETED:
@@ -214,7 +215,7 @@ def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
 
 
 def goes_to_review(tx: Tx, task: Task) -> bool:
-    """Whether somebody else is to look at what its holder completes without proof."""
+    """Tell whether a task completed without proof goes to somebody else for review."""
     return task.status is not Status.IN_REVIEW and rules_of(tx, task.project_id).unproven is Unproven.REVIEW
 
 
@@ -242,7 +243,7 @@ def _contract(tx: Tx, task: Task) -> Contract:
 
 
 def _seen(tx: Tx, task: Task) -> list[Sighting]:
-    """What was seen of the task's holder since they took it."""
+    """Sightings of the task's holder since they took it."""
     if task.assignee is None:
         return []
     until = task.ended_at if task.is_ended and task.ended_at is not None else tx.now
@@ -250,12 +251,12 @@ def _seen(tx: Tx, task: Task) -> list[Sighting]:
 
 
 def _since(task: Task) -> int:
-    """When its holder took it, or had it in the inbox where they never said so."""
+    """Time when the holder took the task, else when it was delivered, else when it was created."""
     return task.accepted_at or task.delivered_at or task.created_at
 
 
 def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
-    """What the hub knows itself; whoever completes it in review, and did not do it, has looked at it."""
+    """Facts that the hub knows itself. Completing a task in review, by another than its holder, counts as a review."""
     since = _since(task)
     made = [each for each in artifacts.of_task(tx, task) if each.created_at >= since]
     asked = [review for each in made for review in reviews.of_artifact(tx, each)]

@@ -1,1 +1,1 @@
-"""What the work of agents costs."""
+"""Cost of the agents' work."""

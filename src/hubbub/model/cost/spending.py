@@ -10,7 +10,7 @@ MICRO = 1_000_000  # of a dollar in a dollar, and of tokens in the unit of price
 
 
 class Measure(StrEnum):
-    """What is counted. Input does not hold what was read from a cache or written to it."""
+    """A counted measure. Input does not include tokens read from a cache or written to it."""
 
     INPUT = auto()
     OUTPUT = auto()
@@ -20,7 +20,7 @@ class Measure(StrEnum):
 
 
 class Source(IntEnum):
-    """By which way a client tells what it uses. Of several that come together the smallest counts."""
+    """The channel by which a client reports its use. Of several for one conversation, the smallest number counts."""
 
     EVENTS = 1  # one for each request to a model: exact, and told within seconds
     METRICS = 2
@@ -54,7 +54,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """What one conversation of a client used of one model in five minutes, for one task."""
+    """Use of one model by one conversation of a client, in five minutes, for one task."""
 
     id: UUID
     project_id: UUID
@@ -74,7 +74,7 @@ class Spending:
 
 
 class By(StrEnum):
-    """What spending is shown by."""
+    """The groupings of spending."""
 
     AGENT = auto()
     TASK = auto()

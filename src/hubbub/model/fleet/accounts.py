@@ -64,5 +64,5 @@ def named(name: str) -> str:
 
 
 def goes_on_at(until: int, agent: str) -> int:
-    """When an agent goes on after a pause: not all in the same second, and each at the same moment whoever asks."""
+    """Time when an agent goes on after a pause. Agents differ by some seconds; each always gets the same time."""
     return until if until >= WITHOUT_END else until + zlib.crc32(agent.encode()) % milliseconds(SPREAD)

@@ -18,7 +18,7 @@ from hubbub.model.timestamps import EPOCH, milliseconds
 
 
 class LimitKind(StrEnum):
-    """Which limit it is, as far as the program says."""
+    """The kind of limit, as far as the program says."""
 
     WINDOW = auto()  # of a window of some hours
     WEEKLY = auto()  # of a week, or longer
@@ -140,7 +140,7 @@ def read(
 
 
 def back_off(kind: LimitKind, times: int) -> timedelta:
-    """How long to wait when that many notices in a row named no time, from 1."""
+    """Time to wait after that many notices in a row without a time, counted from 1."""
     first, most = BACK_OFF[kind]
     doubled: int = 2 ** min(max(times, 1) - 1, 16)
     return min(most, first * doubled)
@@ -260,7 +260,7 @@ def _parsed(line: str) -> Mapping[str, object] | None:
 
 
 def _is_failure(told: Mapping[str, object]) -> bool:
-    """Whether an event tells that something went wrong; what a model says in others may speak of limits, too."""
+    """Tell whether an event reports a failure; in others a model's own words may mention limits, too."""
     kind = told.get("type")
     return (
         bool(told.get("error"))

@@ -1,1 +1,1 @@
-"""What happened: types of events, the projection of a project, what needs attention, and what leaves the hub."""
+"""The log's nouns: event types, the projection of a project, what needs attention, and what leaves the hub."""

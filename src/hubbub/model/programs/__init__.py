@@ -1,1 +1,1 @@
-"""How the programs of hubbub start, wait, and reach an address."""
+"""Starting, waiting and addresses of hubbub's programs."""

@@ -1,1 +1,1 @@
-"""What tasks are, who may do what with them, and what agents remember."""
+"""Tasks, rights to act on them, and the agents' memories."""

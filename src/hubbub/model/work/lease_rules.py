@@ -109,7 +109,7 @@ def _in_command(
 
 
 def _is_one(words: Words, wanted: Words) -> bool:
-    """Whether a command begins with the wanted words, options and what they are given left out."""
+    """Tell whether a command begins with the wanted words, ignoring options and their values."""
     if not words or _program(words[0]) != wanted[0]:
         return False
     return _follow(words[1:], wanted[1:])
@@ -140,7 +140,7 @@ def _things(words: Words) -> Iterator[str]:
 
 
 def _code(words: Words) -> str | None:
-    """What a shell is told to run by `-c`."""
+    """The code that a shell is given by `-c`."""
     for at, word in enumerate(words[1:], 1):
         if word.startswith("-") and not word.startswith("--") and word.endswith("c"):
             return words[at + 1] if at + 1 < len(words) else None

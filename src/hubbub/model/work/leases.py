@@ -38,7 +38,7 @@ RELEASED, EXPIRED, LEFT, TOO_FEW = "released", "expired", "left", "too few"
 
 
 class LeaseStatus(StrEnum):
-    """Whether what was asked for is held."""
+    """The state of a lease."""
 
     WAITING = auto()
     HELD = auto()
@@ -84,13 +84,13 @@ class Lease:
         return self.asked_at if self.granted_at is None else self.granted_at
 
     def covers(self, wants: Mapping[str, int]) -> bool:
-        """Whether it holds all of that."""
+        """Tell whether the lease holds all of these things."""
         return self.is_held and all(self.wants.get(thing, 0) >= count for thing, count in wants.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a lease is asked for, beside its things."""
+    """Conditions of a lease, beside its things."""
 
     priority: Priority = Priority.MEDIUM
     ttl: timedelta = TTL
@@ -104,7 +104,7 @@ USUAL = Terms()
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many there are of a thing that is counted."""
+    """The number of units of a counted thing."""
 
     thing: Annotated[str, Seen(REST)]
     capacity: Annotated[int, Seen(REST, "how many may be held at a time")]
@@ -120,7 +120,7 @@ class LeaseRule:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What a lease waits for: those that hold what it wants, and those who asked for it before, in their turn."""
+    """Leases ahead of one that waits: the holders of its things, and those that asked before, in turn."""
 
     holders: Sequence[Lease] = ()
     waiting: Sequence[Lease] = ()
@@ -128,7 +128,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class InUse:
-    """Who holds a thing, who waits for it in their turn, and how many there are of it."""
+    """Use of one thing: its holders, those that wait for it in turn, and how many there are."""
 
     thing: str
     held: Sequence[Lease]
@@ -137,7 +137,7 @@ class InUse:
 
     @property
     def taken(self) -> int:
-        """How many of it are held."""
+        """The number of units that are held."""
         return sum(each.wants[self.thing] for each in self.held)
 
 
@@ -176,7 +176,7 @@ class LeaseTable:
         return found
 
     def ahead(self, lease: Lease) -> Ahead:
-        """What keeps a lease waiting that is among them."""
+        """Find the leases ahead of one of the waiting ones."""
         before = self.waiting[: next((at for at, each in enumerate(self.waiting) if each.id == lease.id), 0)]
         return Ahead(
             [each for each in self.held if not each.wants.keys().isdisjoint(lease.wants)],
@@ -205,14 +205,14 @@ class LeaseTable:
 
 
 def turn(lease: Lease) -> tuple[int, int]:
-    """Where a lease stands among those that wait."""
+    """Sort key of a waiting lease: its place in the queue."""
     return lease.priority, lease.number
 
 
 def wanted(things: Iterable[str], capacities: Mapping[str, int]) -> dict[str, int]:
-    """How many of each thing is meant: `gpu:2` are two where the project counts them, else one of that name.
+    """Count the wanted units of each thing: `gpu:2` means two where the project counts them, else a thing of that name.
 
-    Raises `Invalid` for what can be no name, for none or too many, and for more than there are.
+    Raises `Invalid` for a text that can be no name, for none or too many things, and for more units than there are.
     """
     found: dict[str, int] = {}
     for text in dict.fromkeys(things):
@@ -251,7 +251,7 @@ def asked(wants: Mapping[str, int], capacities: Mapping[str, int]) -> tuple[str,
 
 
 def refusal(ahead: Ahead, now: int) -> str:
-    """What keeps somebody waiting, in one sentence."""
+    """Say in one sentence what keeps the caller waiting."""
     held = [_held(each, now) for each in ahead.holders[:3]]
     more = len(ahead.holders) - len(held)
     said = held + ([f"{more} more hold some of it"] if more > 0 else [])

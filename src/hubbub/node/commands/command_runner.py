@@ -47,7 +47,7 @@ class CommandRunner:
         raise CommandLost
 
     async def _order(self, work: CommandSpec, cwd: int, patience: timedelta | None) -> bytes | None:
-        """What a keeper answers; None if nobody has taken the order, so that nothing has begun."""
+        """Send an order to a keeper and return its answer; None if nobody took the order, so that nothing has begun."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._ask_for_keeper(theirs, cwd)
@@ -115,7 +115,7 @@ class CommandRunner:
 
 
 async def _is_taken(reader: asyncio.StreamReader) -> bool:
-    """Whether a keeper says that it has the order: with a forker that is killed, the keeper that waits is, too."""
+    """Tell whether a keeper took the order. A forker that is killed takes its waiting keeper with it."""
     try:
         return await reader.readexactly(len(TAKEN)) == TAKEN
     except (ConnectionError, asyncio.IncompleteReadError):

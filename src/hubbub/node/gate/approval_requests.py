@@ -20,7 +20,7 @@ class ApprovalRequests:
     async def ask(
         self, question: Question, client: Client | None, policy: Policy, patience: timedelta
     ) -> Answered:
-        """What a person says within `patience`.
+        """Ask a person and return their answer, within `patience`.
 
         Raises `InputRequired` where the client has to make the call again, and a `HubError`.
         """

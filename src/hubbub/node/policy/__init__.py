@@ -1,1 +1,2 @@
-"""What a machine's operator allows, as files say it: the policy, the keys of approvers, what was seen once."""
+"""An operator's decisions for a machine, read from files: the policy, the approvers' keys, the identities seen before.
+"""

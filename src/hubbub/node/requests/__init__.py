@@ -1,1 +1,1 @@
-"""What a machine asks of its hub, and one way there."""
+"""A machine's requests to its hub, and one way to send them."""

@@ -167,7 +167,7 @@ class EventStream:
         return Answer(_bounded(text.strip()), tuple(self._calls.values()))
 
     def used(self) -> Sequence[Used]:
-        """What the program said that it used."""
+        """Use that the program has reported."""
         return self._listener.used()
 
     def _keep(self, part: bytes) -> None:

@@ -1,1 +1,1 @@
-"""What a machine's parts ask of the operating system: the kernel's own calls, files opened without a link, load."""
+"""A machine's access to the operating system: kernel calls, files opened without following links, and load."""

@@ -46,7 +46,7 @@ def open_folder(base: int, path: str) -> int:
 
 
 def by_steps(base: int, path: str) -> int:
-    """As `open_folder`, without the kernel's help."""
+    """Open the folder step by step, without the kernel's help; otherwise like `open_folder`."""
     at = os.dup(base)
     for name in filter(None, path.split("/")):
         try:

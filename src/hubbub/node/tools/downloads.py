@@ -148,7 +148,7 @@ class DownloadTool:
 
 @asynccontextmanager
 async def _replacing(path: str, place: ToolContext) -> AsyncIterator[BinaryIO]:
-    """As `safe_open.replacing`, without holding others up while the disk is waited for."""
+    """Replace a file like `safe_open.replacing`, off the event loop."""
     block = safe_open.replacing(path, place.world)
     file = await asyncio.to_thread(block.__enter__)
     try:

@@ -1,1 +1,1 @@
-"""What the hub does by itself while it runs, beside answering calls."""
+"""The hub's own work while it runs, beside answering calls."""

@@ -44,5 +44,5 @@ def encode_large(answer: ToolResult) -> ToolResult:
 
 
 def _encode(value: object) -> bytes:
-    """As `JSONResponse` does."""
+    """Encode a value like `JSONResponse`."""
     return as_json(value).encode()

@@ -1,1 +1,1 @@
-"""What every request passes, whatever it asks for: the guard, logins, limits, and the headers of answers."""
+"""Checks that every request passes: the guard, logins, limits, and headers of answers."""

@@ -40,7 +40,7 @@ _BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 async def body_excess_off_loop(body: bytes) -> BodyExcess | None:
-    """As `body_excess`, in no more of the event loop's time than that takes for a small body."""
+    """Return `body_excess` without holding up the event loop longer than for a small body."""
     return await run_off_loop(body_excess, body)
 
 

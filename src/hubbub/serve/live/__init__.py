@@ -1,1 +1,1 @@
-"""What happens, as it happens: the tail of the activity log and everybody who follows it."""
+"""The live feed: the tail of the activity log and its followers."""

@@ -49,7 +49,7 @@ def options_of(request: Request | None) -> AddressOptions:
 
 
 def options_at(scope: Scope) -> AddressOptions:
-    """As `options_of`."""
+    """Return the options that `parse` noted in the scope."""
     return cast(AddressOptions, scope["state"]["wanted"])
 
 

@@ -126,12 +126,12 @@ class Connections:
             session.is_over = True
 
     def is_here(self, token: Token, name: str) -> bool:
-        """Whether the SDK has the session here, which this hub began."""
+        """Tell whether the SDK has the session, and this hub began it."""
         session = self._open.get(token, {}).get(name)
         return session is not None and not session.is_over and self._is_used(session)
 
     def is_seen(self, token: Token, name: str, server: object) -> bool:
-        """Whether the session is the SDK's, at this server, and was seen there of late."""
+        """Tell whether the SDK has the session at this server, and saw it lately."""
         session = self._open.get(token, {}).get(name)
         return session is not None and session.server is server and self._now() - session.seen <= SEEN
 
@@ -143,7 +143,7 @@ class Connections:
         return None
 
     def _is_used(self, session: _Session) -> bool:
-        """Whether the session has not ended by itself."""
+        """Tell whether the session has not yet ended by being idle."""
         return session.in_use > 0 or session.used >= self._now() - IDLE
 
     def _forget_ended(self) -> None:

@@ -230,7 +230,7 @@ class Endpoint:
             opening.name = noted.session
 
     def _sdk(self, scope: Scope) -> StreamableHTTPSessionManager:
-        """Who of the SDK serves a request: what a client takes is the same in all of its requests."""
+        """Choose the SDK's manager for a request, by the formats that the client accepts in all of its requests."""
         _takes_json, takes_events = accepted_formats(scope)
         return self._streaming if takes_events else self._plain
 

@@ -77,7 +77,7 @@ class _Stream:
             self._follower.end()
 
     def _is_older(self, content: Content) -> bool:
-        """Whether a later stream of the connection was opened."""
+        """Tell whether the connection has opened a later stream."""
         number = content.get("stream")
         return isinstance(number, int) and number > self._number
 

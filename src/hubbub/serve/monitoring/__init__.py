@@ -1,1 +1,1 @@
-"""What the hub tells of itself to whoever runs it: health, metrics, its log, and what holds up its event loop."""
+"""The hub's state for its operator: health, metrics, its log, and blockers of its event loop."""

@@ -67,7 +67,7 @@ class _Quotas(Collector):
 
 
 class Clients:
-    """What the clients of agents told that they use, in all projects."""
+    """Metric of the use that clients report, in all projects."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._tokens = Counter(

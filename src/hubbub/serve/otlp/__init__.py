@@ -1,1 +1,1 @@
-"""Where clients tell what they use: OTLP over HTTP, as protobuf and as JSON."""
+"""Receiver of the clients' use: OTLP over HTTP, as protobuf and as JSON."""

@@ -110,7 +110,7 @@ def _unzipped(body: bytes) -> bytes:
 
 
 def _rejected(understood: Understood, noted: Noted) -> tuple[int, str]:
-    """How many records were not counted, and one sentence for each reason."""
+    """Return the number of rejected records, and one sentence for each reason."""
     why = sorted(set(understood.wrong))[:5]
     if noted.late:
         why.append(f"{noted.late} are older than {LATEST.days} days")

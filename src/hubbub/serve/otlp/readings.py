@@ -22,7 +22,7 @@ class Wrong(ValueError):
 
 @dataclass(slots=True)
 class Understood:
-    """What was read of an export: the readings, and why others that should be some are none."""
+    """Result of reading an export: the readings, and the reasons why other records are none."""
 
     readings: list[Reading] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -105,7 +105,7 @@ def _reading(
 
 
 def _unnamed(told: Told, client: str | None) -> str:
-    """What stands for the conversation of a client that has no name for it: all that it says of where it runs."""
+    """Stand-in name for a client's unnamed conversation: all that the export says of where it runs."""
     return f"{client or 'client'} {_to_json(dict(told.resource))}"[:NAME]
 
 

@@ -17,7 +17,7 @@ IN, OUT, READ, WRITTEN = Measure.INPUT, Measure.OUTPUT, Measure.CACHE_READ, Meas
 
 
 class Signal(StrEnum):
-    """What is exported."""
+    """The kind of export."""
 
     METRICS = auto()
     LOGS = auto()
@@ -39,7 +39,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Which of the values of an event or a span are tokens: each with how much of each measure one of it is."""
+    """A known event or span: which of its values are tokens, and the measures that each of them adds to."""
 
     source: Source
     tokens: Mapping[str, Mapping[Measure, int]]
@@ -49,7 +49,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Which of a metric's points are tokens, by what one of their values says; or that all are dollars."""
+    """A known metric: which of its points are tokens, by one of their values; or that all are dollars."""
 
     source: Source
     kind: str = ""
@@ -135,7 +135,7 @@ CLIENTS: Mapping[str, str] = {"gemini-cli": "gemini", "codex_cli_rs": "codex", "
 
 
 def event(told: Told, signal: Signal) -> Event | None:
-    """What an event or a span says of tokens, if that is anything."""
+    """Find the event or span among the known ones; None if it says nothing of tokens."""
     known = EVENTS if signal is Signal.LOGS else SPANS
     found = known.get(told.name)
     if found is None and signal is Signal.TRACES and "gen_ai.usage.input_tokens" in told.values:

@@ -32,7 +32,7 @@ Tokens = Annotated[int, Field(ge=0, le=10**12)]
 
 
 class CostLine(BaseModel):
-    """What was used under one name. What is not metered has null for every number: it is not nothing."""
+    """Use under one name. An unmetered line has null for every number, which differs from zero."""
 
     name: str | None = Field(description="null: nobody in particular")
     label: str | None = Field(description="of a task: its number and title")
@@ -69,7 +69,7 @@ class Cost(BaseModel):
 
 
 class UsedBody(Body):
-    """What a client used of one model, as the program that started it read from what it printed."""
+    """Use of one model by a client, as the program that started the client read it from its output."""
 
     id: Name = Field(
         description="what tells it from all else of the same conversation: told again, it counts once"
@@ -119,9 +119,9 @@ async def show_cost(
     run: Line | None = None,
     model: Line | None = None,
 ) -> Cost:
-    """What was used, by agent, task, run, day, model, machine, client or its conversation.
+    """Show the use by agent, task, run, day, model, machine, client or its conversation.
 
-    Of the 30 days up to now, or to `until`; of one task or run, all that there is.
+    Covers the 30 days up to now, or to `until`; for one task or run, its whole time.
     """
     only = {By.AGENT: agent, By.TASK: task, By.RUN: run, By.MODEL: model}
     told = {each: value for each, value in only.items() if value is not None}

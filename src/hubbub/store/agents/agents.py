@@ -220,7 +220,7 @@ def presences(tx: Tx, project_id: UUID) -> list[Presence]:
 
 
 def by_token(tx: Tx, project_id: UUID, token_id: UUID | None) -> list[Presence]:
-    """As `presences`, of those which a token has opened."""
+    """Presences that a token has opened, otherwise like `presences`."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :id AND p.token_id = :token_id ORDER BY p.opened_at, p.id""",

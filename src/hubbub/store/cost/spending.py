@@ -64,7 +64,7 @@ def hear(tx: Tx, project_id: UUID, conversation: str, source: Source, *, silent:
 
 
 def counted(tx: Tx, mark: UUID) -> CountedSpending | None:
-    """What was counted under the mark last."""
+    """Return the last count under the mark."""
     row = tx.one("SELECT at, total FROM counted WHERE mark = :mark", mark=mark)
     return CountedSpending(row["at"], row["total"]) if row else None
 
@@ -116,9 +116,9 @@ def sums(
     step: int | None = None,
     only: Mapping[By, object],
 ) -> Sequence[Row]:
-    """What was used, added up by `by`, by model, by day, and by whether the client told a price.
+    """Sum the use by `by`, by model, by day, and by whether the client reported a price.
 
-    With a `step`, in milliseconds, apart for each that long. `only` narrows it.
+    With a `step`, in milliseconds, each such stretch is summed apart. `only` narrows it.
     """
     named = {f"only_{each}": value for each, value in only.items()}
     narrowed = "".join(f" AND {COLUMNS[each]} = :only_{each}" for each in only)

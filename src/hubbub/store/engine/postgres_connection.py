@@ -65,13 +65,13 @@ def spell(sql: str) -> tuple[bytes, tuple[str, ...]]:
 
 @lru_cache(maxsize=1024)
 def only_asks(sql: str) -> bool:
-    """Whether the statement neither changes nor locks anything, nor tells of the transaction itself."""
+    """Tell whether the statement is a plain query that changes and locks nothing, and is not about the transaction."""
     return ASKING.match(sql) is not None
 
 
 @lru_cache(maxsize=1024)
 def may_have_changed(sql: str, asked: str) -> bool:
-    """Whether one statement changes a table that another mentions."""
+    """Tell whether one statement changes a table that the other mentions."""
     return any(re.search(rf"\b{table}\b", asked) for table in CHANGING.findall(sql))
 
 
@@ -160,7 +160,7 @@ class PostgresConnection:
         return self._told + len(self._owed)
 
     def has_done(self, number: int) -> bool:
-        """Whether so many statements, of those that nobody waited for, are known to be done."""
+        """Tell whether that many of the statements that nobody waited for are known to be done."""
         return self._told >= number
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:

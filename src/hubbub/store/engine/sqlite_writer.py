@@ -264,5 +264,5 @@ class Writer:
 
 
 def _is_unknown(error: BaseException) -> bool:
-    """Whether a commit was written, and the disk did not say that it has it: a hub that starts now may find it."""
+    """Tell whether the disk wrote a commit without confirming it: a hub that starts now may find it."""
     return isinstance(error, apsw.IOError) and getattr(error, "extendedresult", None) in UNSYNCED

@@ -56,7 +56,7 @@ def delete(tx: Tx, project_id: UUID, name: str) -> bool:
 
 
 def agents(tx: Tx, project_id: UUID, name: str) -> list[str]:
-    """Who shares an account, by name."""
+    """Names of the agents that share an account, sorted."""
     rows = tx.all(
         "SELECT name FROM agents WHERE project_id = :project_id AND account = :account ORDER BY name",
         project_id=project_id,

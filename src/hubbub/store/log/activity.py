@@ -28,7 +28,7 @@ START = Position(0, 0)  # before everything
 
 
 class Counted(NamedTuple):
-    """How many activities a project had in the log, from the oldest of then up to a place in it."""
+    """The number of a project's activities, from the then oldest up to a place in the log."""
 
     oldest: int
     until: Position

@@ -36,7 +36,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[Lease]:
 
 
 def totals(tx: Tx) -> dict[LeaseStatus, int]:
-    """How many leases of all projects there are in each status that occurs."""
+    """Count the leases of all projects by status; statuses without leases are left out."""
     rows = tx.all("SELECT status, count(*) AS leases FROM leases GROUP BY status")
     return {LeaseStatus(row["status"]): row["leases"] for row in rows}
 
@@ -103,7 +103,7 @@ def delete_lapsed(tx: Tx, project_id: UUID) -> list[Lease]:
 
 
 def capacities(tx: Tx, project_id: UUID) -> dict[str, int]:
-    """How many there are of each thing that is counted, by name."""
+    """Numbers of the counted things, by name."""
     rows = tx.all(
         "SELECT thing, capacity FROM capacities WHERE project_id = :id ORDER BY thing", id=project_id
     )

@@ -15,9 +15,9 @@ _DUE = f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE {tasks.LAPSING} AND expires_
 
 
 def is_any(tx: Tx, gone: int) -> bool:
-    """Whether a task, an approval, a claim or a lease should have expired, or a presence or a machine lapsed, by now.
+    """Tell whether anything is overdue: a task, approval, claim, lease, presence or machine whose time has run out.
 
-    Or whether a question waits whose machine has been gone since `gone`, or for longer. It is asked before every call.
+    A question whose machine has been gone since `gone` or longer is overdue, too. Every call asks this first.
     """
     row = tx.one(_DUE, now=tx.now, gone=gone)
     return bool(row and row["due"])

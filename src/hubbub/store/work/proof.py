@@ -68,7 +68,7 @@ def insert(tx: Tx, sighting: Sighting) -> None:
 
 
 def seen(tx: Tx, project_id: UUID, agent: str, *, since: int, until: int, limit: int) -> list[Sighting]:
-    """What was seen of an agent in that time, oldest first; of more, the newest."""
+    """Sightings of an agent in that time, oldest first; at most `limit`, the newest."""
     rows = tx.all(
         f"""SELECT {_SIGHTINGS.selected} FROM sightings
             WHERE project_id = :project_id AND agent = :agent AND at >= :since AND at <= :until

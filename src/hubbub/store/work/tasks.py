@@ -234,7 +234,7 @@ def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
 
 
 def each_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> Iterator[Task]:
-    """As `of_run`, one after the other."""
+    """Yield the tasks of `of_run` one after the other."""
     return map(_task, _of_run(tx, _SELECT, run, assignee))
 
 

@@ -1,1 +1,1 @@
-"""How a command line is taken apart: words, options and operands, and the actions that they amount to."""
+"""Command lines taken apart: words, options and operands, and the actions that they amount to."""

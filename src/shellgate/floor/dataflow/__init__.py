@@ -1,1 +1,1 @@
-"""What is known before it runs of the texts, files and paths that a program passes on to itself."""
+"""Texts, files and paths that a program passes on to itself, as far as they are known before it runs."""

@@ -12,7 +12,7 @@ PIECES = [b"x"] * 20
 
 
 def turns_beside(work: Callable[[], Awaitable[object]]) -> int:
-    """How many turns of its event loop somebody else has while it does some work."""
+    """Count the turns that another task of the event loop gets while `work` runs."""
 
     async def both() -> int:
         turns = 0

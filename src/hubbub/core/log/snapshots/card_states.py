@@ -58,7 +58,7 @@ def of_tasks(tx: Tx, found: Iterable[Task]) -> list[Card]:
 
 
 def shown(task: Task) -> dict[str, Any]:
-    """What a card shows of a task, as `projection.tasks` reads it."""
+    """Facts of a task on its card, in the order in which `projection.tasks` reads them."""
     return dict(zip(projection.TASK, _shown_of(task), strict=True))
 
 

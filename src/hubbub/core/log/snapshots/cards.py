@@ -182,7 +182,7 @@ def lease(of: Lease) -> Card:
 
 
 def account(of: Account) -> Card:
-    """What agents share of a maker's, and whether it is paused."""
+    """Card of an account that agents share, with its pause."""
     return _ACCOUNT.of(of, {})
 
 
@@ -210,7 +210,7 @@ def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str], s
 
 
 def stands(row: Mapping[str, Any], work: Iterable[str], *, asks: bool) -> AgentFacts:
-    """How an agent stands, as `projection.agents` reads it, with the statuses of the tasks it has under way."""
+    """Facts of an agent, as `projection.agents` reads them, with the statuses of its tasks under way."""
     return AgentFacts(
         condition=row["condition"],
         is_live=row["presence_id"] is not None and row["ended_at"] is None,

@@ -1,1 +1,1 @@
-"""What every route of the REST interface stands on: its call, its shapes, its large bodies and answers."""
+"""Foundation of every REST route: its call, its shapes, and large bodies and answers."""

@@ -126,7 +126,7 @@ async def show_limit(
     call: Call,
     agent: Annotated[str | None, Query(description=AGENT)] = None,
 ) -> OfAgent:
-    """Whether an agent may begin something now, or when."""
+    """Show whether an agent may begin something now, or when."""
 
     def look(tx: Tx) -> OfAgent:
         project = call.enter(tx, Right.READ)

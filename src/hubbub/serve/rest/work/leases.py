@@ -149,7 +149,7 @@ class Judged(BaseModel):
 async def list_leases(
     call: Call, thing: Annotated[str | None, Query(description="only of it")] = None
 ) -> Leases:
-    """Who holds what, and who waits for what, in their turn."""
+    """List the leases, held and waiting in turn."""
 
     def look(tx: Tx) -> Leases:
         project = call.enter(tx, Right.READ)
@@ -191,7 +191,7 @@ async def ask_for_lease(request: Request, call: Call, body: Asking) -> Asked:
 
 @router.get("/leases/capacities")
 async def list_capacities(call: Call) -> Capacities:
-    """How many there are of what is counted; of anything else there is one."""
+    """List the number of each counted thing; there is one of anything else."""
     found = await call.read(lambda tx: leases.capacities(tx, call.enter(tx, Right.READ).id))
     return Capacities(capacities=[CapacityShape.of(each) for each in found])
 
@@ -247,7 +247,7 @@ async def drop_lease_rule(call: Call, command: Annotated[str, Query(description=
 
 @router.post("/leases/judge")
 async def judge_command(call: Call, body: Judging) -> Judged:
-    """Whether an agent may run a command as it is, as the hook of its client asks before it does. Changes nothing."""
+    """Judge whether an agent may run a command as it is, for its client's hook. Changes nothing."""
 
     def judge(tx: Tx) -> str | None:
         project = call.enter(tx, Right.READ)

@@ -76,7 +76,7 @@ class OneProofRules(BaseModel):
 
 
 class TaskProof(BaseModel):
-    """What a task asks for beside what was seen; of one that is completed, as it was then."""
+    """Demands of a task and the sightings; of a completed one, as they were at its completion."""
 
     contract: ContractShape
     done_when: list[str]
@@ -169,7 +169,7 @@ async def tell_sighting(call: Call, body: Step) -> Looks:
 
 @router.get("/tasks/{ref}/proof")
 async def show_proof(call: Call, ref: str) -> TaskProof:
-    """What a task asks for, what is known of it, and what was seen of the work, oldest first."""
+    """Show a task's demands, the finding on each, and the sightings of the work, oldest first."""
 
     def look(tx: Tx) -> TaskProof:
         task = call.task(tx, ref, Right.READ)
@@ -205,7 +205,7 @@ async def waive_proof(call: Call, ref: str, body: Waiving) -> Reply:
 
 @router.get("/projects/{slug}/proof")
 async def show_rules(call: Call, slug: str) -> OneProofRules:
-    """What the project's tasks ask for that do not say."""
+    """Show the project's demands for tasks that have none of their own."""
     found = await call.read(lambda tx: proof.rules_of(tx, access.enter(tx, slug, Right.READ).id))
     return OneProofRules(rules=ProofRulesShape.of(found))
 
