@@ -1,4 +1,4 @@
-"""Files that a running hub leaves in its data folder for programs on its machine: its address, its owner's token."""
+"""Files that a running hub leaves in its data folder for programs on its machine: its address and its owner's token."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ OWNER_FILE = "owner-token"
 
 
 def running_hub(data: Path) -> str | None:
-    """The address of the hub that serves the data folder, as it wrote it down; None if it wrote nothing."""
+    """Return the address of the hub that serves the data folder; None if no hub wrote one down."""
     try:
         facts = json.loads((data / ADDRESS_FILE).read_text("utf-8"))
     except (OSError, ValueError):
@@ -18,7 +18,7 @@ def running_hub(data: Path) -> str | None:
 
 
 def owner_token(data: Path) -> str | None:
-    """The token of the person who owns the hub of the data folder; None if there is none, or it is not ours to read."""
+    """Return the token of the hub's owner from the data folder; None if there is none, or it is not ours to read."""
     try:
         return (data / OWNER_FILE).read_text("utf-8").strip() or None
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Everything the core can refuse, by name. Edges turn these into their words; the core never does.
+"""Every refusal of the core, by name. Edges turn these into their own words; the core never does.
 
 `code` is stable and public. The message is one sentence for people: what was wrong and, where there is a choice,
 what is allowed.
@@ -17,7 +17,7 @@ QUOTED = 240  # characters at most of what a sentence repeats; every name that t
 
 
 def quoted(text: str) -> str:
-    """What somebody has said, as a sentence repeats it: cut where it is longer than any name."""
+    """Quote a given text in a sentence, cut if it is longer than any name."""
     return repr(cut(text, QUOTED))
 
 
@@ -28,7 +28,7 @@ class HubError(Exception):
 
 
 class Unauthorized(HubError):
-    """No token, or one that is unknown, expired or revoked; which of them is nobody's business."""
+    """The token is missing, unknown, expired or revoked; the caller is not told which."""
 
     code: ClassVar[str] = "unauthorized"
 
@@ -43,7 +43,7 @@ class Forbidden(HubError):
 
 
 class ProjectRequired(HubError):
-    """A person who belongs to several projects, or to none, must say which one a write is for."""
+    """A person with several projects, or none, must name the project of a write."""
 
     code: ClassVar[str] = "project_required"
 
@@ -54,7 +54,7 @@ class ProjectRequired(HubError):
 
 
 class ProjectDenied(HubError):
-    """The project named is not among the caller's; whether it exists is not told."""
+    """The named project is not among the caller's; the answer does not tell whether it exists."""
 
     code: ClassVar[str] = "project_denied"
 
@@ -74,7 +74,7 @@ class WrongIdentity(HubError):
 
 
 class NotFound(HubError):
-    """No such `kind` by that key, or it is not the caller's to see."""
+    """No such `kind` exists by that key, or the caller may not see it."""
 
     code: ClassVar[str] = "not_found"
 
@@ -84,7 +84,7 @@ class NotFound(HubError):
 
 
 class UnknownAgent(NotFound):
-    """The project has never seen an agent of that name; `near` are names much like it."""
+    """The project has never seen an agent of that name; `near` lists similar names."""
 
     code: ClassVar[str] = "unknown_agent"
 
@@ -108,7 +108,7 @@ class InvalidTransition(HubError):
 
 
 class NotHolder(HubError):
-    """The task belongs to somebody else (any more): a report from an old epoch, or from a stranger."""
+    """The task belongs to somebody else by now: a report from an old epoch, or from a stranger."""
 
     code: ClassVar[str] = "not_holder"
 
@@ -119,7 +119,7 @@ class NotHolder(HubError):
 
 
 class NotYours(NotHolder, Forbidden):
-    """As `NotHolder`, of what is to be done with one's own task alone."""
+    """The task belongs to somebody else, and the verb is for one's own task alone."""
 
 
 class NotReviewer(HubError):
@@ -151,7 +151,7 @@ class NeededTask(NamedTuple):
 
 
 class Unmet(Unavailable):
-    """The task needs others that are not completed: `needs`."""
+    """The task needs others that are not completed yet: `needs`."""
 
     def __init__(self, needs: Sequence[NeededTask]) -> None:
         listed = ", ".join(f"#{need.number} ({need.status})" for need in needs)
@@ -166,13 +166,13 @@ class Invalid(HubError):
 
 
 class Conflict(HubError):
-    """Something by that name, or under that key, is there already and is different."""
+    """Something different exists already by that name or key."""
 
     code: ClassVar[str] = "conflict"
 
 
 class ScopeConflict(Conflict):
-    """The project lets no two scopes overlap, and this one does, with those of `conflicts`."""
+    """The project forbids overlapping scopes, and this one overlaps with those of `conflicts`."""
 
     code: ClassVar[str] = "scope_conflict"
 
@@ -189,7 +189,7 @@ class LeaseTaken(Conflict):
 
 
 class Lacking(Conflict):
-    """The task asks for proof that was not seen: `demands`; the sentence says what is missing of each."""
+    """The task asks for proof that was not seen: `demands`; the sentence says what each of them lacks."""
 
     code: ClassVar[str] = "unproven"
 
@@ -199,7 +199,7 @@ class Lacking(Conflict):
 
 
 class AccountPaused(Conflict):
-    """The account that an agent shares is paused: it begins nothing before that is over."""
+    """The agent's account is paused: it begins nothing before the pause is over."""
 
     code: ClassVar[str] = "paused"
 
@@ -215,7 +215,7 @@ class AccountPaused(Conflict):
 
 
 class NotDone(HubError):
-    """A machine has not done what it was asked to do."""
+    """A machine did not do what it was asked to do."""
 
     code: ClassVar[str] = "failed"
 
@@ -227,13 +227,13 @@ class Offline(NotDone):
 
 
 class ApprovalTimedOut(NotDone):
-    """The machine asked a person first, and nobody has answered in time."""
+    """The machine asked a person first, and nobody answered in time."""
 
     code: ClassVar[str] = "needs_approval"
 
 
 class BeingChecked(HubError):
-    """The task is looked at before it counts as completed; once that has ended the same can be tried again."""
+    """The task is being checked before it counts as completed; try again after the check."""
 
     code: ClassVar[str] = "being_checked"
 
@@ -242,7 +242,7 @@ class BeingChecked(HubError):
 
 
 class TooMany(HubError):
-    """Too many tries, or too much of something; `retry_after` says how many seconds to wait."""
+    """Too many tries, or too much of something; `retry_after` is the number of seconds to wait."""
 
     code: ClassVar[str] = "too_many"
 
@@ -252,12 +252,12 @@ class TooMany(HubError):
 
 
 class StoreUnavailable(HubError):
-    """The store could not do it (disk full, database locked or gone); nothing of the call was kept."""
+    """The store failed (disk full, database locked or gone); nothing of the call was kept."""
 
     code: ClassVar[str] = "store_unavailable"
 
 
 class StoreRefused(HubError):
-    """The store cannot be opened: another hub holds it, or it is of another version than the program."""
+    """The store cannot be opened: another hub holds it, or its version differs from the program's."""
 
     code: ClassVar[str] = "store_refused"

@@ -1,9 +1,9 @@
-"""What a noun's fields are: who gets to see each, and what it says.
+"""Fields of nouns: who gets to see each, and its meaning.
 
-A record declares its fields once: `area: Annotated[str | None, Seen(REST | CARD, "the area that it is in")]`. The name
-and the type are the column's, the card's and the JSON's; from the rest follows where else the field stands. One that
-says nothing of itself is kept in the store, and is told by nobody but a dialect that has a word for it. All of this is
-read when modules are imported, never for a record.
+A record declares its fields once: `area: Annotated[str | None, Seen(REST | CARD, "the area that it is in")]`. Name and
+type are those of the column, the card and the JSON; the annotation says where else the field appears. A field without
+one is kept in the store, and shown only by a dialect that has a word for it. All of this is read when modules are
+imported, never for a record.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ FIRST = "0.1.0"  # the version that had all fields which do not say since when t
 
 
 class Visibility(Flag):
-    """Where a field is seen, beside the store."""
+    """The places outside the store where a field is visible."""
 
     NOWHERE = 0
     REST = auto()  # in the JSON of the noun
@@ -27,9 +27,9 @@ NOWHERE, REST, CARD = Visibility.NOWHERE, Visibility.REST, Visibility.CARD
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A field that others get to see, and what it says to them.
+    """A field that others get to see, and its meaning for them.
 
-    What a card or a shape has beside its record says `after` which field it stands.
+    A member that a card or a shape has beside its record names the field that it comes `after`.
     """
 
     where: Visibility
@@ -40,14 +40,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A field that nobody ever sees: with it, or with what it is the hash of, one may act as another."""
+    """A field that nobody ever sees: it, or the text that it is the hash of, lets its owner act as another."""
 
     says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a noun, as it was declared."""
+    """A field of a noun, as declared."""
 
     name: str
     type: Any  # as it was written, without what it is annotated with
@@ -56,19 +56,19 @@ class Field:
 
 
 def declared(noun: type) -> Mapping[str, Field]:
-    """The fields of a noun by name, in order. Those of a record, or of anything else that annotates its members."""
+    """Return the fields of a noun by name, in order: of a record, or of anything else with annotated members."""
     hints = get_type_hints(noun, include_extras=True)
     names = [field.name for field in fields(noun)] if hasattr(noun, "__dataclass_fields__") else list(hints)
     return {name: _field(name, hints[name]) for name in names}
 
 
 def seen(noun: type, where: Visibility) -> dict[str, Field]:
-    """Those of its fields that are seen there."""
+    """Return the fields that are visible there."""
     return {name: field for name, field in declared(noun).items() if where in field.seen.where}
 
 
 def merged(own: Mapping[str, Field], beside: Mapping[str, Field]) -> list[str]:
-    """The names of both, each of `beside` after the field that it names, else after the one before it."""
+    """Merge both lists of names; each of `beside` follows the field that it names, else the one before it."""
     order = list(own)
     place = len(order)
     for name, field in beside.items():

@@ -12,10 +12,10 @@ _last = 0
 
 
 def new_id() -> UUID:
-    """A fresh id; within one process each is greater than the one before, also within a millisecond.
+    """Make a fresh id; within one process each is greater than the one before, also within a millisecond.
 
-    The 12 bits beside the milliseconds count on from the last id; the lower 62 bits are random, so that an id
-    cannot be guessed (and nothing relies on that it cannot).
+    The 12 bits beside the milliseconds count on from the last id. The lower 62 bits are random, so that an id cannot be
+    guessed, but nothing relies on that.
     """
     global _last
     with _lock:
@@ -26,9 +26,9 @@ def new_id() -> UUID:
 
 
 def parse_id(text: str) -> UUID | None:
-    """The id written in `text`, or None where it is no id: then there is nothing by that id either.
+    """Parse the id in `text`; None if it is no id, so that nothing can exist by it.
 
-    Its usual form counts, in capitals too, and its hex digits alone; none of the odd forms that `UUID` puts up with.
+    It accepts the usual form, also in capitals, and its hex digits alone; none of the odd forms that `UUID` accepts.
     """
     try:
         found = UUID(text)

@@ -1,4 +1,4 @@
-"""JSON of what is large, in pieces: encoding all of it at once would keep every other thread waiting."""
+"""Large JSON in pieces: encoding it at once would keep every other thread waiting."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _ODD = re.compile(r"[^ -~]+")  # what encoders may write in several ways
 
 
 class LazyRows:
-    """A list of a reply whose rows are made one after the other, and once: they are never all there."""
+    """A list in a reply whose rows are made one after the other, and once: they never all exist at the same time."""
 
     def __init__(self, rows: Iterable[object]) -> None:
         self._rows = iter(rows)
@@ -25,9 +25,10 @@ class LazyRows:
 
 
 class EncodedRows:
-    """A list of rows that were encoded for an answer before, and go out again as they are.
+    """A list of rows encoded for an earlier answer, sent again as they are.
 
-    They hold nothing but texts, integers, flags, nulls, and arrays and objects of these: all encoders write that alike.
+    They hold nothing but texts, integers, flags, nulls, and arrays and objects of these, which all encoders write
+    alike.
     """
 
     def __init__(self, rows: Iterable[str]) -> None:
@@ -40,7 +41,7 @@ class EncodedRows:
 
 
 class Chunk(NamedTuple):
-    """A piece that is encoded at once; an `inner` one goes without its brackets or quotes."""
+    """A piece to be encoded at once; an `inner` one goes without its brackets or quotes."""
 
     value: object
     inner: bool = True
@@ -50,7 +51,7 @@ class Chunk(NamedTuple):
 
 
 class EncodedChunk(NamedTuple):
-    """A part that is JSON already."""
+    """A part that is already JSON."""
 
     text: str
 
@@ -86,12 +87,12 @@ def cut(value: object) -> Chunks:
 
 
 def encoded(value: object, encode: Encode) -> Iterator[bytes]:
-    """Yield the JSON of a value, piece by piece: together as `encode` would have it."""
+    """Yield the JSON of a value piece by piece; joined, they equal the result of `encode`."""
     return (part.encoded(encode) for part in cut(value))
 
 
 def gathered(pieces: Iterable[bytes]) -> list[bytes]:
-    """The same JSON in fewer pieces, each as large as is sent at once."""
+    """Join small pieces of JSON into pieces of the size that is sent at once."""
     found, some, length = list[bytes](), list[bytes](), 0
     for piece in pieces:
         some.append(piece)
@@ -124,7 +125,7 @@ def complete(value: Any) -> Any:
 
 
 def whole(value: Any) -> Any:
-    """Return the value with the rows themselves in place of all that stands for them."""
+    """Return the value with its rows in place of every placeholder."""
     return _replaced(complete(value), EncodedRows, lambda rows: rows.value)
 
 

@@ -1,4 +1,4 @@
-"""Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
+"""Reading of JSON objects from others: each value by its name, with the type that it must have."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ _COUNTED = re.compile(r" after validation, not \w+$")  # of a list: how the chec
 
 
 def storable(text: str) -> str:
-    """`text`, unless it holds what no store can keep: a `ValueError` says what."""
+    """Return `text`; raise a `ValueError` that names what no store can keep."""
     if "\0" in text:
         raise ValueError("must not contain NUL characters")
     try:
@@ -29,7 +29,7 @@ def storable(text: str) -> str:
 
 
 def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
-    """What a validation found wrong, in one sentence that does not quote it; `whole` names what has no name."""
+    """Say in one sentence what a validation found wrong, without quoting it; `whole` names the nameless."""
     said = []
     for each in problems:
         path = ".".join(map(str, each["loc"])) or whole
@@ -39,7 +39,7 @@ def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -
 
 
 def text_of(given: JsonObject, name: str) -> str:
-    """Raises `Invalid`."""
+    """Return a text. Raises `Invalid`."""
     found = given.get(name)
     if not isinstance(found, str):
         raise Invalid(f"{name}: must be a text")
@@ -47,12 +47,12 @@ def text_of(given: JsonObject, name: str) -> str:
 
 
 def text_or_none(given: JsonObject, name: str) -> str | None:
-    """Raises `Invalid`."""
+    """Return a text, or None. Raises `Invalid`."""
     return None if given.get(name) is None else text_of(given, name)
 
 
 def word_of(given: JsonObject, name: str, words: type[Word]) -> Word:
-    """One of certain words. Raises `Invalid`, which names them."""
+    """Return one of certain words. Raises `Invalid`, which names them."""
     found = text_of(given, name)
     if found not in set(words):
         raise Invalid(f"{name}: must be one of {', '.join(words)}")
@@ -60,7 +60,7 @@ def word_of(given: JsonObject, name: str, words: type[Word]) -> Word:
 
 
 def texts_of(given: JsonObject, name: str) -> tuple[str, ...]:
-    """Raises `Invalid`."""
+    """Return a list of texts. Raises `Invalid`."""
     found = given.get(name, [])
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
         raise Invalid(f"{name}: must be a list of texts")
@@ -68,7 +68,7 @@ def texts_of(given: JsonObject, name: str) -> tuple[str, ...]:
 
 
 def ids_of(given: JsonObject, name: str) -> tuple[UUID, ...]:
-    """Raises `Invalid`."""
+    """Return a list of ids. Raises `Invalid`."""
     found = tuple(map(parse_id, texts_of(given, name)))
     if None in found:
         raise Invalid(f"{name}: must be a list of ids")
@@ -76,7 +76,7 @@ def ids_of(given: JsonObject, name: str) -> tuple[UUID, ...]:
 
 
 def object_of(given: JsonObject, name: str) -> JsonObject:
-    """Raises `Invalid`."""
+    """Return an object. Raises `Invalid`."""
     found = given.get(name)
     if not isinstance(found, dict):
         raise Invalid(f"{name}: must be an object")
@@ -84,7 +84,7 @@ def object_of(given: JsonObject, name: str) -> JsonObject:
 
 
 def flag_of(given: JsonObject, name: str) -> bool:
-    """Whether that is so; it is not where nothing is said. Raises `Invalid`."""
+    """Return a flag; false if it is missing. Raises `Invalid`."""
     found = given.get(name)
     if not isinstance(found, bool | None):
         raise Invalid(f"{name}: must be true or false")
@@ -92,7 +92,7 @@ def flag_of(given: JsonObject, name: str) -> bool:
 
 
 def prose_of(given: JsonObject, name: str, most: int) -> str:
-    """A text that can be kept, of at most `most` characters. Raises `Invalid`."""
+    """Return a text of at most `most` characters that can be kept. Raises `Invalid`."""
     found = text_of(given, name)
     if len(found) > most:
         raise Invalid(f"{name}: must have at most {most:,} characters")
@@ -103,7 +103,7 @@ def prose_of(given: JsonObject, name: str, most: int) -> str:
 
 
 def seconds_of(given: JsonObject, name: str, most: timedelta) -> timedelta:
-    """A time of `most` at most, which is there in seconds. Raises `Invalid`."""
+    """Return a duration of at most `most`, given in seconds. Raises `Invalid`."""
     found = given.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= most.total_seconds():
         raise Invalid(
@@ -113,7 +113,7 @@ def seconds_of(given: JsonObject, name: str, most: timedelta) -> timedelta:
 
 
 def number_of(given: JsonObject, name: str) -> int:
-    """A whole number. Raises `Invalid`."""
+    """Return a whole number. Raises `Invalid`."""
     found = given.get(name)
     if not isinstance(found, int) or isinstance(found, bool):
         raise Invalid(f"{name}: must be a whole number")
@@ -121,12 +121,12 @@ def number_of(given: JsonObject, name: str) -> int:
 
 
 def number_or_none(given: JsonObject, name: str) -> int | None:
-    """Raises `Invalid`."""
+    """Return a whole number, or None. Raises `Invalid`."""
     return None if given.get(name) is None else number_of(given, name)
 
 
 def span_or_none(given: JsonObject, name: str, most: timedelta) -> timedelta | None:
-    """A time of `most` at most, which is there in whole milliseconds. Raises `Invalid`."""
+    """Return a duration of at most `most`, given in whole milliseconds, or None. Raises `Invalid`."""
     found, limit = number_or_none(given, name), milliseconds(most)
     if found is not None and not 0 < found <= limit:
         raise Invalid(f"{name}: must be a number of milliseconds, {limit} at most")

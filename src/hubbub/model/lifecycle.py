@@ -2,7 +2,7 @@
 
 A task is *queued* while nobody has it, *delivered* once it lies in its assignee's inbox, and then *held* in one of
 several ways until it ends. The SQL that moves a task takes its WHERE from this table (`store/work/tasks.py`), so that
-of two racing callers one wins; the picture in the documentation is drawn from it (`as_mermaid`).
+one of two racing callers wins. The picture in the documentation is drawn from it (`as_mermaid`).
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from hubbub.model.errors import InvalidTransition
 
 
 class Status(StrEnum):
-    """Where a task is in its life."""
+    """The status of a task."""
 
     QUEUED = auto()  # nobody has it yet
     DELIVERED = auto()  # in an agent's inbox, unread
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 
 class Event(StrEnum):
-    """What can happen to a task."""
+    """A step in the life of a task."""
 
     DELIVER = auto()  # it reaches its assignee's inbox
     ACCEPT = auto()
@@ -74,7 +74,7 @@ CHANGES_HANDS = frozenset({E.RELEASE, E.RETRY, E.REASSIGN, E.REOPEN})
 
 
 def advance(status: Status, *events: Event) -> Status:
-    """The status after `events`, one after the other, or `InvalidTransition` for the first that may not follow."""
+    """Return the status after `events`, one after the other. Raises `InvalidTransition` at the first impossible one."""
     for event in events:
         allowed_from, target = LIFECYCLE[event]
         if status not in allowed_from:
@@ -89,7 +89,7 @@ _STEERING = (E.ACCEPT, E.START, E.BLOCK, E.SUBMIT, E.RELEASE, E.REOPEN)
 
 @cache
 def route(status: Status, target: Status) -> tuple[Event, ...]:
-    """The shortest way from one status to another by moving the task on or back; empty if it is there.
+    """Find the shortest way from one status to another by moving the task on or back; empty if it is there.
 
     Raises `InvalidTransition` if there is none: a task that failed, was cancelled or expired has to be retried.
     """
@@ -108,7 +108,7 @@ def route(status: Status, target: Status) -> tuple[Event, ...]:
 
 
 def as_mermaid() -> str:
-    """The table as a state diagram, for the documentation."""
+    """Draw the table as a state diagram, for the documentation."""
     edges = [
         f"    {source} --> {target}: {event}"
         for event, (sources, target) in LIFECYCLE.items()

@@ -1,7 +1,7 @@
-"""Proof: what a task asks for before it counts as completed, what hooks saw of the work, and what follows from that.
+"""Proof: the demands of a task before it counts as completed, the hooks' sightings of the work, and the verdicts.
 
-What is judged is what was seen, never what was said. A demand is *met*, *missing*, or *not seen*: where no hook looked,
-nothing is known, and that is no pass.
+Sightings are judged, never words. A demand is *met*, *missing*, or *not seen*: where no hook looked, nothing is known,
+and that is no pass.
 """
 
 import re
@@ -106,8 +106,8 @@ class Deed(StrEnum):
 class Tree:
     """A checkout as a hook found it; every name in it is git's.
 
-    `moves` are the last steps of the branch, as `[commit, Unix seconds, what was done]`; `commits` the last ones that
-    it holds, as `[commit, tree, [path, …]]`.
+    `moves` are the last moves of the branch, as `[commit, Unix seconds, git's word]`; `commits` its last commits, as
+    `[commit, tree, [path, …]]`.
     """
 
     tree: str  # of all that is there but ignored files, committed or not
@@ -171,7 +171,7 @@ class Known:
 
 
 def checked(demands: Iterable[str]) -> tuple[str, ...]:
-    """The demands, each once, as they are kept. Raises `Invalid` for what is none."""
+    """Return the demands in their stored form, each once. Raises `Invalid`."""
     found = tuple(dict.fromkeys(_checked(each.strip()) for each in demands))
     if len(found) > MOST_DEMANDS:
         raise Invalid(f"done_when: at most {MOST_DEMANDS} of them")
@@ -233,7 +233,7 @@ class _Checkout:
         self.own = [each for each in self.last.commits if each[0] in made and each[2]] if self.last else []
 
     def _made(self) -> set[str]:
-        """The commits that were made here in the task's time, and what a rebase made of them since."""
+        """Return the commits made here in the task's time, and those that a rebase has made of them."""
         made: set[str] = set()
         for commit, seconds, deed in self.last.moves if self.last else ():
             if (seconds + 1) * 1000 + self.seen[-1].skew <= self.since:
@@ -257,7 +257,7 @@ class _Checkout:
 
     @property
     def changed(self) -> set[str] | None:
-        """The files that were changed for the task; None where not all of that is seen."""
+        """The files that were changed for the task; None if not all of that was seen."""
         last = self.last
         if last is None or last.is_cut:
             return None
@@ -394,10 +394,10 @@ def _paths(paths: Sequence[str]) -> str:
 
 
 def lacking(findings: Iterable[Finding]) -> list[Finding]:
-    """Those that are not met."""
+    """Return the findings that are not met."""
     return [each for each in findings if each.verdict is not Verdict.MET]
 
 
 def refusal(findings: Sequence[Finding]) -> str:
-    """Why a task does not count as completed yet, and what to do about it."""
+    """Say why a task does not count as completed yet, and what to do about it."""
     return "; ".join(f"{each.demand} ({each.verdict}): {each.why}" for each in findings)

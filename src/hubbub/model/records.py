@@ -17,7 +17,7 @@ TITLE_LENGTH = 80
 
 
 class Priority(IntEnum):
-    """How urgent a task is; the smaller number goes first."""
+    """The urgency of a task; the smaller number goes first."""
 
     CRITICAL = 0
     HIGH = 1
@@ -26,7 +26,7 @@ class Priority(IntEnum):
 
 
 class Condition(StrEnum):
-    """What an agent says it is doing."""
+    """An agent's own word on its state."""
 
     WORKING = auto()
     IDLE = auto()
@@ -37,7 +37,7 @@ class Condition(StrEnum):
 
 
 class LetterKind(StrEnum):
-    """What lies in an inbox. Tasks and broadcasts ask for thought; messages and replies are only shown."""
+    """The kind of a letter in an inbox. Tasks and broadcasts ask for thought; messages and replies are only shown."""
 
     TASK = auto()
     MESSAGE = auto()
@@ -62,7 +62,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """A name the project knows, with the presence it has or last had."""
+    """A name known to the project, with the presence it has or last had."""
 
     project_id: UUID
     name: str
@@ -72,7 +72,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What an agent tells about itself. None means not told: what was told before stays."""
+    """An agent's description of itself. None means not told: the earlier value stays."""
 
     doing: str | None = None
     output: str | None = None
@@ -213,7 +213,7 @@ def title_of(text: str) -> str:
 
 
 class Intent(StrEnum):
-    """What a message is for."""
+    """The purpose of a message."""
 
     TEXT = auto()
     STATUS = auto()
@@ -242,13 +242,13 @@ class Message:
 
     @property
     def thread_name(self) -> str | None:
-        """The conversation that it belongs to: as its sender called it, else what it answers."""
+        """The message's conversation: as its sender named it, else the message that it answers."""
         return self.thread or (str(self.in_reply_to) if self.in_reply_to else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """Something made, to be shown to others. Its content is kept apart."""
+    """Something made, to be shown to others. Its content is stored apart."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
@@ -263,7 +263,7 @@ class Artifact:
 
 
 class ReviewVerdict(StrEnum):
-    """What a reviewer says."""
+    """The word of a reviewer."""
 
     APPROVED = auto()
     CHANGES_REQUESTED = auto()
@@ -271,7 +271,7 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """An artifact that somebody was asked to look at."""
+    """An artifact that somebody was asked to review."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
@@ -287,7 +287,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A task being looked at before it counts as completed: a lease, renewed by whoever does the looking."""
+    """A check of a task before it counts as completed: a lease, renewed by the checker."""
 
     id: UUID
     task_id: UUID
@@ -304,7 +304,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One row of one inbox, and how far it got: stored, notified, seen, acked; withdrawn; dead."""
+    """One row of one inbox, and its progress: stored, notified, seen, acked; withdrawn; dead."""
 
     id: UUID
     project_id: UUID
@@ -323,13 +323,13 @@ class Delivery:
 
     @property
     def reached(self) -> DeliveryStatus:
-        """How far it got."""
+        """The last station that it reached."""
         return DeliveryStatus.by(self.notified_at, self.seen_at, self.acked_at, self.dead_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """A delivery together with what was delivered, as its reader sees it."""
+    """A delivery together with its content, as its reader sees it."""
 
     delivery: Delivery
     number: int  # of the task or the message
@@ -350,7 +350,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionReport:
-    """What an agent said it had done; kept whole, whatever became of the task."""
+    """An agent's report of completed work; kept whole, whatever became of the task."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
@@ -378,7 +378,7 @@ class ReportedNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """One thing that happened. `agent` is whom it concerns; (`tx`, `seq`) is its place in the log.
+    """One thing that happened. `agent` is the agent concerned; (`tx`, `seq`) is its place in the log.
 
     `tx` is the writing transaction, on engines that give out `seq` before the commit.
     """

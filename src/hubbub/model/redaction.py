@@ -1,8 +1,8 @@
-"""Taking secrets out of text before anybody sees it: those that are known, and what looks like one.
+"""Removal of secrets from text before anybody sees it: known ones, and texts that look like one.
 
-What looks like one is what is sure enough: a token in the form of a well-known service, a private key, a value that
-something called a secret is set to. Commits, ids and pictures in text stay as they are. The time is that of the
-length of the text, whatever is in it: nothing here goes back and tries again.
+A text looks like a secret if that is sure enough: a token in the form of a well-known service, a private key, a value
+assigned to a name such as `password`. Commits, ids and pictures in text stay as they are. The time is linear in the
+length of any text: nothing here backtracks.
 """
 
 import math
@@ -64,12 +64,12 @@ LEAST_BITS = 3.5  # of information in each character of what was made by chance
 
 
 def names_secret(variable: str) -> bool:
-    """Whether a variable of the environment is called as one that holds a secret."""
+    """Tell whether the name of a variable is that of a secret."""
     return _VARIABLE.search(variable) is not None
 
 
 class Redactor:
-    """Takes out what it knows to be secret, and what looks like it."""
+    """Removes known secrets, and texts that look like one."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._known: set[str] = set()
@@ -77,13 +77,13 @@ class Redactor:
         self.learn(known)
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """Take these out too from now on. What is too short to be told from a word is not."""
+        """Remove these, too, from now on. A secret too short to differ from a word is ignored."""
         self._known.update(each for each in secrets if len(each) >= SHORTEST)
         longest_first = sorted(self._known, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def text(self, text: str) -> str:
-        """The text with `[redacted]` in the place of each secret."""
+        """Replace each secret in the text by `[redacted]`."""
         if self._pattern is not None:
             text = self._pattern.sub(REDACTED, text)
         text = _PRIVATE_KEY.sub(REDACTED, text)
@@ -93,7 +93,7 @@ class Redactor:
         return _ASSIGNED.sub(_without_value, text)
 
     def value(self, value: Any) -> Any:
-        """A JSON value with each text in it redacted, names of members too."""
+        """Redact each text in a JSON value, names of members included."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -114,19 +114,19 @@ def _without_value(found: re.Match[str]) -> str:
 
 
 def _is_reference(value: str) -> bool:
-    """Whether it stands for a secret that is elsewhere: a variable, a place in a template, a file, an address."""
+    """Tell whether it refers to a secret elsewhere: a variable, a place in a template, a file, an address."""
     return value.startswith(REDACTED) or value.casefold() in _PLAIN or _REFERENCE.match(value) is not None
 
 
 def _is_password(value: str, *, is_quoted: bool) -> bool:
-    """Whether somebody may have chosen it: any quoted word, or one that no program would have for a name."""
+    """Tell whether it may be a chosen password: any quoted word, or one that no program has as a name."""
     if is_quoted:
         return " " not in value
     return any(not each.isalpha() and each not in "_.:-" for each in value) and not value.isdigit()
 
 
 def _is_random(value: str) -> bool:
-    """Whether chance made it: no word, no name, no number."""
+    """Tell whether it looks random: no word, no name, no number."""
     if _UUID.fullmatch(value):
         return True
     kinds = [str.isupper, str.islower, str.isdigit]
@@ -141,6 +141,6 @@ def _is_random(value: str) -> bool:
 
 
 def _bits(value: str) -> float:
-    """The information in a character of it."""
+    """Return the information in one of its characters."""
     shares = (count / len(value) for count in Counter(value).values())
     return -sum(share * math.log2(share) for share in shares)

@@ -1,4 +1,4 @@
-"""Moments as people and programs write them."""
+"""Times as people and programs write them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,9 +10,9 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 def parse_timestamp(argument: str, text: str) -> int:
-    """The moment that ISO 8601 `text` names, in whole Unix milliseconds; UTC where it names no zone.
+    """Parse an ISO 8601 time into whole Unix milliseconds; UTC if it names no zone.
 
-    Raises `Invalid`, which says of which argument.
+    Raises `Invalid`, which names the argument.
     """
     return milliseconds(_since_epoch(argument, text))
 
@@ -33,12 +33,12 @@ def parse_microseconds(argument: str, text: str) -> int:
 
 
 def exact_microseconds(at: int, number: int) -> int:
-    """When that happened which has this number, in Unix microseconds: of one millisecond, they are told apart by it."""
+    """Return the exact Unix microseconds of the activity with this number, which orders those of one millisecond."""
     return at * 1000 + number % PARTS + 1
 
 
 def milliseconds(duration: timedelta) -> int:
-    """A duration in whole milliseconds, to be reckoned with moments."""
+    """Return a duration in whole milliseconds, to be added to times."""
     return duration // timedelta(milliseconds=1)
 
 

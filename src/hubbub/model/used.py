@@ -47,7 +47,7 @@ def used_of(given: Mapping[str, object]) -> list[Used]:
 
 
 def _of(told: Mapping[str, Any]) -> Used:
-    """One of them. What has no name, and numbers that are none, are passed over as in a line that was printed."""
+    """Parse one of them. Missing names and wrong numbers are ignored, as in a printed line."""
     return Used(
         id=_text(told, "id"),
         conversation=_text(told, "conversation"),
@@ -64,7 +64,7 @@ def _of(told: Mapping[str, Any]) -> Used:
 
 @dataclass(slots=True)
 class Listener:
-    """Hears what a program prints, line by line, and knows in the end what it used.
+    """Reads a program's output line by line and sums up its use.
 
     `run` tells this run of the program from all others.
     """
@@ -75,7 +75,7 @@ class Listener:
     _found: dict[str, Used] = field(default_factory=dict)
 
     def hear(self, line: str) -> None:
-        """One line; most say nothing of use, and are not read."""
+        """Read one line; most do not mention use, and are skipped."""
         if len(line) > LINE or not line.startswith("{") or not any(each in line for each in TOLD_BY):
             return
         try:
@@ -107,7 +107,7 @@ class Listener:
             self._opencode(_table(told, "part"), _text(told, "sessionID"))
 
     def _claude_message(self, message: Mapping[str, Any], conversation: str) -> None:
-        """One request; said again with each part of its answer. What the result says by model replaces it."""
+        """Note one request; each part of its answer repeats it. The result's numbers by model replace it."""
         usage = _table(message, "usage")
         if not usage:
             return
@@ -148,7 +148,7 @@ class Listener:
             )
 
     def _codex(self, usage: Mapping[str, Any]) -> None:
-        """The whole thread up to now, also what was used in runs before; those of the cache are among the input."""
+        """Note the totals of the whole thread, earlier runs included; Codex counts cached tokens as input."""
         cached, written = _number(usage, "cached_input_tokens"), _number(usage, "cache_write_input_tokens")
         self._note(
             Used(

@@ -1,4 +1,4 @@
-"""Text that others wrote, as people are shown it: nothing in it hides, and it ends somewhere."""
+"""Text from others, as shown to people: nothing in it is hidden, and it ends somewhere."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def visible(text: str) -> str:
-    """`text` with every character written out that people do not see, or that reorders what they see.
+    """Return `text` with every character written out that is invisible, or that reorders what people see.
 
-    Line ends and tabs too: what is shown stands on one line, so that nothing can be pushed out of sight.
+    Line ends and tabs too: the result is one line, so that nothing can be pushed out of sight.
     """
     return "".join(each if _is_seen(each) else _escape(each) for each in text)
 
@@ -35,13 +35,13 @@ def _escape(character: str) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """`text`, or its beginning and how much is missing: at most `length` characters in all."""
+    """Return `text`, or its beginning and how much is missing: at most `length` characters in all."""
     kept = length - _MARK
     return text if len(text) <= length else f"{text[:kept]}… ({len(text) - kept} characters more)"
 
 
 def beginnings(value: object) -> object:
-    """JSON of which people will see some: without what of long texts they will not, which may be most of it."""
+    """Cut the long texts of some JSON to the part that people may see, which may be a small one."""
     if isinstance(value, str):
         return value[: 4 * STRING_LENGTH]
     if isinstance(value, Mapping):
@@ -52,7 +52,7 @@ def beginnings(value: object) -> object:
 
 
 def abridged(value: object) -> object:
-    """JSON for people: long texts in it are cut, and what is not seen is written out. Done again it changes nothing."""
+    """Prepare JSON for people: long texts are cut, invisible characters written out. Repeating it changes nothing."""
     if isinstance(value, str):
         return _abridged(value)
     if isinstance(value, Mapping):
@@ -63,7 +63,7 @@ def abridged(value: object) -> object:
 
 
 def _abridged(text: str) -> str:
-    """`text` as people see it, in `STRING_LENGTH` characters at most; how many are missing is told of `text` itself."""
+    """Return `text` as people see it, in at most `STRING_LENGTH` characters; it counts the missing ones of `text`."""
     shown = [visible(each) for each in text[:STRING_LENGTH]]
     if len(text) <= STRING_LENGTH and sum(map(len, shown)) <= STRING_LENGTH:
         return "".join(shown)

@@ -107,8 +107,7 @@ def test_nobody_is_overtaken_for_ever(world: World) -> None:
 
 
 def test_all_or_nothing(world: World) -> None:
-    """A lease for several things holds none while it waits, so that no two wait for each other, in any order of asking.
-    """
+    """A lease for several things holds none while it waits, so that no two wait for each other, however they ask."""
     first = ask(world, "db")
     both = ask(world, "port:1", "db", by="bob")
     other = ask(world, "port:1", by="代码1号", waits=True)

@@ -61,8 +61,7 @@ def test_releasing_files(team: Team) -> None:
 @requires("files.things")
 @both_engines
 def test_claiming_things(team: Team) -> None:
-    """A thing that one agent holds is refused to another, with the holder's name; it is listed, renewed, and released.
-    """
+    """A thing that one agent holds is refused to another, with the holder's name; it is listed, renewed, released."""
     ada, ember = team.joined("ada"), team.joined("ember")
     (held,) = ada.files(action="claim", things=["port:8000", "db"])["leased"]
     assert (held["things"], held["status"], held["fence"]) == (["port:8000", "db"], "held", 1)

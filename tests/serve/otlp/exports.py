@@ -70,7 +70,7 @@ def claude_request(session: str = "s-1", ago: float = 0, **more: object) -> Json
 
 
 def codex_response(conversation: str = "t-1") -> Json:
-    """Codex's event for one response: cached tokens are part of the input; its events are named after places in its source."""
+    """Codex's event for one response: cached tokens are part of the input; its events have the names of code places."""
     told = log(
         "codex.sse_event",
         event__kind="response.completed",

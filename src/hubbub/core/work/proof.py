@@ -54,8 +54,7 @@ _SECRETS = Redactor()  # a command may have some in its words, and everybody who
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """One step of work, as a hook reports it. `took` is the command's time in milliseconds, `clock` the machine's time.
-    """
+    """A hook's report of one step of work. `took` is the command's time in milliseconds, `clock` the machine's time."""
 
     deed: Deed
     instance: str

@@ -1,4 +1,4 @@
-"""What an agent may be called by whoever makes it.
+"""Names that a person may choose for an agent.
 
 Agents of the documented tool sets name themselves, by the rules of these. A person who makes an agent chooses a name
 that every shell, address and file takes as it is.
@@ -11,5 +11,5 @@ HARMLESS = re.compile(r"\w[\w.@+-]*")
 
 
 def is_choosable(name: str) -> bool:
-    """Return whether a person may call an agent so."""
+    """Tell whether a person may give an agent this name."""
     return len(name) <= LONGEST and HARMLESS.fullmatch(name) is not None

@@ -1,8 +1,8 @@
-"""Claims: a file that an agent holds because it edits it, and how a file is called that others have elsewhere.
+"""Claims: files that agents hold while they edit them, and names of files that hold for every checkout.
 
-A file is its repository and its path in it, wherever it is checked out. The project's own repository, its *home*, goes
-without saying: there the path alone is the entry, which meets what agents have declared as their scope. A file of any
-other is entered as `repository:path`.
+A file is its repository and its path in it, wherever it is checked out. In the project's own repository, its *home*,
+the path alone is the entry, so that it meets the declared scopes of agents. A file of any other repository is entered
+as `repository:path`.
 """
 
 import re
@@ -43,9 +43,9 @@ class Claim:
 
 
 def identity(address: str) -> str | None:
-    """The one name of the repository at a remote address: `host/path`, in small letters; None for a local one.
+    """Name the repository at a remote address: `host/path`, in small letters; None for a local address.
 
-    Neither how it is reached (ssh, https, a port, a user) nor a `.git` at the end makes a difference.
+    The way to reach it (ssh, https, a port, a user) and a `.git` at the end make no difference.
     """
     scheme, has_scheme, rest = address.strip().partition("://")
     if has_scheme:
@@ -65,7 +65,7 @@ def identity(address: str) -> str | None:
 
 
 def repository(text: str) -> str:
-    """The name of a repository as a client's hook gives it, or somebody else. Raises `Invalid` for what can be none."""
+    """Check the name of a repository, given by a client's hook or by anybody else. Raises `Invalid`."""
     if not _is_repository(text):
         raise Invalid(
             f"a repository is named like `github.com/owner/name`, in at most {REPOSITORY_LENGTH} characters"
@@ -74,7 +74,7 @@ def repository(text: str) -> str:
 
 
 def entry(path: str, repository: str, home: str) -> str:
-    """How a file stands among declared scopes."""
+    """Name a file as declared scopes do."""
     return path if repository == home else f"{repository}:{path}"
 
 

@@ -1,4 +1,4 @@
-"""A connection: a transport session of MCP, of clients of the revisions that have them."""
+"""Connections: transport sessions of MCP, for clients of those revisions that have them."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One connection, which any hub of the store serves."""
+    """One connection, served by any hub of the store."""
 
     id: str
     token_id: UUID | None

@@ -1,4 +1,4 @@
-"""Paths of a repository, and patterns of them: how they are written, what they match, whether two of them can meet.
+"""Paths of a repository and patterns of them: their notation, what they match, and whether two of them can meet.
 
     *    any characters of one segment, perhaps none     ?     one character of a segment
     **   as a whole segment: any number of segments, at the end at least one; elsewhere like *
@@ -6,9 +6,9 @@
 
 Every other character stands for itself, brackets and backslashes too, and capitals differ from small letters.
 
-Two patterns *intersect* when some path matches both. One is walked token by token while the places where the other may
-be are kept (`pattern_automata`). No pattern takes long: the time is that of one length times the other over the width
-of a machine word. Of many patterns (`pattern_index`) all that may matter are walked at once.
+Two patterns *intersect* when some path matches both. One is walked token by token, while the possible places in the
+other are kept (`pattern_automata`). No pattern takes long: the time is the product of both lengths, divided by the
+width of a machine word. Of many patterns (`pattern_index`) all candidates are walked at once.
 """
 
 import re
@@ -37,9 +37,9 @@ _UNWRITTEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control charact
 
 
 def normalise(entry: str) -> str:
-    """The one way to write a path or a pattern: in NFC, without `.`, `..` and double slashes; a folder ends in one.
+    """Bring a path or a pattern to its one form: in NFC, without `.`, `..` and double slashes; folders end in a slash.
 
-    Raises `Invalid` for what is empty, absolute, outside the repository, too long, or has control characters.
+    Raises `Invalid` if it is empty, absolute, outside the repository, too long, or has control characters.
     """
     text = unicodedata.normalize("NFC", entry)
     _require_text(text)
@@ -56,18 +56,18 @@ def normalise(entry: str) -> str:
 
 
 def is_glob(entry: str) -> bool:
-    """Whether a normalised entry can match more than the one path that it looks like."""
+    """Tell whether a normalised entry may match more than the one path that it looks like."""
     return "*" in entry or "?" in entry or entry.endswith("/") or entry == WHOLE
 
 
 def folder_of(entry: str) -> str:
-    """The folder that holds whatever a normalised pattern matches: with a slash at its end, or `""` for the root."""
+    """Return the folder that holds every match of a normalised pattern, with a slash at its end; `""` for the root."""
     fixed = "" if entry == WHOLE else _WILD.split(entry, maxsplit=1)[0]
     return fixed[: fixed.rfind("/") + 1]
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether the normalised `pattern` matches the path, in which no character is wild."""
+    """Tell whether the normalised `pattern` matches the path, in which no character is wild."""
     if not is_glob(pattern):
         return pattern == path
     compiled = _compiled(pattern)
@@ -77,7 +77,7 @@ def matches(pattern: str, path: str) -> bool:
 
 
 def intersects(one: str, other: str) -> bool:
-    """Whether some path could match both normalised entries."""
+    """Tell whether some path matches both normalised entries."""
     if not is_glob(one):
         return matches(other, one)
     if not is_glob(other):
@@ -88,12 +88,12 @@ def intersects(one: str, other: str) -> bool:
 
 
 def more_specific(one: str, other: str) -> str:
-    """The one of two entries that says more: a path rather than a pattern, the pattern with more fixed characters."""
+    """Return the more specific of two entries: a path before a pattern, else the pattern with more fixed characters."""
     return max(one, other, key=specificity)
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """The folders that a path lies in, from the root on; itself, if it is a folder."""
+    """Yield the folders that a path lies in, from the root on; a folder includes itself."""
     at = 0
     while at <= len(path):
         yield path[:at]
@@ -101,12 +101,12 @@ def folders_above(path: str) -> Iterator[str]:
 
 
 def specificity(entry: str) -> tuple[bool, int, str]:
-    """By what entries are ordered, the one that says most last."""
+    """Sort key that puts the most specific entry last."""
     return (False, fixed(entry), entry) if is_glob(entry) else (True, 0, entry)
 
 
 def fixed(pattern: str) -> int:
-    """How many characters of a pattern stand for themselves, slashes that are not those of `**/` among them."""
+    """Count the characters of a pattern that stand for themselves; slashes count, except those of `**/`."""
     return sum(isinstance(token, str) for token in tokens_of(pattern))
 
 
@@ -122,7 +122,7 @@ def _require_text(text: str) -> None:
 
 
 def _leave(kept: list[str], text: str) -> None:
-    """Go up from the folder `kept`, as `..` does."""
+    """Go up from the folder `kept`, for a `..`."""
     if not kept:
         raise Invalid(f"the path {text!r} leaves the repository; name one inside it")
     if kept.pop() == DEEP:
@@ -144,7 +144,7 @@ def _compiled(entry: str) -> _Pattern:
 
 
 def _meet(tokens: Sequence[Token], pattern: _Pattern, agreed: int) -> bool:
-    """Whether something matches both, which agree in their first characters."""
+    """Tell whether some path matches both; they agree in their first characters."""
     automaton = pattern.automaton
     places = automaton.walk(tokens, agreed, automaton.starts << agreed, StepBudget())
     return places & automaton.ends[0] > 0

@@ -1,9 +1,9 @@
 """Patterns as automata: many of them are walked at once, in steps that can be counted.
 
-An automaton has a place before each token of a pattern and one behind the last, except that DEEP has two: *open*,
-where segments may begin or be left out, and *deep*, inside of them. Where one may be is kept as the bits of one
-number. Several patterns lie one after the other in the same number, each with a bit above it that is no place and
-keeps it from the next: so a step takes all of them on together, in a few operations, whatever they are.
+An automaton has a place before each token of a pattern and one behind the last. DEEP has two: *open*, where segments
+may begin or be left out, and *deep*, inside of them. The possible places are the bits of one number. Several patterns
+lie one after the other in the same number, each with a separating bit above it that is no place: so one step, a few
+operations, takes all of them on together.
 """
 
 import re
@@ -39,7 +39,7 @@ class TooCostly(Invalid):
 
 
 class StepBudget:
-    """The steps that a comparison may still take. Raises `TooCostly` when they are spent."""
+    """Budget of steps for a comparison. Raises `TooCostly` when they are spent."""
 
     def __init__(self, steps: int = STEPS) -> None:
         self.left = steps
@@ -51,7 +51,7 @@ class StepBudget:
 
 
 def tokens_of(entry: str) -> list[Token]:
-    """The tokens of a normalised path or pattern."""
+    """Split a normalised path or pattern into tokens."""
     segments = _spelled_out(entry).split("/")
     tokens: list[Token] = []
     for segment in segments[:-1]:
@@ -71,7 +71,7 @@ def _spelled_out(entry: str) -> str:
 
 
 def _segment(segment: str) -> list[Token]:
-    """The tokens of one segment. Stars alone may stand for nothing here: where that fits, a character does as well."""
+    """Split one segment into tokens. Stars alone may stand for nothing here: where that fits, a character fits, too."""
     wild: Mapping[str, Token] = {"*": Wild.SOME, "?": Wild.ONE}
     return [wild.get(character, character) for character in re.sub(r"\*+", "*", segment)]
 
@@ -92,14 +92,14 @@ _LAID: Mapping[Token, str] = {Wild.ONE: _ONE, Wild.SOME: _SOME, Wild.DEEP: _OPEN
 
 
 def laid(tokens: Iterable[Token]) -> str:
-    """Tokens as an automaton takes them: a character a place. A path is that as it is."""
+    """Lay out tokens for an automaton: one character a place. A path is laid out already."""
     return "".join([token if isinstance(token, str) else _LAID[token] for token in tokens])
 
 
 class Automaton:
-    """Patterns, as they are `laid`, that are walked together.
+    """Patterns, laid out by `laid`, that are walked together.
 
-    Which places are before a character is found when it is asked for: most never are.
+    The places before a character are computed on demand: most are never needed.
     """
 
     __slots__ = (
@@ -135,7 +135,7 @@ class Automaton:
         self._singles = self._passable ^ self._somes
 
     def _before(self, characters: str) -> int:
-        """The places before one of these."""
+        """Return the places before any of these characters."""
         return int(self._layout.translate(_Only(characters)), 2)
 
     def walk(self, tokens: Sequence[Token], begin: int, places: int, effort: StepBudget) -> int:
@@ -150,7 +150,7 @@ class Automaton:
         return places
 
     def _settled(self, places: int) -> int:
-        """Those places, and where one is as well without reading anything."""
+        """Return the places, and those that can be reached from them without reading anything."""
         opened = places & self._opens
         places |= opened << 1 | opened << 2
         return places | (places & self._somes) << 1
@@ -176,7 +176,7 @@ class Automaton:
         return self._settled((places & self._of("/") | deep) << 1 | deep)
 
     def _of(self, character: str) -> int:
-        """The places before a character."""
+        """Return the places before a character."""
         known = self._characters.get(character)
         if known is not None:
             return known
@@ -190,7 +190,7 @@ class Automaton:
 
 
 def _before_each(layout: str) -> dict[str, int]:
-    """The places before each character: quicker than one after the other, where translating is slow."""
+    """Compute the places before each character at once: faster than one by one, where translating is slow."""
     places: dict[str, int] = {}
     at = 1
     for character in reversed(layout):
@@ -200,5 +200,5 @@ def _before_each(layout: str) -> dict[str, int]:
 
 
 def price(patterns: Sequence[str]) -> int:
-    """Return the cost of an automaton of these, in steps."""
+    """Return the cost of an automaton for these patterns, in steps."""
     return sum(len(each) // (32 if each.isascii() else 4) for each in patterns) + 1

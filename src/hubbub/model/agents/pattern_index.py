@@ -1,8 +1,8 @@
-"""Paths and patterns, arranged so that those that meet another are found without trying all.
+"""Paths and patterns, indexed so that the intersecting ones are found without trying all.
 
-They stand by folders, since what is fixed in front decides most. What is left is walked together (`pattern_automata`),
-and of those that meet only the ones that say more are picked out, by the bits of a number: a thousand patterns that all
-meet a thousand others take no longer than those that do not.
+They are grouped by folders, since the fixed beginning decides most. The rest is walked together (`pattern_automata`),
+and among the intersecting ones only the more specific are picked out, by the bits of a number: a thousand patterns that
+all intersect a thousand others take no longer than a thousand that do not.
 """
 
 from bisect import bisect_left, bisect_right
@@ -30,7 +30,7 @@ _Rank = tuple[bool, int, str]  # see `patterns.specificity`
 
 
 class _Entry(NamedTuple):
-    """A path or a pattern that others are compared with."""
+    """A path or a pattern of the index."""
 
     rank: _Rank
     text: str
@@ -48,7 +48,7 @@ class _Entry(NamedTuple):
         return self.rank[0]
 
     def is_everything(self, cut: int) -> bool:
-        """Whether it matches all that begins with the first characters of it."""
+        """Tell whether it matches every path that begins with its first `cut` characters."""
         return len(self.tokens) - cut == len(EVERYTHING) and [*self.tokens[cut:]] == EVERYTHING
 
     def laid(self, cut: int) -> str:
@@ -57,7 +57,7 @@ class _Entry(NamedTuple):
 
 
 class PatternIndex:
-    """Normalised entries; comparing them with others is paid from one `StepBudget`."""
+    """Normalised entries, to be compared with others on one `StepBudget`."""
 
     def __init__(self, entries: Iterable[str], effort: StepBudget | None = None) -> None:
         self._effort = effort if effort is not None else StepBudget()
@@ -76,7 +76,7 @@ class PatternIndex:
         self._below: dict[str, _Group] = {}
 
     def meeting(self, entry: str) -> list[str]:
-        """Those that intersect with `entry`."""
+        """Return the entries that intersect with `entry`."""
         found = [entry] if entry in self._paths else []
         other = self._entry(entry)
         for group in self._groups(entry):
@@ -86,7 +86,7 @@ class PatternIndex:
         return found
 
     def common(self, others: Iterable[str]) -> set[str]:
-        """Of each pair that intersects, one of these and one of the others, the one that says more."""
+        """Return the more specific entry of each intersecting pair of one of these and one of the others."""
         found: set[str] = set()
         touched: dict[int, _Group] = {}
         for text in self._walking(others, found):
@@ -100,9 +100,9 @@ class PatternIndex:
         return found
 
     def _walking(self, others: Iterable[str], found: set[str]) -> Iterator[str]:
-        """Those of the others that are to be compared with these one by one; what of all else is in common is `found`.
+        """Yield the others that must be compared one by one; add the common entries of all the rest to `found`.
 
-        Paths are, unless it is less work to compare the patterns here one by one with all of these paths.
+        The rest are the paths, unless comparing the patterns here with all paths one by one is less work.
         """
         paths: list[str] = []
         for text in others:
@@ -123,7 +123,7 @@ class PatternIndex:
                 found.update(turned.meeting(each))
 
     def _groups(self, entry: str) -> Iterator["_Group"]:
-        """Those among which something may intersect with `entry`."""
+        """Yield the groups in which something may intersect with `entry`."""
         self._effort.spend(entry.count("/") // _SEGMENTS + 1)
         if not is_glob(entry):
             yield from (self._group_at(each) for each in folders_above(entry) if each in self._patterns)
@@ -155,7 +155,7 @@ class PatternIndex:
         return _Group(len(folder), sorted(map(self._entry, inside)), self._effort)
 
     def _entry(self, text: str) -> _Entry:
-        """An entry as it is compared; it is read once."""
+        """Return the parsed entry; each text is parsed once."""
         known = self._read.get(text)
         if known is None:
             known = self._read[text] = _Entry.of(text)
@@ -164,14 +164,14 @@ class PatternIndex:
 
 
 def _beginning(texts: Sequence[str], start: str) -> Sequence[str]:
-    """Of sorted texts those that begin so."""
+    """Return the part of the sorted texts that begins with `start`."""
     first = bisect_left(texts, start)
     last = bisect_left(texts, start[:-1] + chr(ord(start[-1]) + 1)) if start else len(texts)
     return texts[first:last]
 
 
 class _Group:
-    """Entries that agree in their first characters, as many as `cut`, and are compared by what follows these."""
+    """Entries with the same first `cut` characters, compared by the rest."""
 
     def __init__(self, cut: int, ranked: Sequence[_Entry], effort: StepBudget) -> None:
         self._cut = cut
@@ -180,7 +180,7 @@ class _Group:
         self._blocks = [*_blocks([each for each in ranked if not each.is_everything(cut)], cut, effort)]
 
     def meet(self, other: _Entry, *, above: _Rank | None) -> bool:
-        """Mark those that intersect with `other` and rank above; true if some that do not intersect with it too."""
+        """Mark the entries that intersect with `other` and rank above; true if some lower ones intersect, too."""
         first = bisect_right(self._whole, above, key=_rank) if above is not None else 0
         self._first_whole = min(self._first_whole, first)
         is_met = first > 0
@@ -190,7 +190,7 @@ class _Group:
         return is_met
 
     def taken(self) -> list[str]:
-        """Those that are marked, which they are not any more."""
+        """Return the marked entries and clear the marks."""
         found = [each.text for each in self._whole[self._first_whole :]]
         self._first_whole = len(self._whole)
         for block in self._blocks:
@@ -199,7 +199,7 @@ class _Group:
 
 
 class _Block:
-    """As many entries of a group as one automaton takes, by rank."""
+    """Entries of a group that share one automaton, by rank."""
 
     def __init__(self, entries: Sequence[tuple[_Entry, str]], cut: int, effort: StepBudget) -> None:
         self._entries = [entry for entry, _pattern in entries]
@@ -217,7 +217,7 @@ class _Block:
         return sum(self._automaton.ends)
 
     def meet(self, tokens: Sequence[Token] | None, above: _Rank | None) -> bool:
-        """As that of a group; None for the tokens of what matches everything."""
+        """Mark like `_Group.meet`; None stands for the tokens of a pattern that matches everything."""
         automaton, met = self._automaton, self._ends
         if tokens is None:
             self._effort.spend(1)

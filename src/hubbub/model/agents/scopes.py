@@ -1,13 +1,12 @@
-"""Scopes: where in a repository an agent says that it works, and whether two of them overlap.
+"""Scopes: the part of a repository in which an agent says that it works, and whether two of them overlap.
 
 A scope is an area of the project, files, or both; a file may be a pattern (`patterns`). Two scopes overlap when they
 name one area, when some path fits an entry of each, or when a file of one lies inside the area of the other. Two
 areas never overlap by their patterns alone.
 
-`overlap` decides. With a thousand agents about, comparing everything with everything takes too long, so whoever keeps
-scopes keeps each entry under its *place*: an area under its slug, a path under itself, a pattern under the folder that
-holds all it matches. The *reach* of a scope is the places where everything is that it could overlap with: more,
-perhaps, never less.
+`overlap` decides. Comparing all scopes of a thousand agents takes too long, so each entry is stored under its *place*:
+an area under its slug, a path under itself, a pattern under the folder that holds all its matches. The *reach* of a
+scope is the places of every possible overlap: perhaps more than needed, never less.
 """
 
 import re
@@ -34,16 +33,16 @@ _SLUG = re.compile(r"\w[\w.-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """An area and files, in the one way to write them: made by `Scope.of`, unless they were that before."""
+    """An area and files in their normal form. Make it by `Scope.of`, unless both are normal already."""
 
     area: str | None = None
     files: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, area: str | None, files: Iterable[str]) -> Self:
-        """The scope that somebody declares; each file once, in their order.
+        """Make the scope that an agent declares; each file once, in the given order.
 
-        Raises `Invalid` for what can be no slug, no path or pattern, and for more than 1,000 files.
+        Raises `Invalid` for a wrong slug, path or pattern, and for more than 1,000 files.
         """
         return cls(None if area is None else slug(area), entries(files))
 
@@ -64,7 +63,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What two scopes have in common: slugs and entries, sorted, each once."""
+    """The common part of two scopes: slugs and entries, sorted, each once."""
 
     areas: tuple[str, ...]
     files: tuple[str, ...]
@@ -72,7 +71,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What an agent that is there has declared."""
+    """The scope that a present agent has declared."""
 
     agent: str
     presence_id: UUID
@@ -81,7 +80,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class AgentConflict:
-    """An agent that is there, and what a scope has in common with the one it has declared."""
+    """A present agent, and the common part of its scope and another."""
 
     agent: str
     presence_id: UUID
@@ -89,14 +88,14 @@ class AgentConflict:
 
 
 class PlaceRange(NamedTuple):
-    """Places: these, and everything below these folders."""
+    """Places: single ones, and everything below some folders."""
 
     places: frozenset[str]
     folders: tuple[str, ...]
 
 
 def slug(text: str) -> str:
-    """The one way to write the slug of an area. Raises `Invalid` for what can be none."""
+    """Bring the slug of an area to its one form. Raises `Invalid`."""
     composed = unicodedata.normalize("NFC", text)
     if not _SLUG.fullmatch(composed):
         raise Invalid(
@@ -106,10 +105,10 @@ def slug(text: str) -> str:
 
 
 def entries(files: Iterable[str]) -> tuple[str, ...]:
-    """Paths and patterns in the one way to write them, each once, in their order.
+    """Bring paths and patterns to their one form, each once, in order.
 
-    Raises `Invalid` for what can be none, for more than 1,000, for more than 131,072 characters in all, and for more
-    than 32,768 in patterns, without their folders.
+    Raises `Invalid` for a wrong one, for more than 1,000, for more than 131,072 characters in all, and for more than
+    32,768 in patterns, without their folders.
     """
     given = list(islice(files, FILES + 1))
     if len(given) > FILES:
@@ -128,17 +127,17 @@ def entries(files: Iterable[str]) -> tuple[str, ...]:
 
 
 def overlap(one: Scope, other: Scope, areas: Mapping[str, Area]) -> Overlap | None:
-    """What the two have in common, given the areas of the project by slug; None if nothing.
+    """Return the common part of both, given the areas of the project by slug; None if there is none.
 
-    Of two entries that meet it names the one that says more. The order of the two makes no difference.
+    Of two entries that intersect it names the more specific one. The order of the two makes no difference.
     """
     return ScopeIndex(one, areas).overlap(other)
 
 
 class ScopeIndex:
-    """Where a scope lies among the areas of its project, made ready to be compared with many others.
+    """A scope and the areas of its project, indexed for comparing the scope with many others.
 
-    All comparisons are paid from one `effort`; they raise `TooCostly` when that is spent.
+    All comparisons draw on one `effort`; they raise `TooCostly` when it is spent.
     """
 
     def __init__(self, scope: Scope, areas: Mapping[str, Area], effort: StepBudget | None = None) -> None:
@@ -151,7 +150,7 @@ class ScopeIndex:
         self._inside = _by_area(scope.files, areas.values(), effort)
 
     def overlap(self, other: Scope) -> Overlap | None:
-        """As the function of that name."""
+        """Return the common part with another scope, as the function `overlap` does."""
         files = self._files.common(other.files)
         areas = {self._scope.area} & {other.area} - {None}
         mine_inside = self._inside.get(other.area or "", ())
@@ -166,7 +165,7 @@ class ScopeIndex:
         return Overlap(tuple(sorted(filter(None, areas))), tuple(sorted(files)))
 
     def reach(self) -> PlaceRange:
-        """Where everything is kept that could overlap with the scope."""
+        """Return the places of everything that could overlap with the scope."""
         entries = (*self._scope.files, *self._area)
         places = {place_of(entry) for entry in entries}
         self._effort.spend(sum(place.count("/") for place in places))
@@ -177,12 +176,12 @@ class ScopeIndex:
 
 
 def repository_of(entry: str) -> str:
-    """The repository that stands in front of an entry, as `repository:path`; `""` for the project's own."""
+    """Return the repository of an entry `repository:path`; `""` for the project's own."""
     return entry.partition(":")[0] if ":" in entry else ""
 
 
 def place_of(entry: str) -> str:
-    """The place of a file. Files begin with a slash there, so that none is taken for an area."""
+    """Return the place of a file. It begins with a slash, so that no file is taken for an area."""
     if not is_glob(entry):
         return f"/{entry}"[:PLACE]
     rooted = f"/{folder_of(entry)}"
@@ -190,7 +189,7 @@ def place_of(entry: str) -> str:
 
 
 def _by_area(files: Iterable[str], areas: Iterable[Area], effort: StepBudget) -> dict[str, set[str]]:
-    """Which of the files lie inside each area; areas where none does are left out."""
+    """Map each area to the files inside it; areas without files are left out."""
     owners: dict[str, list[str]] = {}
     for area in areas:
         for pattern in area.patterns:
@@ -205,7 +204,7 @@ def _by_area(files: Iterable[str], areas: Iterable[Area], effort: StepBudget) ->
 
 
 class _Near:
-    """Entries, arranged by their repositories: `**` means everything in the project's own, and nothing elsewhere."""
+    """Entries indexed by repository: `**` means everything in the project's own, and nothing elsewhere."""
 
     def __init__(self, entries: Iterable[str], effort: StepBudget) -> None:
         self._arranged = {
@@ -213,12 +212,12 @@ class _Near:
         }
 
     def meeting(self, entry: str) -> list[str]:
-        """Those that some path fits as it fits `entry`."""
+        """Return the entries that share a path with `entry`."""
         arranged = self._arranged.get(repository_of(entry))
         return arranged.meeting(entry) if arranged is not None else []
 
     def common(self, others: Iterable[str]) -> set[str]:
-        """Of each pair that some path fits, one of these and one of the others, the one that says more."""
+        """Return the more specific entry of each pair of one of these and one of the others that share a path."""
         found: set[str] = set()
         for where, each in _by_repository(others).items():
             if where in self._arranged:
@@ -234,7 +233,7 @@ def _by_repository(entries: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _outermost(folders: Iterable[str]) -> Iterator[str]:
-    """Of sorted folders those that lie in no other."""
+    """Yield the sorted folders that lie in no other."""
     last = None
     for folder in folders:
         if last is None or not folder.startswith(last):

@@ -1,4 +1,4 @@
-"""Spending: the tokens that clients use and the money that is worth, as the clients tell it."""
+"""Spending: the tokens that clients use and their cost, as the clients report them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One number that a client told of one of its conversations.
+    """One number that a client reported about one of its conversations.
 
-    `mark` tells it from all others of that conversation. `value` is what was used, or, where there is a `since`, the
-    total of a counter that began then. `weights` says how much of each measure one of it is.
+    `mark` tells it from all others of that conversation. `value` is the use itself or, with a `since`, the total of a
+    counter that began then. `weights` says how much of each measure one of it is.
     """
 
     conversation: str

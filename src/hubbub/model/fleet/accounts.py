@@ -1,6 +1,6 @@
-"""Accounts: with a maker of models, which lets each do so much in a time; agents that share one are paused together.
+"""Accounts with makers of models, each limited in its use over time; agents that share one are paused together.
 
-The hub knows an account by a name alone, which people choose or which is made from a fingerprint; never by its secret.
+The hub knows an account only by a name, chosen by people or made from a fingerprint; never by its secret.
 """
 
 import re
@@ -50,14 +50,14 @@ class Account:
         return self.paused_at is not None and (self.paused_until is None or now < self.paused_until)
 
     def held_until(self, now: int) -> int | None:
-        """Until when nothing begins; None where it is not paused."""
+        """End of the pause, until which nothing begins; None if the account is not paused."""
         if not self.is_paused(now):
             return None
         return self.paused_until if self.paused_until is not None else WITHOUT_END
 
 
 def named(name: str) -> str:
-    """The name of an account. Raises `Invalid` for what can be none."""
+    """Check the name of an account. Raises `Invalid`."""
     if not _NAME.fullmatch(name):
         raise Invalid("account: a name has letters, digits and . _ @ + -, and at most 80 of them")
     return name

@@ -1,4 +1,4 @@
-"""The API key of a project: what its machines show to the model that they ask."""
+"""The API key of a project, which its machines show to the model they call."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -14,7 +14,7 @@ PREFIX = "sk-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A project's key. Whatever leaves the hub shows it masked."""
+    """A project's key. It leaves the hub only masked."""
 
     project_id: UUID
     secret: Annotated[str, Secret()] = field(repr=False)
@@ -23,14 +23,14 @@ class ApiKey:
 
     @property
     def masked(self) -> str:
-        """The key, so that who knows it recognises it: `sk-…abcd`."""
+        """The key in a form that its owner recognises: `sk-…abcd`."""
         prefix = PREFIX if self.secret.startswith(PREFIX) else ""
         end = self.secret[-SHOWN:] if len(self.secret) >= 4 * SHOWN else ""
         return f"{prefix}…{end}"
 
 
 def require_key(secret: str) -> str:
-    """The key, if it can be sent as one. Raises `Invalid`, which does not show it."""
+    """Return the key if it can be sent as one. Raises `Invalid`, without showing it."""
     is_plain = secret.isascii() and secret.isprintable() and " " not in secret
     if not is_plain or not SHORTEST <= len(secret) <= LONGEST:
         raise Invalid(f"an API key has {SHORTEST} to {LONGEST} printable ASCII characters and no blanks")

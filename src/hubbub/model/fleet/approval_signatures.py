@@ -1,7 +1,7 @@
-"""What a person signs who says yes to a machine that does not take its hub's word for it.
+"""The text that an approver signs, for a machine that does not take its hub's word for an approval.
 
-It is all that they were shown, for one machine and one question: a hub that shows other words than the machine means,
-or that brings an answer elsewhere, has a signature that fits nothing.
+It holds all that the person was shown, for one machine and one question. A hub that shows other words than the machine
+means, or brings an answer elsewhere, has a signature that fits nothing.
 """
 
 import json
@@ -22,7 +22,7 @@ def statement(
     folder: str,
     shown: str,
 ) -> bytes:
-    """The bytes that are signed: the texts as people see them."""
+    """Return the bytes to sign: the texts as people see them."""
     said = {
         "purpose": "hubbub approval 1",
         "machine_id": machine_id,

@@ -1,4 +1,4 @@
-"""Approvals: questions that a person answers before a call may go on, and the little life that each has."""
+"""Approvals: questions that a person answers before a call may go on, and the statuses of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from hubbub.model.people.rights import Right
 
 
 class ApprovalStatus(StrEnum):
-    """How far a question is."""
+    """The status of a question."""
 
     PENDING = auto()
     APPROVED = auto()  # and not used yet
@@ -24,7 +24,7 @@ class ApprovalStatus(StrEnum):
 
 
 class ApprovalStep(StrEnum):
-    """What may happen to a question."""
+    """A step in the life of a question."""
 
     APPROVE = auto()
     DENY = auto()
@@ -50,7 +50,7 @@ ENDED = frozenset({S.DENIED, S.EXPIRED, S.SPENT, S.WITHDRAWN})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """A question to people, and what became of it."""
+    """A question to people, and its answer."""
 
     id: Annotated[UUID, Seen(REST | CARD)]
     project_id: UUID
@@ -90,7 +90,7 @@ class Approval:
 
     @property
     def is_forsaken(self) -> bool:
-        """Whether it ended before its time: its machine is gone."""
+        """True if it ended before its time because its machine is gone."""
         return (
             self.status is ApprovalStatus.EXPIRED
             and self.ended_at is not None
@@ -99,10 +99,10 @@ class Approval:
 
     @property
     def right(self) -> Right:
-        """The right of whoever may answer: a machine's policy is for those who manage."""
+        """The right needed to answer: rules of a machine's policy are for those who manage."""
         return Right.MANAGE if self.kind is QuestionKind.RULE else Right.WRITE
 
     @property
     def said_node(self) -> str | None:
-        """The machine, as the agent's own program says that asked; None: the machine itself asked, over its link."""
+        """The machine's name as the agent's own program gives it; None if the machine itself asked, over its link."""
         return said_of(self.who, self.node)

@@ -1,4 +1,4 @@
-"""What is asked of a machine, and what comes of it: what the hub, the tool sets and the machines all speak of."""
+"""Calls to a machine and their results, in the terms that hub, tool sets and machines share."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from hubbub.model.json_chunks import encoded, has_rows, whole
 
 
 class RefusalCode(StrEnum):
-    """Why a machine does not do what it is asked."""
+    """The reason why a machine does not perform a call."""
 
     DENIED = "denied"
     NEEDS_APPROVAL = "needs_approval"
@@ -39,7 +39,7 @@ NOTHING_DONE = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who asks, as their token says."""
+    """The caller, according to the token."""
 
     project: str  # its slug
     name: str  # of the agent, or of the person
@@ -48,7 +48,7 @@ class Principal:
 
 
 class QuestionKind(StrEnum):
-    """What a person is asked for."""
+    """The subject of a question to a person."""
 
     CALL = "call"  # that one call may go on
     RULE = "rule"  # that the machine's policy gets a rule
@@ -56,7 +56,7 @@ class QuestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a person is asked before a call may go on."""
+    """A question that a person answers before a call may go on."""
 
     who: Principal
     node: str
@@ -71,14 +71,14 @@ class Question:
 
 
 def call_digest(who: Principal, tool: str, arguments: Mapping[str, object], folder: str, node: str) -> str:
-    """What stands for one call: two that differ in anything have different ones."""
+    """Digest of one call: two calls that differ in anything have different digests."""
     call = [who.project, who.name, who.token_id, tool, arguments, folder, node]
     canonical = json.dumps(call, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Ruling(StrEnum):
-    """What became of a question."""
+    """The answer to a question."""
 
     APPROVED = "approved"
     DENIED = "denied"
@@ -96,18 +96,18 @@ class Answered:
 
 
 class Client(Protocol):
-    """Whoever sits at the client that made the call, where the operator lets them answer for a person."""
+    """The person at the client that made the call, where the operator accepts their answers."""
 
     @property
     def approval_id(self) -> str | None:
-        """The approval that they were asked for already, where the call was made again to bring their answer."""
+        """The approval that they were asked for before, if the call was made again to bring their answer."""
 
     async def ask(self, question: Question, approval_id: str) -> bool | None:
-        """Their yes or no; None where they said neither. Raises `InputRequired` where the call has to be made again."""
+        """Ask for yes or no; None for neither. Raises `InputRequired` where the call has to be made again."""
 
 
 class InputRequired(Exception):
-    """The call ends here: its client is to be asked, and makes it again with the answer. Nothing was done."""
+    """The call ends here, undone: the client asks its user and makes the call again with the answer."""
 
     def __init__(self, question: Question, approval_id: str) -> None:
         super().__init__("the client is asked first")
@@ -116,7 +116,7 @@ class InputRequired(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCall:
-    """One call of a tool, to be done on a machine if its gate lets it."""
+    """One call of a tool, for a machine to perform if its gate lets it."""
 
     who: Principal
     tool: str
@@ -134,7 +134,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def as_json(value: object) -> str:
-    """JSON as it goes over the line, without blanks."""
+    """Encode JSON for the line, without blanks."""
     if has_rows(value):
         return b"".join(encoded(value, _in_bytes)).decode()
     return _encoder.encode(value)
@@ -146,10 +146,10 @@ def _in_bytes(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call of a tool comes to, and whether the protocol is to call it an error.
+    """Result of a call of a tool, and whether the protocol is to call it an error.
 
-    `texts`, where given, are what people and models read instead of the JSON. `refusal` is what the hub refused it
-    with, for edges that have words of their own for that: it goes no further than this process.
+    `texts`, where given, replace the JSON for people and models. `refusal` is the hub's own refusal, for edges that
+    have words of their own for it; it never leaves this process.
     """
 
     value: object  # JSON: an object or an array
@@ -165,19 +165,19 @@ class ToolResult:
 
     @property
     def content(self) -> Mapping[str, object]:
-        """The JSON object that programs read; an array stands in one."""
+        """The JSON object for programs; an array is wrapped in one."""
         if self.structured is not None:
             return self.structured
         return whole(self.value) if isinstance(self.value, Mapping) else {"result": self.value}
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What people and models read: an array stands alone."""
+        """The texts for people and models; an array stands alone."""
         return self.texts if self.texts is not None else (as_json(self.value),)
 
     @property
     def code(self) -> RefusalCode | None:
-        """Why it was not done, or not done well; None where it was."""
+        """The reason why the call was not done, or not done well; None if it was."""
         if not self.is_error:
             return None
         told = self.value.get("code") if isinstance(self.value, Mapping) else None
@@ -185,25 +185,25 @@ class ToolResult:
 
     @property
     def why(self) -> str:
-        """Why it was not done, in a sentence: where the gate denied it, the gate's reason. Empty if it says nothing."""
+        """The reason as a sentence: the gate's own if the gate denied the call; empty if there is none."""
         told = self.value if isinstance(self.value, Mapping) else {}
         said = told.get("reason") if self.code is RefusalCode.DENIED else None
         return str(said or told.get("error") or "")
 
     @property
     def is_undone(self) -> bool:
-        """Whether the machine has done nothing."""
+        """True if the machine has done nothing."""
         return self.code in NOTHING_DONE
 
 
 def refused(code: RefusalCode, sentence: str, **more: object) -> ToolResult:
-    """A call that was not done, and why in one sentence."""
+    """Make the result of a call that was not done, with the reason in one sentence."""
     return ToolResult(value={"error": sentence, "code": str(code), **more}, is_error=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool, as an agent is told of it that may call it."""
+    """A tool, as presented to an agent that may call it."""
 
     name: str
     description: str
@@ -226,7 +226,7 @@ class NodeInfo:
 
 
 class Node(Protocol):
-    """A machine, as whoever sends it orders sees it."""
+    """A machine, as its callers see it."""
 
     @property
     def about(self) -> NodeInfo: ...
@@ -236,12 +236,12 @@ class Node(Protocol):
 
     @property
     def runtime(self) -> str | None:
-        """The name of the agent that can be asked there, if there is one just now."""
+        """The name of the agent that can be asked there just now; None if there is none."""
 
     async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
-        """Do the order if the gate lets it, and say what came of it.
+        """Perform the call if the gate lets it, and return the result.
 
-        `act` does what is not the machine's to do: it is called once the gate has let the call through.
+        `act` does the part that is not the machine's: it is called once the gate has let the call through.
         """
 
 
@@ -249,7 +249,7 @@ class Fleet(Protocol):
     """The machines that are linked to the hub, by name."""
 
     async def find(self, project: str, name: str) -> Node | None:
-        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own.
+        """Find the project's machine of that name, in any case, while it is there; None stands for the hub's own.
 
-        It is there while a hub of this store holds a link to it, or has lost it a moment ago.
+        A machine is there while a hub of this store holds a link to it, or lost it a moment ago.
         """

@@ -1,7 +1,7 @@
-"""Orders on their way to machines: the little life that each has, so that none is lost and none is done twice.
+"""Orders on their way to machines, and their statuses: none is lost and none is done twice.
 
-An order is withdrawn only while it was handed to nobody. Once it may have reached its machine, only the machine can say
-what became of it; one that comes back without knowing has the order end as lost, which is said, and not tried again.
+An order can be withdrawn only while nobody has it. Once it may have reached its machine, only the machine knows its
+fate. If the machine comes back without knowing, the order ends as lost, which is reported; it is not tried again.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult
 
 
 class DispatchStatus(StrEnum):
-    """How far an order is."""
+    """The status of an order."""
 
     QUEUED = auto()  # handed to nobody yet
     SENT = auto()  # over the link; whether it has arrived is not known
@@ -24,7 +24,7 @@ class DispatchStatus(StrEnum):
 
 
 class DispatchStep(StrEnum):
-    """What may happen to an order."""
+    """A step in the life of an order."""
 
     SEND = auto()
     TAKE = auto()
@@ -48,7 +48,7 @@ ENDED = frozenset({S.ENDED, S.WITHDRAWN, S.LOST})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """An order on its way, and what came of it."""
+    """An order on its way, and its result."""
 
     id: UUID
     project_id: UUID

@@ -1,6 +1,6 @@
-"""Asking whoever sits at an MCP client: the words of a question, and what comes back.
+"""Questions to the person at an MCP client: their words, and the answer.
 
-The client writes the answer, not the person: it counts only where the operator of the machine has said so.
+The client writes the answer, not the person: it counts only where the operator of the machine accepts it.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def sentence(question: Question) -> str:
-    """What is asked, for people."""
+    """Word the question for people."""
     return (
         f"{question.who.name} wants {question.tool} on {question.node}, in {question.folder}:\n"
         f"{question.shown}\n\nIt is asked because {question.reason}. Let it through, once?"
@@ -26,7 +26,7 @@ def sentence(question: Question) -> str:
 
 
 def read_answer(action: object, content: object) -> bool | None:
-    """Yes, no, or neither: the question was put away."""
+    """Read a yes or a no; None if the question was dismissed."""
     if action == "accept":
         return isinstance(content, Mapping) and content.get("approve") is True
     return False if action == "decline" else None

@@ -1,4 +1,4 @@
-"""Asking the agents of machines, alike at the hub and on each machine: for how long, and what is told of each."""
+"""Asking the agents of several machines, alike at the hub and on each machine: time limits, and the entry for each."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -13,25 +13,25 @@ Entry = Mapping[str, object]
 
 
 def patience(order: NodeCall, name: str, otherwise: timedelta) -> timedelta:
-    """The time that an argument in milliseconds gives."""
+    """Return the time in the argument, given in milliseconds."""
     given = order.arguments.get(name)
     return timedelta(milliseconds=given) if isinstance(given, int) else otherwise
 
 
 def patience_with_each(order: NodeCall) -> timedelta:
-    """With each of several machines: none is waited for when the time of all is over."""
+    """Return the time for each of several machines, at most the time for all."""
     total = patience(order, "total_timeout_ms", TOTAL_PATIENCE)
     return min(patience(order, "per_host_timeout_ms", PATIENCE), total)
 
 
 def timed_out(host: str, after: timedelta) -> ToolResult:
-    """The answer about a machine whose agent has not answered."""
+    """Result for a machine whose agent did not answer in time."""
     sentence = f"the agent of {host!r} did not answer within {after.total_seconds():g} seconds"
     return refused(RefusalCode.TIMEOUT, sentence)
 
 
 def entry(outcome: ToolResult, host: str) -> Entry:
-    """What is told of one machine, which was asked alone or among others: an answer or an error, and no more."""
+    """Reduce the result of one machine, asked alone or among others, to an answer or an error."""
     value = outcome.value
     among = value.get("by_host") if isinstance(value, Mapping) and not outcome.is_error else None
     match among.get(host) if isinstance(among, Mapping) else value:
@@ -44,6 +44,6 @@ def entry(outcome: ToolResult, host: str) -> Entry:
 
 
 def combined(entries: Mapping[str, Entry]) -> ToolResult:
-    """What all of them said, each by the name by which it was asked, and who was late."""
+    """Combine the entries of all, each by the name it was asked by, and list the late ones."""
     timed_out = [host for host, each in entries.items() if each.get("code") == RefusalCode.TIMEOUT]
     return ToolResult(value={"by_host": dict(entries), "timed_out": timed_out})

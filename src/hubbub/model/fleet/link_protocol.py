@@ -1,6 +1,6 @@
-"""What a hub and a machine say to each other over their link, as JSON, and how it is cut for the line.
+"""Messages between a hub and a machine over their link, as JSON, and how they are cut into frames.
 
-A text frame of the WebSocket is a piece: `+` and part of a message, more of which follows, or `.` and its end. So a
+A text frame of the WebSocket is a piece: `+` and part of a message that continues, or `.` and its last part. So a
 long result holds up nothing else, and nobody needs large frames. A message is an object with a `kind`:
 
 machine to hub                              hub to machine
@@ -12,7 +12,7 @@ request   what a machine needs of its hub   reply     what came of the request
 fares     how its agents fare               bye       the link ends, and whether to come back
 load      how busy it is, now and then
 
-What they hold beside the kind; ids are texts, `order` is the id of an order:
+Their members beside the kind; ids are texts, `order` is the id of an order:
 
 hello     as `hello_json`, and versions     welcome   version: the one that both speak from now on
 taken     order                             order     order, and as `call_json`
@@ -36,9 +36,9 @@ credentials  agent                                              url, token
 lend         task_id, a text or null; chain; who, as above      url, token; from version 2 on
 use          used, a list; task_id, a text or null; who         {}; from version 3 on
 
-`order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
-credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long
-as a task is open that was begun for it. Nothing that comes is believed: what is not as written here is `Invalid`.
+`order` is the order that needs it; null where there is none: for `seal`, `key`, `end_task`, and for the credentials of
+an agent that is started anew. An order counts as held by its machine until it has ended, and for as long as a task is
+open that was begun for it. No message is trusted: any deviation from this is `Invalid`.
 """
 
 import io
@@ -96,7 +96,7 @@ encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", 
 
 
 class MessageKind(StrEnum):
-    """What a message is."""
+    """The kind of a message."""
 
     HELLO = "hello"
     TAKEN = "taken"
@@ -115,7 +115,7 @@ class MessageKind(StrEnum):
 
 
 class HubRequest(StrEnum):
-    """What a machine asks of its hub, over a link or by another wire (`serve/fleet/service_desk.py`)."""
+    """A machine's request to its hub, over a link or by another wire (`serve/fleet/service_desk.py`)."""
 
     PUT = "put"  # a question, with an id of the machine's making
     ASK = "ask"  # put it, if it is not there yet, and wait for the ruling
@@ -133,7 +133,7 @@ class HubRequest(StrEnum):
 
 
 class CloseReason(StrEnum):
-    """Why a link ends."""
+    """The reason why a link ends."""
 
     TAKEN = "name_taken"  # another machine of that name is linked: do not come back
     REVOKED = "revoked"  # the machine's key is not valid any more: do not come back
@@ -152,7 +152,7 @@ REFUSALS: Mapping[str, type[HubError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """The first that a machine says. `running` and `ended` are the orders that it holds, the latter not yet kept."""
+    """The first message of a machine. `running` and `ended` are the orders it holds, the latter not yet kept."""
 
     instance: str  # of this process: who comes back with the same is the same
     about: NodeInfo
@@ -165,7 +165,7 @@ class Hello:
 
 
 def message(kind: MessageKind, **content: object) -> str:
-    """A message as it is cut into pieces. Raises `Invalid` for what no JSON in UTF-8 can hold, or is too long."""
+    """Encode a message, to be cut into pieces. Raises `Invalid` if JSON in UTF-8 cannot hold it, or it is too long."""
     try:
         text = encode({"kind": kind, **content})
         text.encode()
@@ -178,7 +178,7 @@ def message(kind: MessageKind, **content: object) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A message, cut for the line."""
+    """Cut a message into pieces for the line."""
     last = max(len(text) - 1, 0) // PIECE * PIECE
     for start in range(0, last, PIECE):
         yield MORE + text[start : start + PIECE]
@@ -193,7 +193,7 @@ class MessageAssembler:
     _held: io.StringIO = field(default_factory=io.StringIO)
 
     def add(self, piece: str) -> Message | None:
-        """The message that this piece ends, if it ends one. Raises `Invalid`."""
+        """Add a piece and return the message that it ends, if any. Raises `Invalid`."""
         mark, part = piece[:1], piece[1:]
         length = self._held.tell() + len(part)
         if mark not in (MORE, END) or length > LARGEST:
@@ -232,7 +232,7 @@ def _finite(written: str) -> float:
 
 
 def require_shallow(found: object) -> None:
-    """Raise `Invalid` for what nests so deep that whoever handles it later may give up on it."""
+    """Raise `Invalid` for a message that nests too deep for its readers."""
     level = [found]
     for _ in range(DEEPEST):
         children = (
@@ -247,17 +247,17 @@ def require_shallow(found: object) -> None:
 
 
 def granted(request_id: str, value: Mapping[str, object]) -> str:
-    """The reply to a request that was done."""
+    """Encode the reply to a request that was done."""
     return message(MessageKind.REPLY, id=request_id, value=value)
 
 
 def refused(request_id: str, error: HubError) -> str:
-    """The reply to a request that was not."""
+    """Encode the reply to a request that was refused."""
     return message(MessageKind.REPLY, id=request_id, error={"code": error.code, "message": str(error)})
 
 
 def value_of(reply: Message) -> Message:
-    """What a reply grants. Raises `Invalid`, and as a `HubError` of its kind what it refuses."""
+    """Return the value of a reply. Raises the refusal in it as a `HubError` of its kind, and `Invalid`."""
     if "error" not in reply:
         return object_of(reply, "value")
     error = object_of(reply, "error")
@@ -269,7 +269,7 @@ def value_of(reply: Message) -> Message:
 
 
 def call_id(given: Message, name: str = "order") -> UUID:
-    """The id of the order that a message is about. Raises `Invalid`."""
+    """Return the id of the order that a message is about. Raises `Invalid`."""
     found = parse_id(text_of(given, name))
     if found is None:
         raise Invalid(f"{name}: must be the id of an order")
@@ -277,7 +277,7 @@ def call_id(given: Message, name: str = "order") -> UUID:
 
 
 def call_json(order: NodeCall) -> Mapping[str, object]:
-    """An order, as it goes to its machine: without what only means something where it was given."""
+    """Encode an order for its machine, without the parts that mean something only to the sender."""
     return {
         "who": asdict(order.who),
         "tool": order.tool,
@@ -288,7 +288,7 @@ def call_json(order: NodeCall) -> Mapping[str, object]:
 
 
 def call_of(given: Message) -> NodeCall:
-    """Raises `Invalid`."""
+    """Decode an order. Raises `Invalid`."""
     return NodeCall(
         who=principal_of(object_of(given, "who")),
         tool=text_of(given, "tool"),
@@ -299,7 +299,7 @@ def call_of(given: Message) -> NodeCall:
 
 
 def principal_of(given: Message) -> Principal:
-    """Raises `Invalid`."""
+    """Decode a caller. Raises `Invalid`."""
     return Principal(
         project=text_of(given, "project"),
         name=text_of(given, "name"),
@@ -313,7 +313,7 @@ def result_json(outcome: ToolResult) -> Mapping[str, object]:
 
 
 def result_of(given: Message) -> ToolResult:
-    """Raises `Invalid`."""
+    """Decode a result. Raises `Invalid`."""
     value, structured = given.get("value"), given.get("structured")
     if not isinstance(value, dict | list) or not isinstance(structured, dict | None):
         raise Invalid("value: must be an object or an array, structured an object")
@@ -326,7 +326,7 @@ def question_json(question: Question) -> Mapping[str, object]:
 
 
 def question_of(given: Message) -> Question:
-    """Raises `Invalid`."""
+    """Decode a question. Raises `Invalid`."""
     return Question(
         who=principal_of(object_of(given, "who")),
         node=text_of(given, "node"),
@@ -346,7 +346,7 @@ def answered_json(answered: Answered) -> Mapping[str, object]:
 
 
 def answered_of(given: Message) -> Answered:
-    """Raises `Invalid`."""
+    """Decode an answer. Raises `Invalid`."""
     return Answered(
         word_of(given, "ruling", Ruling),
         text_of(given, "approval_id"),
@@ -361,7 +361,7 @@ def hello_json(hello: Hello) -> Mapping[str, object]:
 
 
 def hello_of(given: Message) -> Hello:
-    """Raises `Invalid`."""
+    """Decode the first message of a machine. Raises `Invalid`."""
     about = object_of(given, "about")
     return Hello(
         instance=text_of(given, "instance"),
@@ -380,7 +380,7 @@ def load_json(load: Load) -> Mapping[str, object]:
 
 
 def load_of(given: Message) -> Load:
-    """Raises `Invalid`."""
+    """Decode a machine's load. Raises `Invalid`."""
     load1, cpus = given.get("load1"), number_of(given, "cpus")
     if not isinstance(load1, int | float) or isinstance(load1, bool):
         raise Invalid("load1: must be a number")

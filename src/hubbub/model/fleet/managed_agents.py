@@ -1,4 +1,4 @@
-"""Agents that were placed on machines: what runs where, and how it fares."""
+"""Agents placed on machines: their programs and statuses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MOST_LINES = 2_000  # of its output that can be asked for
 
 
 class ManagedAgentStatus(StrEnum):
-    """How an agent on a machine fares."""
+    """The status of an agent on a machine."""
 
     STARTING = auto()  # it was ordered, and its machine has not said yet what came of it
     RUNNING = auto()
@@ -33,7 +33,7 @@ OVER = frozenset({ManagedAgentStatus.STOPPED, ManagedAgentStatus.FAILED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessStatus:
-    """How an agent fares, as its machine says."""
+    """The status of an agent, as its machine reports it."""
 
     agent: str
     command: str
@@ -67,7 +67,7 @@ class ManagedAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastActivity:
-    """What an agent was last seen to do, apart from its heartbeat."""
+    """The last activity of an agent, apart from its heartbeat."""
 
     agent: str
     node: str | None = None
@@ -80,14 +80,14 @@ class LastActivity:
 
 @dataclass(frozen=True, slots=True)
 class AgentCredentials:
-    """With what an agent on a machine reaches the hub. `token` is told once, and never written down."""
+    """Access to the hub for an agent on a machine. `token` is told once, and never written down."""
 
     url: str
     token: Annotated[str, Secret()] = field(repr=False)
 
 
 def fares_of(given: Mapping[str, object]) -> tuple[ProcessStatus, ...]:
-    """How a machine's agents fare. Raises `Invalid`."""
+    """Decode the statuses of a machine's agents. Raises `Invalid`."""
     found = given.get("fares", [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise Invalid("fares: must be a list of objects")

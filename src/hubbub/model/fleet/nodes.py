@@ -1,4 +1,4 @@
-"""Machines that agents may use: what the hub knows of them, who may look at one, and how far their audit logs are."""
+"""Machines that agents may use: their records, shared views of them, and the heads of their audit logs."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -13,29 +13,29 @@ NODE_PREFIX = "node:"  # and the machine's name: the agent by which a machine's 
 
 
 def board_name(node: str) -> str:
-    """The agent by which a machine is on the board; it may be given as that already."""
+    """Return the name of a machine's agent on the board; it may be given already."""
     return f"{NODE_PREFIX}{node.removeprefix(NODE_PREFIX)}"
 
 
 def beside(who: str, name: str) -> str:
-    """Return the name under which the hub keeps what a program beside `who` says of `name`: no machine is called so."""
+    """Return the name for what a program beside `who` says of `name`; no machine has such a name."""
     return f"{who}{AT}{name}"
 
 
 def said_of(who: str, node: str) -> str | None:
-    """The name that a program beside `who` gave; None where a machine told of itself."""
+    """Return the name that a program beside `who` gave; None if a machine spoke for itself."""
     given = node.removeprefix(beside(who, ""))
     return given if given != node else None
 
 
 def is_meant(node: str, name: str) -> bool:
-    """Whether whoever is on the machine `node` means that very one by `name`."""
+    """Tell whether a caller on the machine `node` means that machine by `name`."""
     return name.casefold() in (node.casefold(), HERE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """How busy a machine is, as it tells. Memory is in bytes; None where its system does not say."""
+    """Load of a machine, as it reports it. Memory is in bytes; None if its system does not say."""
 
     load1: float  # what ran or wanted to, on average over the last minute
     cpus: int
@@ -66,7 +66,7 @@ class Machine:
 
     @property
     def about(self) -> NodeInfo:
-        """It, as whoever gives it orders sees it."""
+        """The machine, as its callers see it."""
         return NodeInfo(
             name=self.name,
             machine_id=self.machine_id,
@@ -81,7 +81,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCode:
-    """What lets one machine join a project, once."""
+    """A code that lets one machine join a project, once."""
 
     project_id: UUID
     node: str | None  # the only name that it may take, where one was said
@@ -92,7 +92,7 @@ class JoinCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareLink:
-    """A link by which anyone who has it may look at one machine."""
+    """A link that shows one machine to anyone who has it."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
@@ -107,7 +107,7 @@ class ShareLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """How far a machine's audit log had got: the number of its last line, and that line's hash."""
+    """Head of a machine's audit log: the number of its last line, and that line's hash."""
 
     project_id: UUID
     node: str

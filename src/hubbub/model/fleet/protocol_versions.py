@@ -1,7 +1,7 @@
-"""Versions of the language of links (`model/fleet/link_protocol.py`): the one that both ends speak, if any.
+"""Versions of the link protocol (`model/fleet/link_protocol.py`), and the one that both ends speak, if any.
 
-A machine names those that it speaks when it says hello, and the hub the one that it chose when it says welcome. Who
-names none speaks the first, which is older than this agreement.
+A machine names its versions in its hello, and the hub names the chosen one in its welcome. An end that names none
+speaks the first, which is older than this agreement.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ METERS = 3  # in which it may tell what its agent used
 
 
 def versions_of(said: Mapping[str, object]) -> tuple[int, ...]:
-    """The versions that the other end says it speaks. Raises `Invalid`."""
+    """Decode the versions that the other end speaks. Raises `Invalid`."""
     found = said.get("versions", [FIRST])
     if not isinstance(found, list) or not found or not all(type(each) is int for each in found):
         raise Invalid("versions: must be a list of whole numbers")
@@ -23,12 +23,12 @@ def versions_of(said: Mapping[str, object]) -> tuple[int, ...]:
 
 
 def agreed(theirs: Collection[int]) -> int | None:
-    """The newest version that both ends speak."""
+    """Return the newest version that both ends speak; None if there is none."""
     return max({*VERSIONS}.intersection(theirs), default=None)
 
 
 def disagreement(*, hub: Collection[int], machine: Collection[int]) -> str:
-    """Why a hub and a machine do not understand each other, and which of them to bring up to date."""
+    """Say why a hub and a machine do not understand each other, and which of them to update."""
     older = "hub" if max(hub) < max(machine) else "machine"
     hubs, machines = (", ".join(map(str, sorted(each))) for each in (hub, machine))
     return f"the hub speaks version {hubs} of the link, and this machine {machines}: upgrade the {older}"

@@ -1,8 +1,8 @@
-"""Usage limits: what the programs of agents print when their maker lets an account do no more, and until when.
+"""Usage limits: notices that agents' programs print when an account is used up, and the time when it goes on.
 
-Each program has its own sentences, which change from version to version. Whether one is the notice of a limit depends
-on the program; how a time is written is common to all. What is not understood is no time: whoever waits then backs
-off. Nothing here waits, or looks at a clock.
+Each program has its own sentences, which change from version to version. Whether a sentence is a notice depends on the
+program; the forms of times are common to all. A time that is not understood counts as none, and the agent backs off.
+Nothing here waits, or looks at a clock.
 """
 
 import json
@@ -28,14 +28,14 @@ class LimitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UsageLimit:
-    """The notice of a limit; `until` is in Unix milliseconds, None where it does not say when the limit ends."""
+    """The notice of a limit; `until` is in Unix milliseconds, None if the notice does not say when the limit ends."""
 
     kind: LimitKind
     until: int | None
 
 
 class Notice(NamedTuple):
-    """A form of sentence by which a program tells of a limit."""
+    """A form of sentence by which a program reports a limit."""
 
     says: re.Pattern[str]
     kind: LimitKind
@@ -126,7 +126,7 @@ _WHEN = re.compile(
 def read(
     output: str, *, now: int, zone: tzinfo | None = None, program: str | None = None
 ) -> UsageLimit | None:
-    """Return the limit of which the end of an output tells; None where it tells of none.
+    """Find the notice of a limit at the end of an output; None if there is none.
 
     `program` is one of `NOTICES`, None for any. Times of day without a zone are those of `zone`, or of this machine.
     """
@@ -175,19 +175,19 @@ def _in_text(text: str, forms: Sequence[Notice], now: int, zone: tzinfo | None) 
 
 
 def _dated_limit(kind: LimitKind, until: int | None, now: int) -> UsageLimit:
-    """A limit whose end is sure, by which it is seen which it is: some programs have one sentence for all."""
+    """Make a limit with a known end, and tell its kind by that: some programs have one sentence for all kinds."""
     is_long = until is not None and until > now + milliseconds(LONGEST[LimitKind.WINDOW])
     return _plausible(LimitKind.WEEKLY if is_long and kind is LimitKind.WINDOW else kind, until, now)
 
 
 def _plausible(kind: LimitKind, until: int | None, now: int) -> UsageLimit:
-    """A limit whose end can be that of its kind; what is past or too far is as good as unknown."""
+    """Make a limit; an end in the past, or too far ahead for its kind, counts as unknown."""
     is_sound = until is not None and now < until <= now + milliseconds(LONGEST[kind])
     return UsageLimit(kind, until if is_sound else None)
 
 
 def _named(text: str, now: int) -> int | None:
-    """The instant that a sentence names by a number, or by how long it is until then."""
+    """Find the instant that a sentence names by a number, or by the time until then."""
     if stamp := _STAMP.search(text):
         return _stamped(int(stamp[1]))
     if header := _HEADER.search(text):
@@ -204,7 +204,7 @@ def _duration(text: str) -> timedelta:
 
 
 def _moment(found: re.Match[str], now: int, zone: tzinfo | None) -> int | None:
-    """The instant of a date, a time of day, or both; where a clock shows it twice, the later one."""
+    """Find the instant of a date, a time of day, or both; where a clock shows it twice, the later one."""
     try:
         where = ZoneInfo(found["zone"]) if found["zone"] else zone
         here = (EPOCH + timedelta(milliseconds=now)).astimezone(where)
@@ -223,13 +223,13 @@ def _is_after_noon(found: re.Match[str]) -> bool:
 
 
 def _next(clock: datetime, now: int) -> int:
-    """A time of day as it comes next; one that is only just past is over."""
+    """Return the next instant of a time of day; one that is only just past is over."""
     at = _unix(clock)
     return at if at > now - milliseconds(JUST_NOW) else _unix(clock + timedelta(days=1))
 
 
 def _dated(clock: datetime, found: re.Match[str]) -> int:
-    """A date; without a year the first that is not long past."""
+    """Return the instant of a date; without a year, the first that is not long past."""
     month, day = _MONTHS.index(found["month"][:3].lower()) + 1, int(found["day"])
     if found["year"]:
         return _unix(clock.replace(year=int(found["year"]), month=month, day=day))
@@ -239,7 +239,7 @@ def _dated(clock: datetime, found: re.Match[str]) -> int:
 
 
 def _unix(clock: datetime) -> int:
-    """The instant that a clock shows; of this machine's where it has no zone. One that is skipped comes after that."""
+    """Return the instant that a clock shows, by this machine if it has no zone. A skipped hour is taken as later."""
     found = clock.timestamp()
     before = clock.replace(fold=0).timestamp()
     return round(max(found, before) * 1000)
@@ -297,7 +297,7 @@ def _members(value: object, deep: int = DEEPEST) -> Iterator[tuple[str, object]]
 
 
 def _instant(told: Mapping[str, object], now: int) -> int | None:
-    """The instant that a piece of JSON names in a member of its own."""
+    """Find the instant that a piece of JSON names in a member of its own."""
     for name, value in _members(told):
         number = _number(value)
         if number is not None and name in _AT:
@@ -308,7 +308,7 @@ def _instant(told: Mapping[str, object], now: int) -> int | None:
 
 
 def _number(value: object) -> float | None:
-    """A number, also one that is written as text, with or without the `s` of seconds."""
+    """Read a number, also from a text, with or without the `s` of seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -319,7 +319,7 @@ def _number(value: object) -> float | None:
 
 
 def _window(told: Mapping[str, object]) -> LimitKind | None:
-    """The window of which Claude Code says that it is used up."""
+    """Return the window that Claude Code reports as used up."""
     info = told.get("rate_limit_info")
     if (
         told.get("type") != "rate_limit_event"

@@ -1,8 +1,8 @@
-"""How things stand as people see them: the state of a task and of an agent, what needs a person, and who may do what.
+"""States as people see them: of tasks and agents, what needs a person, and who may do what.
 
 This module is the only place that knows. The cards of a picture hold its answers (`core/log/snapshots`), so that page,
-terminal, telephone and REST show the same. What begins or ends by time alone is told with its moment: a need holds
-from `since` until `until`, either of which may lie ahead, so nobody has to ask again as time passes.
+terminal, telephone and REST show the same. A change by time alone is told with its moment: a need holds from `since`
+until `until`, either of which may lie ahead, so nobody has to ask again as time passes.
 """
 
 import json
@@ -48,7 +48,7 @@ class TaskState(StrEnum):
 
 
 class AgentState(StrEnum):
-    """What an agent does, as far as anyone can tell."""
+    """The state of an agent, as far as anyone can tell."""
 
     WORKING = auto()
     IDLE = auto()
@@ -62,7 +62,7 @@ class AgentState(StrEnum):
 
 
 class NeedKind(StrEnum):
-    """Why a person is needed, the most urgent first: somebody is held up, work is in danger, it is lost or late."""
+    """The reason why a person is needed, most urgent first: somebody is held up, work is in danger, lost or late."""
 
     APPROVAL = auto()
     QUESTION = auto()
@@ -87,20 +87,20 @@ class Need:
 
     @property
     def rank(self) -> int:
-        """The smaller, the more urgent."""
+        """The urgency: a smaller number is more urgent."""
         return _RANKS[self.kind]
 
     def holds(self, now: int) -> bool:
-        """Whether it needs somebody at that moment."""
+        """Tell whether it needs somebody at that moment."""
         return self.since <= now and (self.until is None or now < self.until)
 
     def shape(self) -> NeedCard:
-        """The need as a card tells it."""
+        """Shape the need for a card."""
         return NeedCard(kind=self.kind, rank=self.rank, since=self.since, until=self.until)
 
     @classmethod
     def told(cls, shape: NeedCard | None) -> Self | None:
-        """The need of a card; None for one that needs nobody."""
+        """Read the need of a card; None if the card needs nobody."""
         if shape is None:
             return None
         return cls(NeedKind(shape["kind"]), shape["since"], shape["until"])
@@ -108,7 +108,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """The facts about an agent on which its standing, and that of its tasks, depends."""
+    """Facts about an agent that decide its state, and that of its tasks."""
 
     condition: str | None  # as it says; None for a name behind which nobody has ever been
     is_live: bool
@@ -121,7 +121,7 @@ class AgentFacts:
 
     @property
     def waits(self) -> bool:
-        """Whether it cannot go on before a person answers it."""
+        """True if the agent cannot go on before a person answers it."""
         return self.asks or (self.is_live and self.condition == Condition.WAITING)
 
     @property
@@ -140,7 +140,7 @@ class AgentFacts:
 
     @property
     def need(self) -> Need | None:
-        """Why somebody should look after the agent itself; what it asks about a task is the need of the task."""
+        """The reason to look after the agent itself; a question about a task is the task's need."""
         if self.state is AgentState.STALE:
             return Need(NeedKind.STALE, self.ended_at)
         asks_of_itself = (
@@ -164,7 +164,7 @@ _STATES: Mapping[str, TaskState] = {
 
 
 def state_of_task(status: str, holder: AgentFacts | None = None) -> TaskState:
-    """The state of a task; `holder` is asked for one that is worked on."""
+    """Return the state of a task; `holder` matters for one that is worked on."""
     is_waiting = status == Status.WORKING and holder is not None and holder.waits
     return TaskState.WAITING if is_waiting else _STATES[status]
 
@@ -172,10 +172,10 @@ def state_of_task(status: str, holder: AgentFacts | None = None) -> TaskState:
 def need_of_task(
     status: str, *, updated_at: int, ended_at: int | None, ready_at: int | None, holder: AgentFacts | None
 ) -> Need | None:
-    """Why somebody should look after a task.
+    """Return the reason to look after a task, if there is one.
 
-    `ready_at` is when all that it needs was completed, 0 for one that needs nothing: what waits for something
-    unfinished, None, is not late, however long that takes.
+    `ready_at` is when everything it needs was completed; 0 if it needs nothing. With None it waits for something
+    unfinished, and is not late, however long that takes.
     """
     match status:
         case Status.BLOCKED:
@@ -210,7 +210,7 @@ _POSSIBLE: Mapping[Verb, frozenset[Status]] = {
 
 @cache
 def allowed_verbs(status: str, part: TaskRole = TaskRole.PERSON) -> tuple[str, ...]:
-    """The verbs, as REST spells them, that whoever has that part may do to a task as it is."""
+    """List the verbs, as REST spells them, that such a part may do to a task in its status."""
     return tuple(
         verb.name.lower().replace("_", "-")
         for verb, possible in _POSSIBLE.items()
@@ -229,17 +229,17 @@ class Needed:
 
     @property
     def id(self) -> str:
-        """The same for as long as it is the same need."""
+        """An id that stays the same for as long as it is the same need."""
         return f"{self.need.kind}:{self.key}"
 
     @property
     def urgency(self) -> tuple[int, int, str]:
-        """The smaller, the earlier it should be looked at: the most urgent, then what has waited longest."""
+        """Sort key: the most urgent first, then the longest waiting."""
         return self.need.rank, self.need.since, self.key
 
 
 def needing(noun: str, cards: Iterable[tuple[str, Card]], now: int) -> Iterator[Needed]:
-    """Yield which of these cards, given by key, need a person at that moment."""
+    """Yield the cards, given by key, that need a person at that moment."""
     for key, card in cards:
         need = Need.told(card.get("need"))
         if need is not None and need.holds(now):
@@ -247,16 +247,16 @@ def needing(noun: str, cards: Iterable[tuple[str, Card]], now: int) -> Iterator[
 
 
 def needed(picture: Projection, now: int) -> list[Needed]:
-    """Return what needs a person at that moment, the most urgent first."""
+    """List what needs a person at that moment, the most urgent first."""
     found = (each for noun, cards in picture.items() for each in needing(noun, cards.items(), now))
     return sorted(found, key=attrgetter("urgency"))
 
 
 def new_needs(happened: Activity, then: Iterable[Activity] = ()) -> list[Needed]:
-    """What needs a person from that activity on, the most urgent first; a need is told where it begins, and once.
+    """List the needs that begin with an activity, the most urgent first; a need is told once, where it begins.
 
-    Of what happened `then`, what did at the same moment may have ended it: who falls silent loses work by that. What
-    begins to be late does so as time passes, and is told by an activity of its own.
+    `then` are the activities that followed. Those of the same moment may end a need again, as the fall of an agent into
+    silence loses its work. Lateness begins as time passes, and is told by an activity of its own.
     """
     if happened.patch is None or happened.kind == "task.described":  # other words, for a need that was there
         return []

@@ -1,4 +1,4 @@
-"""The kinds of what happens: every line of the log is of one of them, and programs ask for them by name."""
+"""Kinds of activities: every line of the log has one of them, and programs ask for them by name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -52,7 +52,7 @@ OF_THE_HUB = frozenset({"login.ended", "login.started", "password.set", "user.cr
 
 
 def require_kind(kind: str) -> str:
-    """The kind, if there is one of that name. Raises `Invalid`, which tells what there is instead."""
+    """Return the kind if it exists. Raises `Invalid`, which names what exists instead."""
     if kind not in KINDS:
         group, _, _name = kind.partition(".")
         near = get_close_matches(kind[:LONGEST], sorted(KINDS), n=1, cutoff=0.75)
@@ -62,7 +62,7 @@ def require_kind(kind: str) -> str:
 
 
 def require_of_project(kinds: Iterable[str]) -> None:
-    """Raise `Invalid`, with the nearest that a project has, if no project has any of these kinds."""
+    """Raise `Invalid`, with the nearest kind of projects, if no project has any of these kinds."""
     asked = sorted(kinds)
     if OF_THE_HUB.issuperset(asked):
         group, _, _name = asked[0].partition(".")
@@ -72,7 +72,7 @@ def require_of_project(kinds: Iterable[str]) -> None:
 
 
 def require_group(group: str) -> str:
-    """The group, if there are kinds of it. Raises `Invalid`."""
+    """Return the group if it has kinds. Raises `Invalid`."""
     if group not in GROUPS:
         raise Invalid(f"there is no group {quoted(group)}: {_instead(group)}")
     return group

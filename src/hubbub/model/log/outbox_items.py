@@ -1,4 +1,4 @@
-"""Parcels: what leaves the hub, how often it is tried, and what can become of it."""
+"""Parcels: deliveries that leave the hub, their attempts and their outcomes."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,14 +15,14 @@ LONGEST_WAIT = timedelta(hours=6)
 
 
 class OutboxItemKind(StrEnum):
-    """Where a parcel goes."""
+    """The destination of a parcel."""
 
     COMMENT = "github.comment"  # to an issue
     WEBHOOK = "webhook"
 
 
 class DeliveryOutcome(StrEnum):
-    """How a parcel ended."""
+    """The end of a parcel."""
 
     DELIVERED = auto()
     DEAD = auto()  # it cannot be delivered, or could not in all its tries
@@ -31,7 +31,7 @@ class DeliveryOutcome(StrEnum):
 
 
 class AttemptResult(StrEnum):
-    """What came of one attempt."""
+    """The result of one attempt."""
 
     DELIVERED = auto()
     FAILED = auto()  # another may do better
@@ -41,7 +41,7 @@ class AttemptResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxItem:
-    """One thing that is to leave the hub: a row of the outbox."""
+    """One delivery that is to leave the hub: a row of the outbox."""
 
     id: Annotated[UUID, Seen(REST, "told to webhooks as Hubbub-Delivery")]
     seq: Annotated[int, Seen(REST, "its place in the outbox")]
@@ -65,7 +65,7 @@ class OutboxItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptReport:
-    """What came of one attempt, as whoever made it tells."""
+    """The report on one attempt, by the sender who made it."""
 
     fate: AttemptResult
     status: int | None = None  # of HTTP, where there was an answer
@@ -76,10 +76,10 @@ class AttemptReport:
 
 
 def wait_after(attempts: int, chance: float) -> timedelta:
-    """How long to wait after so many failed attempts; `chance`, from 0 to 1, is how much of the longest wait.
+    """Time to wait after that many failed attempts; `chance`, from 0 to 1, is the share of the longest wait.
 
     The longest is one second after the first, four times as much after each further one, and at most six hours. Any
-    part of it is as likely as any other, so that what failed together is not tried together.
+    share is equally likely, so that parcels that failed together are not tried together.
     """
     longest: timedelta = min(LONGEST_WAIT, FIRST_WAIT * GROWTH ** (attempts - 1))
     return longest * chance

@@ -1,10 +1,9 @@
-"""Pictures: a project at one moment, and how one activity after the other makes the next of the last.
+"""Pictures: a project at one moment, and how each activity turns the last picture into the next.
 
-A picture maps each noun to its *cards*, by key: what tasks, agents, machines and so on look like from outside. An
-activity may carry a *patch*: the cards as they are after what happened, None for what is gone. Whoever has a picture
-and applies the patches that follow has the same picture as the hub; there is nothing else to know. On PostgreSQL the
-log is in the order of (tx, seq) while the changes of one thing go by seq, the activity's id: so no card is overwritten
-by an activity with a smaller id than the one that wrote it.
+A picture maps each noun to its *cards*, by key: the outside view of tasks, agents, machines and so on. An activity may
+carry a *patch*: the cards after it, None for one that is gone. A picture and the patches after it give the same picture
+as the hub's; nothing else is needed. On PostgreSQL the log is in the order of (tx, seq) while the changes of one thing
+go by seq, the activity's id: so an activity never overwrites a card of an activity with a greater id.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +25,7 @@ Projection = Mapping[str, Mapping[str, Card]]
 
 
 class NeedCard(TypedDict):
-    """Why a person is needed, as cards tell it."""
+    """A need, as cards show it."""
 
     kind: str
     rank: Annotated[int, Seen(CARD, "the smaller, the more urgent")]
@@ -35,7 +34,7 @@ class NeedCard(TypedDict):
 
 
 class TaskCardExtras(TypedDict):
-    """What a task's card has beside what its record shows, or in another form."""
+    """Members of a task's card that its record lacks, or shows in another form."""
 
     state: Annotated[str, Seen(CARD, "the status as people see it", after="status")]
     need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
@@ -107,7 +106,7 @@ class OverlapCard(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class CardShape:
-    """Of what the cards of a noun are made: what its record shows, and what stands `beside` that."""
+    """Members of a noun's cards: those that its record shows, and others `beside` them."""
 
     record: type | None
     beside: type | None
@@ -119,7 +118,7 @@ class CardShape:
 
     @property
     def members(self) -> dict[str, Field]:
-        """All that is on the card, in order."""
+        """All members of the card, in order."""
         own = seen(self.record, CARD) if self.record else {}
         beside = declared(self.beside) if self.beside else {}
         return {name: {**own, **beside}[name] for name in merged(own, beside)}
@@ -139,18 +138,18 @@ NOUNS = tuple(CARD_SHAPES)
 
 
 def empty() -> dict[str, Cards]:
-    """The picture of a project in which nothing has happened."""
+    """Return the picture of a project in which nothing has happened."""
     return {noun: {} for noun in NOUNS}
 
 
 def pair_key(one: str, other: str) -> str:
-    """The key of what two agents have in common: their names, sorted, with a line end between, which no name has."""
+    """Return the key of a pair of agents: their names, sorted, with a line end between, which no name has."""
     return "\n".join(sorted((one, other)))
 
 
 @dataclass(slots=True)
 class Projector:
-    """A picture that goes along with the log."""
+    """A picture that follows the log."""
 
     picture: dict[str, Cards] = field(default_factory=empty)
     seen: frozenset[int] = (
@@ -160,11 +159,11 @@ class Projector:
 
     @classmethod
     def of(cls, picture: Projection, seen: Iterable[int] = ()) -> Self:
-        """One that begins with a snapshot or a keyframe; these stay as they are."""
+        """Begin with a snapshot or a keyframe, which stays unchanged."""
         return cls({noun: dict(picture.get(noun, {})) for noun in NOUNS}, frozenset(seen))
 
     def apply(self, activity_id: int, patch: Patch | None) -> None:
-        """Take an activity in: the activities after the picture's place in the log, in the log's order."""
+        """Apply an activity. Give it those after the picture's place, in the log's order."""
         if patch is None or activity_id in self.seen:
             return
         for noun, cards in patch.items():

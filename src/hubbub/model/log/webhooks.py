@@ -1,4 +1,4 @@
-"""Webhooks: who wants to be told, of what, and how a receiver knows that it was us."""
+"""Webhooks: receivers, their events, and the signature by which a receiver knows the hub."""
 
 import hashlib
 import hmac
@@ -25,7 +25,7 @@ _PATTERN = re.compile(r"\*|needs|[a-z]+\.(\*|[a-z_]+)")
 
 
 class WebhookFormat(StrEnum):
-    """How a webhook is told."""
+    """The format in which a webhook is told."""
 
     JSON = auto()  # the activity itself, for a program
     NTFY = auto()  # one sentence with a title, for a person's telephone
@@ -49,11 +49,11 @@ class Webhook:
 
     @property
     def host(self) -> str:
-        """Where it leads, without what may be secret in the address."""
+        """The host of the address, without the parts that may be secret."""
         return host_of(self.url)
 
     def wants(self, happened: Activity, then: Iterable[Activity] = ()) -> bool:
-        """Whether it is to be told of that; `then` is what followed, as far as it is known."""
+        """Tell whether the webhook wants the activity; `then` are the activities after it, as far as known."""
         if happened.kind.startswith(OWN_EVENTS):
             return False
         group = happened.kind.partition(".")[0]
@@ -62,18 +62,18 @@ class Webhook:
 
 
 def host_of(url: str) -> str:
-    """The host of an address, with the port if it names one."""
+    """Return the host of an address, with the port if it names one."""
     return urlsplit(url).netloc
 
 
 def signature(secret: str, moment: int, body: bytes) -> str:
-    """What the header `Hubbub-Signature` says: the Unix time in seconds, and the HMAC-SHA256 of `time.body`."""
+    """Return the header `Hubbub-Signature`: the Unix time in seconds, and the HMAC-SHA256 of `time.body`."""
     signed = hmac.new(secret.encode(), f"{moment}.".encode() + body, hashlib.sha256)
     return f"t={moment},v1={signed.hexdigest()}"
 
 
 def require_url(url: str) -> str:
-    """The address, if it is one that can be posted to. Raises `Invalid`."""
+    """Return the address if it can be posted to. Raises `Invalid`."""
     try:
         parts = urlsplit(url)
         is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -91,7 +91,7 @@ def require_url(url: str) -> str:
 
 
 def require_events(patterns: Iterable[str]) -> tuple[str, ...]:
-    """The patterns, each once. Raises `Invalid`."""
+    """Return the patterns, each once. Raises `Invalid`."""
     wanted = tuple(dict.fromkeys(patterns))
     for pattern in wanted:
         if not _PATTERN.fullmatch(pattern):
@@ -110,7 +110,7 @@ def require_events(patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 def _require_telling(pattern: str) -> None:
-    """Raise `Invalid` for what would never tell anything: of such a kind, or group, nothing happens."""
+    """Raise `Invalid` for a pattern that matches no kind and no group."""
     group, _, name = pattern.partition(".")
     if name == EVERYTHING:
         require_of_project(f"{group}.{each}" for each in GROUPS[require_group(group)])

@@ -1,4 +1,4 @@
-"""Waking agents: what can wake one, how a wake-up went, and what the sender of a letter may expect.
+"""Waking agents: the wakers, the progress of a wake-up, and the forecast for a letter's sender.
 
 A wake is a pointer and never content: some clients hand it to their model as if a person had typed it. So its text is
 made here, from one template, of numbers that the hub itself gave out; no name and no word of a sender is in it.
@@ -22,7 +22,7 @@ SHOWN = 5  # letters that a text names
 
 
 class WakeMethod(StrEnum):
-    """How a waker reaches its agent."""
+    """The way in which a waker reaches its agent."""
 
     MONITOR = auto()  # a program of the client, whose lines it takes for events
     REWAKE = auto()  # a hook of the client that ends when the agent is to wake
@@ -35,7 +35,7 @@ DOORS = frozenset({WakeMethod.MONITOR, WakeMethod.QUEUE, WakeMethod.PROMPT})  # 
 
 
 class HookPhase(StrEnum):
-    """When a client's hook looks whether there is mail."""
+    """The moment at which a client's hook looks for mail."""
 
     START = auto()  # the client has begun, or has forgotten what it knew
     PROMPT = auto()  # somebody told the agent what to do
@@ -44,12 +44,12 @@ class HookPhase(StrEnum):
 
     @property
     def is_busy(self) -> bool:
-        """Whether the agent is in a turn then."""
+        """True if the agent is in a turn at that moment."""
         return self in (HookPhase.PROMPT, HookPhase.TOOL)
 
 
 class WakeResult(StrEnum):
-    """What a waker says came of a wake."""
+    """The result of a wake, as its waker reports it."""
 
     WOKEN = auto()
     QUEUED = auto()  # until the agent's next turn
@@ -57,7 +57,7 @@ class WakeResult(StrEnum):
 
 
 class WakeEnding(StrEnum):
-    """Why a wake is over."""
+    """The reason why a wake is over."""
 
     ANSWERED = auto()  # the agent looked into its inbox
     NEEDLESS = auto()  # what it pointed at was read or withdrawn before
@@ -68,22 +68,22 @@ class WakeEnding(StrEnum):
 
 
 class DeliveryChannel(StrEnum):
-    """How somebody hears of what comes for them while it comes."""
+    """The way in which an agent hears at once of a letter."""
 
     STREAM = auto()  # they follow their inbox
     WAIT = auto()  # they hold a call open until something comes
 
 
 class DeliveryChannels(Protocol):
-    """What is known only where calls are held open."""
+    """Knowledge that only the holder of open calls has."""
 
     def way_to(self, project_id: UUID, agent: str) -> DeliveryChannel | None:
-        """How an agent would hear of a letter that comes now; None: when it looks by itself."""
+        """Return the way in which an agent would hear of a letter now; None if it looks by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waker:
-    """What can wake an agent, or at least tells it of its mail; there until `expires_at`, unless it asks again."""
+    """A waker of an agent, or a teller of its mail; registered until `expires_at`, unless it asks again."""
 
     project_id: UUID
     agent: str
@@ -103,14 +103,14 @@ class Waker:
         return self.expires_at > now
 
     def can_wake(self, now: int) -> bool:
-        """Whether it may be given a wake: it is there, does more than tell, and has not said lately that it cannot."""
+        """Tell whether it may get a wake: it is there, it can wake, and has not refused lately."""
         refused = self.refused_at is not None and self.refused_at + milliseconds(LAPSE) > now
         return self.is_there(now) and self.method is not WakeMethod.TURN and not refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
-    """One wake-up: what was said, by whom it was brought, and what came of it."""
+    """One wake-up: its text, its waker and its result."""
 
     id: UUID
     project_id: UUID
@@ -133,7 +133,7 @@ class Wake:
 
     @property
     def status(self) -> str:
-        """How far it got, in one word: how it ended, else what its waker said, else `taken` or `waiting`."""
+        """Its status in one word: the ending, else the waker's result, else `taken` or `waiting`."""
         if self.ending is not None:
             return self.ending
         return self.result or ("waiting" if self.taken_at is None else "taken")
@@ -144,7 +144,7 @@ WakeChannel = Literal["hook", "native", "worker", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryForecast:
-    """What the sender of a letter may expect of its receiver, from what the hub knows of it now."""
+    """Forecast for the sender of a letter, by the hub's present knowledge of the receiver."""
 
     wake: WakeChannel
     likely_seen: bool  # it will probably look soon
@@ -152,7 +152,7 @@ class DeliveryForecast:
 
 
 def wake_text(refs: Sequence[str], unread: int) -> str:
-    """What a wake says: `refs` are letters as the hub numbers them, such as M-9 and T-4, most urgent first."""
+    """Word a wake; `refs` are letters in the hub's numbering, such as M-9 and T-4, most urgent first."""
     shown = list(refs[:SHOWN])
     if unread > len(shown):
         shown.append(f"and {unread - len(shown)} more")

@@ -1,4 +1,4 @@
-"""People, and the tokens by which they and agents act. Of a secret only its hash is kept."""
+"""People, and the tokens of people and agents. Only the hash of a secret is kept."""
 
 from dataclasses import dataclass, field
 from typing import Annotated

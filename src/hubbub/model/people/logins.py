@@ -1,4 +1,4 @@
-"""A person in a browser: from signing in to signing out."""
+"""Logins: a person in a browser, from signing in to signing out."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,7 +9,7 @@ from hubbub.model.fields import REST, Seen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """One browser in which a person is signed in. It stands on a token of the same id, held as a cookie."""
+    """One browser in which a person is signed in, backed by a token of the same id, held as a cookie."""
 
     id: Annotated[UUID, Seen(REST)]
     user_id: UUID

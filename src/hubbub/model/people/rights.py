@@ -1,4 +1,4 @@
-"""Who is asking, and what a role allows."""
+"""Callers, and the rights of their roles."""
 
 from dataclasses import dataclass
 from enum import StrEnum, auto
@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """What somebody is in a project."""
+    """The role of somebody in a project."""
 
     OWNER = auto()
     ADMIN = auto()
@@ -24,7 +24,7 @@ TOOLS_ONLY = "a token that was lent for an order is for the tools of cmdop, and 
 
 
 class Right(StrEnum):
-    """What an operation needs."""
+    """The right that an operation needs."""
 
     READ = auto()
     WRITE = auto()  # send, claim, report
@@ -43,7 +43,7 @@ GRANTS: dict[Role, frozenset[Right]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who is asking, as their token says. Arguments may narrow this, never widen it.
+    """The caller, according to the token. Arguments may narrow this, never widen it.
 
     A person (`utok_`) has `user_id` and no `project_id`: their role is that of their membership in each project.
     An agent's token (`ntok_`) has `project_id` and `role`, and, when it is bound to one agent, that agent's name.
@@ -68,7 +68,7 @@ class Actor:
 
     @property
     def label(self) -> str:
-        """How the activity log names the actor when no agent's name was given."""
+        """The actor's name in the activity log, where no agent's name was given."""
         return self.agent or self.user_name or HUB
 
 

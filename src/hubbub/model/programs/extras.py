@@ -1,4 +1,4 @@
-"""Extras: what of the package not everybody needs, and how to get what is missing."""
+"""Extras: optional parts of the package, and how to install a missing one."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from hubbub.model.errors import HubError
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """The purpose of an extra, as the subject of a sentence, and the modules that it brings."""
+    """The purpose of an extra, as the subject of a sentence, and its modules."""
 
     purpose: str
     modules: tuple[str, ...]
@@ -26,7 +26,7 @@ EXTRAS: Mapping[str, Extra] = {
 
 
 class NotInstalled(HubError):
-    """Something that was asked for needs an extra that is not there."""
+    """Something needs an extra that is not installed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -36,7 +36,7 @@ class NotInstalled(HubError):
 
 @contextmanager
 def required() -> Iterator[None]:
-    """Raise `NotInstalled` where the block imports a module of an extra that is not there."""
+    """Raise `NotInstalled` where the block imports a module of a missing extra."""
     try:
         yield
     except ModuleNotFoundError as error:

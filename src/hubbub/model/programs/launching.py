@@ -1,8 +1,8 @@
-"""How hubbub starts programs: the only place that says it, so that nothing comes from where it is started.
+"""Starting programs of hubbub, in this one place, so that nothing is loaded from the current folder.
 
-Python looks for modules in the folder it is started in, and where variables such as PYTHONPATH say, which may mean
-that folder too; a program is looked for where PATH says, of which the same is true. Agents write there, and so does
-whoever made a repository that was cloned.
+Python looks for modules in the current folder, and in those of variables such as PYTHONPATH, which may name it, too.
+Programs are looked for in the folders of PATH, with the same risk. Agents write to the current folder, and so does the
+author of a cloned repository.
 """
 
 import os
@@ -14,17 +14,17 @@ _BARE = ("-I", "-S")  # no installed packages either: the quickest start there i
 
 
 def program(module: str = "hubbub") -> tuple[str, ...]:
-    """The words that run hubbub itself, or another of its modules, with this interpreter."""
+    """Return the words that run hubbub, or another of its modules, with this interpreter."""
     return (sys.executable, *_SAFE, "-X", "utf8", "-m", module)
 
 
 def script(file: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The words that run a file of ours that needs the standard library alone."""
+    """Return the words that run a file of ours that needs only the standard library."""
     return (sys.executable, *_BARE, os.fspath(file))
 
 
 def ignore_current_folder(variables: MutableMapping[str, str]) -> None:
-    """Have programs looked for in whole paths alone: any other entry of PATH, and an empty one, is where one is."""
+    """Reduce PATH to absolute folders: any other entry, also an empty one, means the current folder."""
     if "PATH" in variables:
         whole = filter(os.path.isabs, variables["PATH"].split(os.pathsep))
         variables["PATH"] = os.pathsep.join(whole) or os.defpath

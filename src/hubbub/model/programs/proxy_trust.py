@@ -1,4 +1,4 @@
-"""The way to an address: on this machine itself it needs less than to another."""
+"""The way to an address: one on this machine itself needs less than others."""
 
 import ssl
 from urllib.parse import urlsplit
@@ -7,14 +7,14 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def trusts_environment(url: str) -> bool:
-    """Whether proxies named in the environment apply: never on the way to this machine itself."""
+    """Tell whether proxies from the environment apply: never on the way to this machine itself."""
     return urlsplit(url).hostname not in LOOPBACK
 
 
 def authorities(url: str) -> ssl.SSLContext | bool:
-    """Who may vouch for what answers there, for httpx2: those the system knows, which take longer to read than a call.
+    """Return the certificate authorities for httpx2: the system's, which take longer to load than a call.
 
-    Without TLS on this machine itself there is nothing to vouch for, so nobody may.
+    Plain HTTP to this machine itself has nothing to vouch for, so it gets none.
     """
     if urlsplit(url).scheme == "http" and not trusts_environment(url):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,4 +1,4 @@
-"""Waiting as the hub asks a program to: what was refused for haste is sent again, and nobody above need hear of it."""
+"""Retries at the hub's request: a call refused as too fast is sent again, and its caller need not know."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ PATIENT = 6  # tries at a request, while the hub has us wait
 
 
 class RetryableResponse(Protocol):
-    """What came back from the hub, as far as it matters here."""
+    """The part of the hub's response that matters here."""
 
     @property
     def status_code(self) -> int: ...
@@ -23,9 +23,9 @@ A = TypeVar("A", bound=RetryableResponse)
 
 
 def retry_seconds(answer: RetryableResponse) -> float | None:
-    """How many seconds the hub asks us to wait before the same request; None if it does not, or it is too long.
+    """Return the seconds to wait before the same request; None if the hub asks for no wait, or a too long one.
 
-    Nothing was done of what it answers so: it may be sent again, whatever it is.
+    The hub did nothing of a request that it answers so: any request may be sent again.
     """
     after = answer.headers.get("Retry-After", "")
     if answer.status_code != TOO_MANY or not after.isdecimal() or float(after) > LONGEST_PAUSE:
@@ -34,7 +34,7 @@ def retry_seconds(answer: RetryableResponse) -> float | None:
 
 
 def patiently(ask: Callable[[], A]) -> A:
-    """The answer to a request that `ask` sends, again where the hub has us wait."""
+    """Return the response to the request that `ask` sends, repeated where the hub asks to wait."""
     answer = ask()
     for _ in range(PATIENT - 1):
         wait = retry_seconds(answer)

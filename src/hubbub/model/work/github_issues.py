@@ -1,4 +1,4 @@
-"""Issues on GitHub, as tasks name what they are about: `owner/repository#number`."""
+"""Issues on GitHub, as tasks refer to them: `owner/repository#number`."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _FORM = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})#([1
 
 @dataclass(frozen=True, slots=True)
 class GitHubIssue:
-    """One issue, or pull request, which GitHub counts together."""
+    """One issue or pull request; GitHub counts them together."""
 
     owner: str
     repository: str
@@ -21,7 +21,7 @@ class GitHubIssue:
 
 
 def parse(text: str) -> GitHubIssue:
-    """The issue that is written in `text`. Raises `Invalid`."""
+    """Parse the issue in `text`. Raises `Invalid`."""
     written = _FORM.fullmatch(text)
     if written is None or written[2] in (".", ".."):
         raise Invalid("an issue on GitHub is written as owner/repository#number, such as octo/parser#7")

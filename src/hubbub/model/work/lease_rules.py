@@ -1,7 +1,7 @@
-"""Lease rules: which commands in a shell's text a project lets run only while something is held.
+"""Lease rules: commands that a project lets run only under a lease, found in a shell's text.
 
-The text is read by words alone, with the operators of a shell between its commands. That is enough to remind who goes
-by the rules, and no wall: what a script does inside, or what variables and functions hide, is not seen.
+The text is read by words alone, with the operators of a shell between its commands. That is enough to remind an agent
+of the rules, and no wall: it does not see what a script does inside, or what variables and functions hide.
 """
 
 import shlex
@@ -45,14 +45,14 @@ Words = Sequence[str]
 
 
 class Found(NamedTuple):
-    """A command that needs something, and the things under which it is run by the text itself."""
+    """A command that needs a lease, and the things that the text itself leases for it."""
 
     rule: LeaseRule
     under: tuple[str, ...]
 
 
 def rule(command: str, things: Sequence[str]) -> LeaseRule:
-    """The rule that such a command needs these things. Raises `Invalid`."""
+    """Make the rule that such a command needs these things. Raises `Invalid`."""
     words = command.split()
     if (
         not words
@@ -67,13 +67,13 @@ def rule(command: str, things: Sequence[str]) -> LeaseRule:
 
 
 def needing(text: str, rules: Sequence[LeaseRule]) -> Iterator[Found]:
-    """Yield which commands in the text meet one of the rules."""
+    """Yield the commands in the text that meet one of the rules."""
     if rules:
         yield from _needing(text[:LARGEST], rules, (), DEEPEST)
 
 
 def advice(text: str, things: Sequence[str]) -> str:
-    """The text as it is to be run, under a lease of these things."""
+    """Rewrite the text so that it runs under a lease of these things."""
     prefix = f"hubbub with {' '.join(things)} -- "
     one = " ".join(text.split())
     is_simple = len(_simple(text)) <= 1 and "=" not in one.partition(" ")[0]
@@ -150,7 +150,7 @@ def _code(words: Words) -> str | None:
 
 
 def _simple(text: str) -> list[list[str]]:
-    """The simple commands of a text, as words without their quotes."""
+    """Split a text into simple commands, each a list of words without their quotes."""
     lexer = shlex.shlex(text.replace("\\\n", " "), posix=True, punctuation_chars=";|&()<>\n")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:

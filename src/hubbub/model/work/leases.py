@@ -1,8 +1,7 @@
-"""Leases: things that somebody holds for as long as they say that they are there, such as ports, databases, processors.
+"""Leases: things such as ports, databases and processors, held by somebody for as long as they renew them.
 
-A thing is called by its name, `db` or `port:8000`. Of most there is one; a project may say that there are several, and
-`gpu:2` is two of them. Which things those are nobody but their users knows: the hub only sees to it that never more
-are held than there are.
+A thing is called by its name, `db` or `port:8000`. Most things exist once; a project may count several, and `gpu:2`
+means two of them. Only the users know what the units are: the hub sees to it that never more are held than there are.
 """
 
 import re
@@ -80,7 +79,7 @@ class Lease:
 
     @property
     def since(self) -> int:
-        """From when on it is held, or waited for."""
+        """Time since when it is held, or waited for."""
         return self.asked_at if self.granted_at is None else self.granted_at
 
     def covers(self, wants: Mapping[str, int]) -> bool:
@@ -142,7 +141,7 @@ class InUse:
 
 
 class LeaseTable:
-    """The leases of a project, and how many there are of each thing: who is served next."""
+    """The leases of a project and the capacities of its things: decides who is served next."""
 
     def __init__(self, leases: Iterable[Lease], capacities: Mapping[str, int]) -> None:
         self._capacities = capacities
@@ -151,10 +150,10 @@ class LeaseTable:
         self.waiting = sorted((each for each in found if not each.is_held), key=turn)
 
     def grantable(self) -> list[tuple[Lease, dict[str, list[int]]]]:
-        """Those that wait and can be served now, with the units that they get.
+        """Find the waiting leases that can be served now, with the units that each gets.
 
-        Each that cannot be served keeps what it wants from those behind it: so nobody is overtaken for ever, and as
-        nobody holds a part of what they wait for, nobody waits in a circle.
+        One that cannot be served keeps its things from those behind it, so nobody is overtaken for ever. As nobody
+        holds a part of what they wait for, nobody waits in a circle.
         """
         left = {thing: self.capacity(thing) for each in (*self.held, *self.waiting) for thing in each.wants}
         taken: dict[str, set[int]] = {}
@@ -187,7 +186,7 @@ class LeaseTable:
         return self._capacities.get(thing, 1)
 
     def too_large(self) -> list[Lease]:
-        """Those that wait for more than there is."""
+        """Return the waiting leases that want more than there is."""
         return [
             each
             for each in self.waiting
@@ -200,7 +199,7 @@ class LeaseTable:
             taken.setdefault(thing, set()).update(lease.units.get(thing, ()))
 
     def _free(self, thing: str, count: int, taken: set[int]) -> list[int]:
-        """The first units that nobody has."""
+        """Return the first free units."""
         return [each for each in range(self.capacity(thing)) if each not in taken][:count]
 
 
@@ -227,7 +226,7 @@ def wanted(things: Iterable[str], capacities: Mapping[str, int]) -> dict[str, in
 
 
 def named(text: str) -> str:
-    """The name of a thing. Raises `Invalid` for what can be none."""
+    """Check the name of a thing. Raises `Invalid`."""
     if len(text) > NAME_LENGTH or not _NAME.fullmatch(text):
         raise Invalid(
             f"things: a thing is named like `db`, `port:8000` or `gpu:2`, in letters, digits and . _ @ / + -, "
@@ -246,7 +245,7 @@ def _counted(text: str, capacities: Mapping[str, int]) -> tuple[str, int]:
 
 
 def asked(wants: Mapping[str, int], capacities: Mapping[str, int]) -> tuple[str, ...]:
-    """The things as they are asked for: counted with their number, others by their name."""
+    """Name the things as in a request: counted ones with their number, others by name alone."""
     return tuple(f"{thing}:{count}" if thing in capacities else thing for thing, count in wants.items())
 
 

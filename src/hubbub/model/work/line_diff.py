@@ -1,9 +1,9 @@
-"""Which lines of an edited text are which lines of the text before: a longest common subsequence.
+"""Matching of an edited text's lines with those of the text before: a longest common subsequence.
 
-The lines that are equal at both ends are matched first, so that the effort is that of what was edited. What lies
-between is compared exactly (Myers' greedy algorithm) up to `FEW` differences, and by `difflib` beyond: that may leave
-lines unmatched which recur often, but takes no minutes over a text that was written anew. By `difflib` alone a third of
-a memory of list items and blank lines would be new after three edits.
+Equal lines at both ends are matched first, so that the effort depends on the edit. The middle is compared exactly
+(Myers' greedy algorithm) up to `FEW` differences, and by `difflib` beyond: that may leave frequent lines unmatched, but
+takes no minutes over a rewritten text. By `difflib` alone a third of a memory of list items and blank lines would be
+new after three edits.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ Pairs = list[tuple[int, int]]
 
 
 def align(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
-    """For each line of `after` the index of the line of `before` that it is, or None where it is new.
+    """Return for each line of `after` the index of the same line in `before`, or None if it is new.
 
-    The indices rise: what was moved counts as new in one of its places.
+    The indices rise: a moved line counts as new in one of its places.
     """
     shorter = min(len(before), len(after))
     head = 0
@@ -39,7 +39,7 @@ def align(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
 
 
 def _exactly(old: Sequence[str], new: Sequence[str]) -> Pairs | None:
-    """The pairs of a longest common subsequence, last first; None if more than `FEW` lines differ.
+    """Return the pairs of a longest common subsequence, last first; None if more than `FEW` lines differ.
 
     `reach[k]` is how far into `old` one gets on diagonal k (index in `old` minus index in `new`) with so many
     lines dropped or added.
@@ -59,13 +59,13 @@ def _exactly(old: Sequence[str], new: Sequence[str]) -> Pairs | None:
 
 
 def _begin(reach: dict[int, int], diagonal: int, differences: int) -> int:
-    """Where the search goes on on `diagonal`: below its neighbour by an added line, or beside it by a dropped one."""
+    """Return the start of the search on `diagonal`: its neighbour's end plus an added or a dropped line."""
     adds = diagonal == -differences or (diagonal != differences and reach[diagonal - 1] < reach[diagonal + 1])
     return reach[diagonal + 1] if adds else reach[diagonal - 1] + 1
 
 
 def _walk_back(trail: Sequence[dict[int, int]], old_at: int, new_at: int) -> Pairs:
-    """The pairs on the way that `trail` took to the ends of both texts, last first."""
+    """Collect the pairs on the way that `trail` took to the ends of both texts, last first."""
     pairs: Pairs = []
     for differences in range(len(trail) - 1, -1, -1):
         reach, diagonal = trail[differences], old_at - new_at

@@ -1,11 +1,11 @@
-"""Things as long lists show them: with less than their records have, and read with less effort."""
+"""Records in a short form for long lists, with fewer fields and less effort to read."""
 
 from typing import NamedTuple
 from uuid import UUID
 
 
 class ListedTask(NamedTuple):
-    """A task, by the fields of its record that a list of a whole run shows; status and priority as they are stored."""
+    """A task with the fields that a list of a whole run shows; status and priority as stored."""
 
     id: UUID
     title: str

@@ -1,15 +1,15 @@
-"""What agents remember: documents of parts, as text and back.
+"""Memories of agents: documents of parts, as text and back.
 
-A memory is an ordered list of parts: *sections*, each with a key of its own, and parts without one: what stands before
-the first section, and what was appended. As text a section is a heading and its content:
+A memory is an ordered list of parts: *sections*, each with a key of its own, and parts without a key: the text before
+the first section, and appended text. As text a section is a heading and its content:
 
     ## conventions
     <blank line>
     four spaces, no tabs
 
 A part without a key is its content alone. Between two parts there is a blank line, unless a part without a key begins
-with one itself. Contents stand there as they were written, nothing is escaped; so `parse` needs to know what a text
-was rendered from to tell the heading of a section from a line of a content that looks like one.
+with one itself. Contents are written as they are, nothing is escaped; so `parse` needs to know the parts that a text
+was rendered from, to tell the heading of a section from a line of content that looks like one.
 """
 
 import re
@@ -41,7 +41,7 @@ class MemoryPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryVersion:
-    """Which state of a memory there is, without what it says. `agent` is whose it is; None: the project's."""
+    """The version of a memory, without its text. `agent` is its owner; None for the project's memory."""
 
     project_id: UUID
     agent: str | None
@@ -62,7 +62,7 @@ class MemoryDocument(MemoryVersion):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What was said of a run at its end."""
+    """The summary of a run, given at its end."""
 
     project_id: UUID
     run: str
@@ -74,7 +74,7 @@ class RunSummary:
 
 
 def require_parts(parts: Iterable[MemoryPart]) -> None:
-    """Raise `Invalid` unless these can be the parts of one document: good keys, each once."""
+    """Raise `Invalid` unless these can be the parts of one document: valid keys, each once."""
     seen: set[str] = set()
     for part in parts:
         if part.key is None:
@@ -92,23 +92,23 @@ def require_key(key: str) -> None:
 
 
 def appended(content: str, at: int) -> MemoryPart:
-    """What an append adds at the moment `at`: blank line, rule, the UTC date in italics, blank line, the content."""
+    """Make the part of an append at the moment `at`: blank line, rule, the UTC date in italics, blank line, content."""
     day = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
     return MemoryPart(None, f"\n{RULE}\n*{day}*\n\n{content}")
 
 
 def render(parts: Sequence[MemoryPart]) -> str:
-    """The document as Markdown; every line ends with a line feed. The empty text if there are no parts."""
+    """Render the document as Markdown; every line ends with a line feed. Without parts the text is empty."""
     return "".join(f"{line.text}\n" for line in _drawn(parts))
 
 
 def parse(text: str, known: Sequence[MemoryPart]) -> list[MemoryPart]:
-    """The parts of `text`, which somebody has made from `render(known)` by hand.
+    """Parse the parts of `text`, which somebody has edited from `render(known)` by hand.
 
-    What was not touched is the part it was, so that `parse(render(parts), parts) == parts`; a line that looks like a
-    heading begins a section if it is new there. So does the beginning of an append begin a part. A heading whose key
-    another section has begins no second one: it belongs to a part without key. Line ends may have become CR LF;
-    blank lines about a heading may be missing.
+    An untouched part stays the part it was, so that `parse(render(parts), parts) == parts`. A new line that looks like
+    a heading begins a section, and the beginning of an append begins a part. A heading with the key of another section
+    begins no second one: it belongs to a part without key. Line ends may have become CR LF; blank lines around a
+    heading may be missing.
     """
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
     edited = _Edited(known, lines)
@@ -134,7 +134,7 @@ class _Drawn(NamedTuple):
 
 
 class _Edge(NamedTuple):
-    """Where a part begins: a section, if it has a key."""
+    """The beginning of a part: of a section, if it has a key."""
 
     key: str | None
     is_known: bool
@@ -152,7 +152,7 @@ def _drawn(parts: Sequence[MemoryPart]) -> list[_Drawn]:
 
 
 def _span(lines: Sequence[str], at: int, edge: _Edge, following: tuple[int, _Edge] | None) -> tuple[int, int]:
-    """Which lines are the content of the part that begins at `at`: from the first to before the second."""
+    """Return the lines of the content of the part that begins at `at`: from the first to before the second."""
     begin, end = at, following[0] if following else len(lines)
     if edge.key is not None:
         begin += 1
@@ -163,7 +163,7 @@ def _span(lines: Sequence[str], at: int, edge: _Edge, following: tuple[int, _Edg
 
 
 class _Edited:
-    """The lines of an edited document, and which of them were there before."""
+    """The lines of an edited document, matched with those of the original."""
 
     def __init__(self, known: Sequence[MemoryPart], lines: Sequence[str]) -> None:
         self._known = known
@@ -179,7 +179,7 @@ class _Edited:
         return origin.text if origin else self._lines[at]
 
     def edges(self) -> dict[int, _Edge]:
-        """Where the parts begin; the first at 0, if there are lines."""
+        """Find the beginnings of all parts; the first is at 0, if there are lines."""
         edges = self._known_edges()
         taken = {edge.key for edge in edges.values()}
         for at in self._new_lines():
@@ -196,7 +196,7 @@ class _Edited:
         return edges
 
     def _known_edges(self) -> dict[int, _Edge]:
-        """Where known parts go on being."""
+        """Find the beginnings of the known parts that are still there."""
         places: dict[int, list[int]] = {}
         for at, origin in enumerate(self._origins):
             if origin and origin.part is not None:
@@ -207,9 +207,9 @@ class _Edited:
         }
 
     def _begin(self, part: MemoryPart, left: Sequence[int]) -> int | None:
-        """Where a known part begins whose lines `left` are left: a section at its heading, if that is.
+        """Find the beginning of a known part of which the lines `left` remain: of a section, its heading if it remains.
 
-        One without key at the first line that says something, and the blank lines above that its content begins with.
+        A part without key begins at the first line with words, and the blank lines above that belong to its content.
         """
         if part.key is not None:
             return next((at for at in left if (origin := self._origins[at]) and origin.is_first), None)
@@ -226,7 +226,7 @@ class _Edited:
         return (at for at, origin in enumerate(self._origins) if origin is None)
 
     def _above(self, at: int) -> int:
-        """The blank line before the line `at`, which belongs to it, if there is one; else itself."""
+        """Return the blank line before the line `at`, which belongs to it; else `at` itself."""
         return at - 1 if at and not self._lines[at - 1] else at
 
     def _begins_append(self, at: int) -> bool:
@@ -234,7 +234,7 @@ class _Edited:
         return self._lines[at] == RULE and _DATE.fullmatch(below) is not None
 
     def _find_moved(self) -> None:
-        """Recognise known parts that were taken away and stand whole in another place."""
+        """Recognise known parts that were moved whole to another place."""
         begun = {origin.part for origin in self._origins if origin and origin.is_first}
         new: dict[str, list[int]] = {}
         for at in self._new_lines():
@@ -257,7 +257,7 @@ class _Edited:
 
 
 def _typed_key(line: str) -> str | None:
-    """The key of the section that the line begins, if it is a heading."""
+    """Return the key of the section that the line begins; None if it is no heading."""
     if not line.startswith(HEADING):
         return None
     key = line.removeprefix(HEADING).strip()

@@ -1,8 +1,8 @@
-"""Two people changed the same document, each on their own: what becomes of it.
+"""Merge of two people's changes to the same document.
 
-Parts are compared, not lines: what only one side changed is as that side has it, and only a part that both changed
-differently is a clash. Then both stay: ours in its place, theirs after it as a section whose key says so. Deleting is
-changing; where one side deletes what the other rewrites, the rewritten part stays.
+Parts are compared, not lines: a part that only one side changed is as that side has it, and only a part that both
+changed differently is a clash. Then both stay: ours in its place, theirs after it as a section whose key says so.
+Deleting is changing; where one side deletes a part that the other rewrites, the rewritten part stays.
 """
 
 from collections import Counter
@@ -19,21 +19,21 @@ KEPT_OF_KEY = 128  # characters of a key that are left in that of a clash, at le
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A part that both changed. `kept_as` is the key under which theirs is kept; None: one side had deleted it."""
+    """A part that both changed. `kept_as` is the key under which theirs is kept; None if one side had deleted it."""
 
     key: str | None
     kept_as: str | None
 
 
 class Merged(NamedTuple):
-    """What became of a document."""
+    """A merged document, and its clashes."""
 
     parts: list[MemoryPart]
     clashes: list[MergeConflict]
 
 
 class MergedText(NamedTuple):
-    """What became of a text without parts."""
+    """A merged text without parts."""
 
     text: str
     is_clash: bool
@@ -42,16 +42,16 @@ class MergedText(NamedTuple):
 def merge(
     base: Sequence[MemoryPart], ours: Sequence[MemoryPart], theirs: Sequence[MemoryPart], *, label: str
 ) -> Merged:
-    """The document that was `base`, and is now `ours` and `theirs`.
+    """Merge the document that was `base`, and is now `ours` and `theirs`.
 
-    `label` names the clash in the key of what is kept of theirs: `conventions (LABEL)`. A clash that has been kept in
-    ours already is not kept again. New parts stand where their side put them, ours before theirs.
+    `label` names the clash in the key of the kept part of theirs: `conventions (LABEL)`. A clash that ours has kept
+    already is not kept again. New parts stand where their side put them, ours before theirs.
     """
     return _Merge(base, ours, theirs, label).merged()
 
 
 def merge_text(base: str | None, ours: str, theirs: str, *, label: str) -> MergedText:
-    """The same for a text that is one piece. In a clash theirs follows as a section, unless one contains the other."""
+    """Merge a text that is one piece. In a clash theirs follows as a section, unless one contains the other."""
     if theirs == base or (ours != base and theirs in ours):
         return MergedText(ours, is_clash=False)
     if ours == base or ours in theirs:
@@ -61,7 +61,7 @@ def merge_text(base: str | None, ours: str, theirs: str, *, label: str) -> Merge
 
 
 class _Side:
-    """What one side did to the base: what each of its parts is now, in which order, and what is new."""
+    """The changes of one side: the present form of each part of the base, their order, and the new parts."""
 
     def __init__(self, base: Sequence[MemoryPart], parts: Sequence[MemoryPart]) -> None:
         self.parts = parts
@@ -78,7 +78,7 @@ class _Side:
         self.has_moved = self.order != sorted(self.order)
 
     def new_after(self, places: Iterable[int]) -> dict[int, list[MemoryPart]]:
-        """The new parts, by the last of `places` that precedes them."""
+        """Group the new parts by the last of `places` that precedes them."""
         kept, place = {*places}, START
         found: dict[int, list[MemoryPart]] = {}
         for origin, part in zip(self.origins, self.parts, strict=True):
@@ -112,7 +112,7 @@ class _Merge:
         return Merged(parts, self._clashes)
 
     def _settle(self, index: int) -> list[MemoryPart]:
-        """What a part of the base has become: nothing, a part, or in a clash two."""
+        """Settle a part of the base: to nothing, one part, or in a clash two."""
         base, ours, theirs = self._base[index], self._ours.now.get(index), self._theirs.now.get(index)
         if theirs in (ours, base):
             return [ours] if ours else []
@@ -126,7 +126,7 @@ class _Merge:
         return [ours, *self._keep(theirs)]
 
     def _keep(self, theirs: MemoryPart) -> list[MemoryPart]:
-        """The section that keeps what clashes with ours, unless an earlier merge has kept it."""
+        """Make the section that keeps their clashing part, unless an earlier merge has kept it."""
         if any(_tells_of(key, theirs.key) for key in self._written.get(theirs.content, ())):
             return []
         key = self._free_key(theirs.key)
@@ -145,7 +145,7 @@ class _Merge:
             label = f"{self._label}, {number}"
 
     def _new_of_theirs(self, order: Sequence[int]) -> Mapping[int, list[MemoryPart]]:
-        """Their new parts that we have not, by the place they follow; those whose key we gave to another are kept."""
+        """Group their new parts that ours lacks by the place they follow; one with a key of ours becomes a clash."""
         same = Counter(self._ours.written)
         keys = {part.key for part in self._ours.written if part.key is not None}
         found: dict[int, list[MemoryPart]] = {}
@@ -158,7 +158,7 @@ class _Merge:
         return found
 
     def _order(self, kept: Container[int]) -> list[int]:
-        """The order of what is kept of the base: ours if we moved something, else theirs."""
+        """Order the parts kept of the base: as in ours if we moved something, else as in theirs."""
         first, second = (self._ours, self._theirs) if self._ours.has_moved else (self._theirs, self._ours)
         order = [index for index in first.order if index in kept]
         for before, index in zip([START, *second.order], second.order, strict=False):
@@ -168,12 +168,12 @@ class _Merge:
 
 
 def _tells_of(key: str | None, clashed: str | None) -> bool:
-    """Whether the key of a part is what a merge gives to what it keeps of a part with the key `clashed`."""
+    """Tell whether the key is one that a merge gives to the kept part of a clash under `clashed`."""
     return key == clashed or (key is not None and key.startswith((clashed or "")[:KEPT_OF_KEY]))
 
 
 def _joined(ours: Sequence[MemoryPart], theirs: Sequence[MemoryPart]) -> list[MemoryPart]:
-    """New parts of both for one place: first the texts without key, which belong to what precedes."""
+    """Join the new parts of both for one place: first the texts without key, which belong to what precedes."""
     (our_text, our_rest), (their_text, their_rest) = _split(ours), _split(theirs)
     return [*our_text, *their_text, *our_rest, *their_rest]
 
@@ -184,7 +184,7 @@ def _split(parts: Sequence[MemoryPart]) -> tuple[Sequence[MemoryPart], Sequence[
 
 
 def _origins(base: Sequence[MemoryPart], parts: Sequence[MemoryPart]) -> list[int | None]:
-    """For each of `parts` which of the base it is: that of its key; without key, that of its content or its place."""
+    """Return for each of `parts` its index in `base`, matched by key, else by content or position."""
     origins = align([*map(_name, base)], [*map(_name, parts)])
     stayed = {origin for origin in origins if origin is not None}
     missing: dict[str, list[int]] = {}
@@ -208,12 +208,12 @@ def _origins(base: Sequence[MemoryPart], parts: Sequence[MemoryPart]) -> list[in
 
 
 def _name(part: MemoryPart) -> str:
-    """What a part is recognised by: its heading or, without key, its content."""
+    """Return the mark by which a part is recognised: its heading or, without key, its content."""
     return f"{HEADING}{part.key}" if part.key is not None else f"\n{part.content}"
 
 
 def _rewritten(places: Iterable[int], gone: Container[int], stayed: Container[int]) -> int | None:
-    """The first of `places` that is gone, before one that stayed."""
+    """Return the first of `places` that is gone, before one that stayed."""
     for index in places:
         if index in gone or index in stayed:
             return index if index in gone else None

@@ -1,9 +1,9 @@
-"""Who may do what with a task. This table is the only place that knows; `lifecycle` says when it is possible.
+"""Rights on a task. This table is the only place that knows who may do what; `lifecycle` says when it is possible.
 
-Whoever calls has a *part* in the task, or several, and each part lets them do some things. A token that is bound to an
-agent has that agent's parts and no other. A person, or a token bound to nobody, who names no agent may do all that is
-not a holder's word about its own work; who names one acts as that agent, and steers as the documented tool sets have
-it, whose servers know no tokens at all. The table in the documentation is drawn from this one (`as_table`).
+The caller has one or more *parts* in the task, and each part allows some verbs. A token bound to an agent has that
+agent's parts and no other. A person, or a token bound to nobody, may do everything but a holder's word about its own
+work, if they name no agent. If they name one, they act as that agent, and steer like callers of the documented tool
+sets, whose servers know no tokens at all. The table in the documentation is drawn from this one (`as_table`).
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from uuid import UUID
 
 
 class TaskRole(StrEnum):
-    """What somebody is to a task."""
+    """The part that somebody has in a task."""
 
     HOLDER = "holder"  # its assignee
     SENDER = "sender"
@@ -25,7 +25,7 @@ class TaskRole(StrEnum):
 
 
 class Verb(StrEnum):
-    """What somebody may want to do with a task, as a sentence says it."""
+    """A verb on a task, as a sentence says it."""
 
     CLAIM = "claim"
     START = "start"
@@ -47,7 +47,7 @@ class Verb(StrEnum):
 
 
 class VerbManner(StrEnum):
-    """In which way a door's documented words do something, where that lets others do it, or fewer."""
+    """The manner of a verb: a door's documented words may allow it to others, or to fewer."""
 
     PLAIN = "plainly"  # REST, the command line, the hub's own tools, and all other tools
     ANSWER = "by an answer"  # CommHub's send_ack and send_reply, and Relay's update_task
@@ -115,12 +115,12 @@ class Coordinator:
 
 
 def allowed(verb: Verb, manner: VerbManner = VerbManner.PLAIN) -> frozenset[TaskRole]:
-    """The parts one of which somebody needs, to do that in that manner; it has to be open to them, too (`OPEN_TO`)."""
+    """Return the parts that allow the verb in that manner; the manner must be open to one of them, too (`OPEN_TO`)."""
     return MAY_SO.get(manner, {}).get(verb, MAY[verb])
 
 
 def as_table() -> str:
-    """The table as Markdown, for the documentation: the verbs, what a manner changes, to whom a manner is open."""
+    """Draw the table as Markdown, for the documentation: the verbs, the changes by manner, and who may use a manner."""
     head = ["", *TaskRole]
     lines: list[tuple[str, frozenset[TaskRole]]] = [
         *((verb, MAY[verb]) for verb in Verb),

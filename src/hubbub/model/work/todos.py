@@ -1,4 +1,4 @@
-"""What an agent has set out to do."""
+"""To-do lists of agents."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -17,7 +17,7 @@ class TodoItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TodoList:
-    """An agent's list, as it wrote it last."""
+    """The latest to-do list of an agent."""
 
     project_id: UUID
     agent: str

@@ -1,2 +1,1 @@
-"""An operator's decisions for a machine, read from files: the policy, the approvers' keys, the identities seen before.
-"""
+"""An operator's decisions for a machine, read from files: policy, approvers' keys, and identities seen before."""
