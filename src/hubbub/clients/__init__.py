@@ -1,1 +1,1 @@
-"""What stands at the side of the agents' own programs: hooks in them, what wakes them, and what installs both."""
+"""The clients' side: hooks in the agents' programs, their wakers, and the installers of both."""

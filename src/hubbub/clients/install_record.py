@@ -1,4 +1,4 @@
-"""What is installed where: `clients.json` in the folder of configuration, which hooks, ringer and uninstall read."""
+"""The record of installs: `clients.json` in the folder of configuration, which hooks, ringer and uninstall read."""
 
 import json
 import os
@@ -23,10 +23,10 @@ class BadRecord(HubError):
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """One client in one scope: which agent of which hub it is, and what was changed for it.
+    """One client in one scope: its agent and hub, and the changes made for it.
 
-    `folder` is the project's in scope `project`, else None. `installed_at` is Unix milliseconds. `token_id` is by what
-    the hub knows the token.
+    `folder` is the project's in scope `project`, else None. `installed_at` is Unix milliseconds. `token_id` is the
+    token's id at the hub.
     """
 
     client: str
@@ -49,7 +49,7 @@ class Install:
 
 
 def read(config: Path) -> list[Install]:
-    """All installs of the person. Raises `BadRecord` if the file is there and is not what we write."""
+    """Return all installs of the person. Raises `BadRecord` if the file is there and is not in our form."""
     file = config / RECORD
     try:
         facts = json.loads(file.read_text("utf-8"))
@@ -63,21 +63,21 @@ def read(config: Path) -> list[Install]:
 
 
 def _require_own_tokens(config: Path, installs: Sequence[Install]) -> None:
-    """Raise `ValueError` for a token that does not lie with ours: it would be sent away, and deleted in the end."""
+    """Raise `ValueError` for a token that is not beside ours: it would be sent away, and deleted in the end."""
     ours = config.resolve()
     if not all(Path(each.token_file).resolve().is_relative_to(ours) for each in installs):
         raise ValueError
 
 
 def put(config: Path, install: Install) -> None:
-    """Keep an install, in place of an earlier one of the same. Under the lock."""
+    """Store an install, in place of an earlier one of the same. Under the lock."""
     _write(config, [*(each for each in read(config) if place(each) != place(install)), install])
 
 
 def remove(config: Path, install: Install) -> None:
-    """Keep an install no longer. Under the lock.
+    """Remove an install. Under the lock.
 
-    Folders that it made and others still use become theirs, to be taken away by the last.
+    Folders that it made and others still use become theirs, for the last to remove.
     """
     others = [each for each in read(config) if place(each) != place(install)]
     made = [folder for facts in install.changes if facts["do"] == "folders" for folder in facts["folders"]]
@@ -86,7 +86,7 @@ def remove(config: Path, install: Install) -> None:
 
 
 def _heir(install: Install, folders: Sequence[str]) -> Install:
-    """The install, with those of the folders that its files, or its token, are in as its own."""
+    """Return the install with those of the folders that hold its files, or its token, as its own."""
     named = [*(facts["file"] for facts in install.changes if "file" in facts), install.token_file]
     files = [Path(os.path.realpath(each)) for each in named]
     above = [each for each in folders if any(Path(each) in file.parents for file in files)]
@@ -108,10 +108,10 @@ def _write(config: Path, installs: list[Install]) -> None:
 
 
 def token_file(config: Path, agent: str) -> Path:
-    """Where the token of an agent is kept."""
+    """Return the place of an agent's token."""
     return config / TOKENS / f"{quote(agent, safe='')}.token"
 
 
 def place(install: Install) -> tuple[str, str, str | None]:
-    """What there is one install of at most."""
+    """Return the key of an install: there is at most one for it."""
     return install.client, install.scope, install.folder

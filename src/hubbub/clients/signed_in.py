@@ -39,7 +39,7 @@ _BEFORE = frozenset({"env", "exec", "nice", "npx"})  # words that may stand befo
 
 
 def account(program: str, home: Path, environment: Mapping[str, str]) -> str | None:
-    """The name of the account that a program is signed in to; None where that is not known."""
+    """Return the name of the account that a program is signed in to; None if it is not known."""
     kept = _KEPT.get(program)
     if kept is None or any(environment.get(each) for each in kept.unless):
         return None
@@ -50,7 +50,7 @@ def account(program: str, home: Path, environment: Mapping[str, str]) -> str | N
 
 
 def program_of(command: str) -> str | None:
-    """The program that a shell's command runs first, if its account can be known."""
+    """Return the program that a shell's command runs first, if its account can be known."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,1 +1,1 @@
-"""What the hub can do: each operation is one function over one transaction, and says what it records and refuses."""
+"""The hub's operations: each is one function over one transaction, and names what it records and refuses."""

@@ -1,7 +1,7 @@
-"""Removing an agent from a project: it is not known any more, and whatever it had is free, dead or over.
+"""Removal of an agent from a project: the name is forgotten, and all that it had is free, dead or over.
 
-What it has done stays where it is: tasks, messages and the log speak of it by its name. Whoever comes by that name
-later is a new agent, and finds the mail that nobody has read.
+Its past stays: tasks, messages and the log speak of it by its name. An agent that comes by that name later is a new
+one, and finds the unread mail.
 """
 
 from hubbub.core.agents import agents
@@ -22,10 +22,10 @@ from hubbub.store.tx import Tx
 
 
 def remove(tx: Tx, project: Project, name: str) -> None:
-    """Forget an agent: its tokens and its presence end, and what it has begun goes back to the open queue.
+    """Forget an agent: its tokens and its presence end, and its begun tasks go back to the open queue.
 
-    Mail that it has not read is dead, and its senders are told. For people who manage the project. Records
-    `agent.removed`. Raises `Forbidden`, `UnknownAgent`, and `Conflict` for one that runs on a machine.
+    Its unread mail is dead, and the senders are told. For people who manage the project. Records `agent.removed`.
+    Raises `Forbidden`, `UnknownAgent`, and `Conflict` for an agent that runs on a machine.
     """
     access.require_person(tx, "remove an agent")
     access.enter(tx, str(project.id), Right.MANAGE)

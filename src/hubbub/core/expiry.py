@@ -1,4 +1,4 @@
-"""What is overdue: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
+"""Overdue things: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
 
 from hubbub.core.agents import claims, connections
 from hubbub.core.cost import meter
@@ -19,12 +19,12 @@ BATCH = 100
 
 
 def is_due(tx: Tx) -> bool:
-    """Whether anything is overdue; a few looks into indexes, so it may be asked before every call."""
+    """Tell whether anything is overdue; it costs a few index lookups, so every call may ask it first."""
     return overdue.is_any(tx, approvals.gone_since(tx))
 
 
 def settle(tx: Tx) -> None:
-    """End what has run out of time by now: pauses, tasks, presences, approvals, claims, leases, machines."""
+    """End everything that is overdue by now: pauses, tasks, presences, approvals, claims, leases, machines."""
     while is_due(tx):
         accounts.settle(tx, BATCH)
         for task in tasks.lapsed(tx, BATCH):
@@ -41,7 +41,7 @@ def settle(tx: Tx) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what is kept only for a while: answers to keyed writes, what has left the hub, old questions and orders."""
+    """Drop records whose time is over: answers to keyed writes, sent parcels, old questions and orders."""
     kept_answers.forget(tx, before=tx.now - int(idempotency.KEEP.total_seconds() * 1000))
     outbox.forget(tx)
     edit_guard.forget(tx)

@@ -1,4 +1,4 @@
-"""How an operation is run: one call, one transaction, with everything that is overdue settled before it looks."""
+"""Running operations: one call, one transaction, after everything overdue is settled."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class _Overdue(Exception):
-    """A snapshot was taken in which something is overdue; it must be settled before anybody looks."""
+    """The snapshot has something overdue, which must be settled before anybody looks."""
 
 
 class Transactions:
@@ -63,10 +63,10 @@ class Transactions:
 
 
 class VouchedTransactions(Transactions):
-    """The way to the core for one call, whose caller was looked up for an earlier one.
+    """The way to the core for one call, with a caller known from an earlier look-up.
 
-    Each of its transactions first sees whether the token still stands for them, so that a call costs one look and not
-    two, and none gets through that was made after its token was revoked. Both raise `access.Outdated`.
+    Each of its transactions first checks that the token still stands for the caller, so that a call costs one look-up
+    and not two, and none gets through after its token was revoked. Both raise `access.StaleToken`.
     """
 
     def __init__(self, inner: Transactions, mark: str) -> None:
@@ -82,7 +82,7 @@ class VouchedTransactions(Transactions):
         return await super().read(actor, self._after_a_look(operation), long=long)
 
     async def confirm(self, actor: Actor) -> None:
-        """Look, unless a transaction of the call has. For what is answered without any."""
+        """Check the token, unless a transaction of the call has. For answers without any transaction."""
         if not self._is_confirmed:
             await self.store.read(actor, self._after_a_look(lambda _tx: None))
 

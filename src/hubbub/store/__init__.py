@@ -1,1 +1,1 @@
-"""Where everything is kept: one contract (`tx`), two engines (`sqlite`, `postgres`), one module of SQL a noun."""
+"""The store: one contract (`tx`), two engines (`sqlite`, `postgres`), one module of SQL a noun."""

@@ -1,7 +1,7 @@
-"""Bringing a database to the version of the program: numbered SQL files, each applied once, all or none.
+"""Migrations: bring a database to the program's version by numbered SQL files, each applied once, all or none.
 
-The files are written for SQLite and spelled for PostgreSQL by the table below. What was applied is written down with
-its checksum, so that a database of a newer program, or one made by other files, is refused instead of damaged.
+The files are written for SQLite and spelled for PostgreSQL by the table below. Each applied file is recorded with its
+checksum, so that a database of a newer program, or one made by other files, is refused instead of damaged.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ class Migration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def row(self) -> tuple[int, str, str, int]:
-        """Return what is written down of it in the table `migrations`."""
+        """Return its row in the table `migrations`."""
         return self.number, self.name, self.checksum, unix_ms()
 
 
 def spell_for_postgres(text: str) -> str:
-    """The same table definitions, in PostgreSQL's words."""
+    """Spell the table definitions in PostgreSQL's words."""
     for pattern, word in SPELLING:
         text = re.sub(pattern, word, text)
     return text
 
 
 def known(folder: Path = FOLDER) -> list[Migration]:
-    """The migrations that the program brings, in order."""
+    """Return the migrations that the program brings, in order."""
     return [
         Migration(int(file.name.split("_", 1)[0]), file.name, file.read_text("utf-8"))
         for file in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
@@ -82,7 +82,7 @@ def known(folder: Path = FOLDER) -> list[Migration]:
 
 
 def missing(migrations: Sequence[Migration], applied: Mapping[int, str]) -> list[Migration]:
-    """Those of `migrations` that are not among `applied`, checksums by number.
+    """Return those of `migrations` that are not among `applied`, checksums by number.
 
     Raises `StoreRefused` when the database is newer than the program, or was made by another text.
     """
@@ -102,7 +102,7 @@ def missing(migrations: Sequence[Migration], applied: Mapping[int, str]) -> list
 
 
 def migrate_sqlite(db: apsw.Connection, folder: Path, *, migrations: Path = FOLDER) -> None:
-    """Apply what is missing, in one transaction, after a backup into `folder`/backups unless the database is new.
+    """Apply the missing migrations in one transaction, after a backup into `folder`/backups unless the database is new.
 
     The caller holds the lock of the folder. On any error the database is as it was.
     """
@@ -138,7 +138,7 @@ def _back_up(db: apsw.Connection, folder: Path, version: int) -> None:
 
 
 def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOLDER) -> int:
-    """Apply what is missing, in one transaction, and return the version that the database has now.
+    """Apply the missing migrations in one transaction, and return the version that the database has now.
 
     Two programs that do it at once take turns. Raises `StoreRefused` as `missing` does.
     """
@@ -162,9 +162,9 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
 
 
 def _count_inboxes(db: psycopg.Connection[TupleRow]) -> None:
-    """Count what waits in inboxes anew: a hub of an older version that went on meanwhile did not keep it.
+    """Count the waiting rows of inboxes anew: a hub of an older version that went on meanwhile did not count them.
 
-    The lock is that which writers take first, so that none of them is halfway through.
+    It takes the lock that writers take first, so that none of them is halfway through.
     """
     db.execute("LOCK TABLE deliveries IN SHARE ROW EXCLUSIVE MODE")
     db.execute("DELETE FROM inbox_tally")
@@ -176,9 +176,9 @@ def _count_inboxes(db: psycopg.Connection[TupleRow]) -> None:
 
 
 def prepare_postgres(db: psycopg.Connection[TupleRow]) -> None:
-    """Make an empty database one of this version; raise `StoreRefused` for one of another.
+    """Make an empty database one of this version; raise `StoreRefused` for one of another version.
 
-    Hubs that start at once on an empty one take turns, and the first makes it. One that holds tables is not touched:
+    Hubs that start at once on an empty one take turns, and the first makes it. A database with tables is not touched:
     hubs of another version may be using it.
     """
     if not _has_tables(db):

@@ -8,7 +8,7 @@ LAST = 2**62  # greater than any number
 
 
 def next_number(tx: Tx, project_id: UUID, noun: str) -> int:
-    """The next number of `noun` in the project.
+    """Return the next number of `noun` in the project.
 
     On PostgreSQL the counter stays locked until the commit, so only the first number of a transaction is asked for.
     """
@@ -24,7 +24,7 @@ def next_number(tx: Tx, project_id: UUID, noun: str) -> int:
 
 
 def _raise(tx: Tx, project_id: UUID, noun: str) -> int:
-    """Raise the counter by one, and return what it is then."""
+    """Raise the counter by one, and return its new value."""
     row = tx.one(
         """INSERT INTO counters (project_id, noun, value) VALUES (:project_id, :noun, 1)
            ON CONFLICT (project_id, noun) DO UPDATE SET value = counters.value + 1

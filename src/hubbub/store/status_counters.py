@@ -1,4 +1,4 @@
-"""SQL for what writers count: tasks in each status, what each inbox holds, and how far counters went on."""
+"""SQL for the counters of writers: tasks in each status, the contents of inboxes, and sequence numbers."""
 
 from typing import Literal
 from uuid import UUID
@@ -7,7 +7,7 @@ from hubbub.store.tx import Connection, CounterChanges, Tx
 
 
 def flush(db: Connection, tally: CounterChanges) -> None:
-    """Add what has changed to what is kept. The engines call this last before a commit.
+    """Add the changes to the stored counts. The engines call this last before a commit.
 
     Always in the same order, so that two transactions that change the same rows wait for each other, not both
     for ever; and last, so that the rows, which every sender of a project needs, are locked for a moment only.
@@ -38,7 +38,7 @@ def flush(db: Connection, tally: CounterChanges) -> None:
 
 
 def counts(tx: Tx, project_id: UUID) -> dict[str, int]:
-    """How many tasks of the project are in each status, as of the last commit; a status nobody has had is left out."""
+    """Count the tasks of the project by status, as of the last commit; unused statuses are left out."""
     rows = tx.all(
         "SELECT status, tasks FROM task_tally WHERE project_id = :project_id ORDER BY status",
         project_id=project_id,
@@ -47,23 +47,23 @@ def counts(tx: Tx, project_id: UUID) -> dict[str, int]:
 
 
 def totals(tx: Tx) -> dict[str, int]:
-    """Return how many tasks of all projects are in each status, as of the last commit."""
+    """Count the tasks of all projects by status, as of the last commit."""
     rows = tx.all("SELECT status, CAST(SUM(tasks) AS BIGINT) AS tasks FROM task_tally GROUP BY status")
     return {row["status"]: row["tasks"] for row in rows}
 
 
 def pending(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """Return how many rows of the recipient's inbox are neither acknowledged nor withdrawn."""
+    """Count the rows of the recipient's inbox that are neither acknowledged nor withdrawn."""
     return _in_inbox(tx, "pending", project_id, recipient)
 
 
 def unread(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """Return how many rows of the recipient's inbox wait there, and it has not looked at."""
+    """Count the waiting rows of the recipient's inbox that it has not looked at."""
     return _in_inbox(tx, "unread", project_id, recipient)
 
 
 def _in_inbox(tx: Tx, which: Literal["pending", "unread"], project_id: UUID, recipient: str) -> int:
-    """What this transaction sees: what is kept, and what it, and those committed with it, have changed since."""
+    """Return the count that this transaction sees: the stored one, with its own changes and those committed with it."""
     row = tx.one(
         f"SELECT {which} AS kept FROM inbox_tally WHERE project_id = :project_id AND recipient = :recipient",
         project_id=project_id,

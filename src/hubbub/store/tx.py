@@ -28,28 +28,28 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def unix_ms() -> int:
-    """The time of this machine; tests give the engines another clock."""
+    """Return this machine's time; tests give the engines another clock."""
     return time.time_ns() // 1_000_000
 
 
 class WroteInRead(RuntimeError):
-    """A bug in an operation: it was run as a read, and tried to write."""
+    """A bug in an operation: it ran as a read, and tried to write."""
 
     def __init__(self) -> None:
         super().__init__("an operation that was run as a read tried to write")
 
 
 class MustWrite(Exception):
-    """An operation that was run as a read finds that it has to write: it is to be run again, as a write."""
+    """An operation that ran as a read has to write: it is to be run again, as a write."""
 
 
 class Connection(Protocol):
-    """What the engines have in common, as far as operations need it.
+    """The part of a database connection that operations need, common to both engines.
 
-    The fragments are the only SQL in which they differ: the number of the writing transaction, the condition under
-    which no earlier activity can still appear, the lock of a row that is about to be changed, after that the wish to
-    leave out the rows that another transaction has locked, the condition under which the hub named in the column `hub`
-    has ended, which is not to be asked of the hub that asks, and how places in the log are compared.
+    The fragments are the only SQL in which they differ: the number of the writing transaction; the condition under
+    which no earlier activity can still appear; the lock of a row before a change; the option to skip rows that another
+    transaction has locked; the condition under which the hub in the column `hub` has ended, never to be asked about the
+    asking hub itself; and the comparison of places in the log.
     """
 
     transaction_number: str
@@ -61,20 +61,20 @@ class Connection(Protocol):
     hub_has_ended: str
 
     def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
-        """The condition under which a row of the log comes before (<, <=) or after (>) a place in it."""
+        """Return the condition that a row of the log comes before (<, <=) or after (>) a place in it."""
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
-        """As `query` for so many rows that they should not all be there at once; others may be asked for meanwhile."""
+        """Query rows one by one, where there are too many to hold at once; other queries may run meanwhile."""
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
-        """As `query` for who asks for no rows: it may be done, and fail, as late as at the end of the call."""
+        """Run a statement without rows: it may be done, and fail, as late as at the end of the call."""
 
 
 @dataclass(slots=True)
 class CounterChanges:
-    """What changes in what writers count; added up, it is kept last before the commit (`store/status_counters.py`)."""
+    """Changes of the writers' counters; summed, and stored last before the commit (`store/status_counters.py`)."""
 
     tasks: Counts = field(default_factory=_none)  # by project and status
     pending: Counts = field(default_factory=_none)  # rows of inboxes, by project and recipient
@@ -96,7 +96,7 @@ class CounterChanges:
 
 @dataclass(slots=True)
 class Tx:
-    """One transaction: a connection, who is asking, and what time it is."""
+    """One transaction: a connection, the caller, and the time."""
 
     db: Connection
     actor: Actor
@@ -142,8 +142,7 @@ class Tx:
     ) -> None:
         """Write one line of the activity log; nobody hears of it unless the transaction commits.
 
-        `patch` is what this made of the project's picture (`model/log/projection.py`); without it the picture is the
-        same.
+        `patch` is the change of the project's picture (`model/log/projection.py`); without it the picture is the same.
         """
         self.recorded += 1
         self.run(
@@ -164,7 +163,7 @@ class Tx:
 
 
 def perform(operation: Operation[T], tx: Tx) -> T:
-    """The outcome of `operation`; a stray StopIteration becomes an error that a future can carry to the caller."""
+    """Run `operation`; turn a stray StopIteration into an error that a future can carry to the caller."""
     try:
         return operation(tx)
     except StopIteration as error:
@@ -190,22 +189,22 @@ class Store(Protocol):
         """Run `operation` against one consistent snapshot; `long` for scans and exports that take a while."""
 
     def write_now(self, actor: Actor, operation: Operation[T]) -> T:
-        """As `write`, for callers without an event loop; blocks."""
+        """Run a `write` for callers without an event loop; blocks."""
 
     def read_now(self, actor: Actor, operation: Operation[T]) -> T:
-        """As `read`, for callers without an event loop; blocks."""
+        """Run a `read` for callers without an event loop; blocks."""
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         """Have `wake` called, from any thread, soon after activities were committed here or by another hub."""
 
     def be_seen(self, hub: str) -> None:
-        """Have the other hubs of this store see that this one, of that name, is there for as long as it runs."""
+        """Show the other hubs of this store that the hub of that name is present, for as long as it runs."""
 
     def tell_hubs(self, news: str) -> None:
-        """Tell the other hubs of this store `news`, in ASCII, that is kept nowhere: soon, or not at all."""
+        """Send the other hubs of this store `news`, in ASCII, which is stored nowhere: soon, or not at all."""
 
     def on_news(self, hear: Callable[[str], None]) -> None:
-        """Have `hear` called, from any thread, with what other hubs tell."""
+        """Have `hear` called, from any thread, with the news of other hubs."""
 
     def close(self) -> None:
-        """Finish what was begun and let go of the database."""
+        """Finish the work under way and release the database."""

@@ -1,8 +1,8 @@
-"""The worker: keeps an agent present, takes its mail, runs a command for each task, reports what came of it.
+"""The worker: keeps an agent present, takes its mail, runs a command for each task, and reports the result.
 
-Threads: `run` takes from the inbox; `_link` keeps up the presence and hands in results, in that order, so that a
-result reaches the hub before the hub hears that we are back and delivers the task again; `_listen` follows the inbox
-and wakes `run`; each job has its own. What must not mix, the handing in and the being back, happens under one lock.
+Threads: `run` takes from the inbox; `_link` keeps up the presence and hands in results, in that order, so that a result
+reaches the hub before the hub hears that we are back and delivers the task again; `_listen` follows the inbox and wakes
+`run`; each job has its own. Handing in and coming back must not mix: both happen under one lock.
 """
 
 import threading
@@ -87,18 +87,18 @@ class Worker:
             raise self._refusal
 
     def leave(self) -> None:
-        """Take nothing new, and go when what runs has ended."""
+        """Take nothing new, and leave when the running jobs have ended."""
         self.leaving.set()
         self._wake.set()
 
     def abandon(self) -> None:
-        """Stop what runs, too."""
+        """Stop the running jobs, too."""
         self._is_over.set()
 
     # ---- taking ------------------------------------------------------------------------------------------------
 
     def _take(self) -> None:
-        """Take what waits, most urgent first, as far as there is room."""
+        """Take the waiting letters, most urgent first, as far as there is room."""
         in_hand = (
             self._in_hand()
         )  # before we look: what is handed in meanwhile may still be among what we see
@@ -133,7 +133,7 @@ class Worker:
         return not self._is_held
 
     def _in_hand(self) -> frozenset[str]:
-        """Return what runs, and what has ended and is not handed in yet: none of it is to be begun again.
+        """Return the running jobs, and ended ones not handed in yet: none of them may begin again.
 
         The jobs come first: one that ends between the two looks is found by its result.
         """
@@ -145,7 +145,7 @@ class Worker:
         self._patiently(lambda: self.hub.ack(self.seat.name, letter["id"]))
 
     def _begin(self, letter: LetterReply) -> None:
-        """Say yes to a letter and start the command for it."""
+        """Accept a letter and start the command for it."""
         assignment = self._accepted(letter)
         if assignment is None:
             return
@@ -160,7 +160,7 @@ class Worker:
         self._kick.set()
 
     def _accepted(self, letter: LetterReply) -> Assignment | None:
-        """What to do, once the hub knows that we do it; None if it is not ours to do (any more)."""
+        """Return the assignment once the hub knows that we do it; None if it is not ours to do (any more)."""
         ref = letter["task_id"]
         if ref is None:
             return Assignment.of_broadcast(letter, self._attempt(letter["id"]))
@@ -180,7 +180,7 @@ class Worker:
             return 1
 
     def _start(self, ref: str) -> TaskReply | None:
-        """Accept and start a task. If an answer got lost on the way, go on from where the task is."""
+        """Accept and start a task. If an answer got lost on the way, go on from the task's present status."""
         task = self.hub.task(ref)
         if task["assignee"] != self.seat.name:
             return None
@@ -209,7 +209,7 @@ class Worker:
         self._wake.set()
 
     def _outcome(self, job: Job) -> tuple[str, str]:
-        """Run the command to its end, as often as a usage limit stops it; what to tell the hub of it."""
+        """Run the command to its end, again after each usage limit that stops it; return the report for the hub."""
         while True:
             try:
                 job.start(self.timeout)
@@ -238,13 +238,13 @@ class Worker:
         return True
 
     def _look_after(self, job: Job) -> None:
-        """See whether a job that waits is still ours; whoever leaves does not wait for it."""
+        """Check that a waiting job is still ours; a worker that leaves does not wait for it."""
         if self.leaving.is_set():
             job.lose()
         self._check(job)
 
     def _keep(self, job: Job, verb: str, text: str) -> SpooledResult:
-        """Put a result on disk; from now on it outlives us."""
+        """Store a result on disk, where it outlives us."""
         assignment = job.assignment
         result = SpooledResult(
             ref=assignment.ref,
@@ -265,7 +265,7 @@ class Worker:
         return result
 
     def _check(self, job: Job) -> None:
-        """Tell how far the job is, and find out whether it is still ours. Without a hub it simply goes on."""
+        """Report the job's progress, and find out whether it is still ours. Without a hub it simply goes on."""
         if job.epoch is None or job.is_lost.is_set() or not self._is_connected:
             return
         try:
@@ -294,7 +294,7 @@ class Worker:
     # ---- handing in, being there -------------------------------------------------------------------------------
 
     def _link(self) -> None:
-        """Hand in results and keep the seat, every so often and whenever something happened."""
+        """Hand in results and keep the seat, regularly and whenever something happened."""
         tries = 0
         while not self.left.is_set():
             self._kick.clear()
@@ -326,7 +326,7 @@ class Worker:
         return [job.assignment.title for job in self.jobs.values()]
 
     def _carry_on(self) -> None:
-        """We were thought gone, and what we are at was delivered again: take it again, without a second run."""
+        """Take our jobs again that the hub delivered anew because it thought us gone, without a second run."""
         for job in self.jobs.values():
             if job.epoch is None:
                 continue
@@ -337,7 +337,7 @@ class Worker:
                 job.epoch = task["epoch"]
 
     def _listen(self) -> None:
-        """Follow the inbox; whatever comes is a reason to look."""
+        """Follow the inbox; each event is a reason to look."""
         after: str | None = None
         tries = 0
         while not self.left.is_set():
@@ -351,7 +351,7 @@ class Worker:
             tries += 1
 
     def _finish(self, grace: timedelta) -> None:
-        """Wait for what runs, stop what does not end, hand in, and give up the seat."""
+        """Wait for the running jobs, stop those that do not end, hand in, and give up the seat."""
         for job in list(self.jobs.values()):
             if job.waits:
                 job.lose()
@@ -384,7 +384,7 @@ class Worker:
     # ---- trouble -----------------------------------------------------------------------------------------------
 
     def _trouble(self, error: HubUnreachable | HubRefused) -> None:
-        """Go on without the hub for a while; if it will not have us, stop and go."""
+        """Go on without the hub for a while; if it rejects us, stop and leave."""
         if isinstance(error, HubRefused) and not error.is_temporary:
             self._refusal = error
             self.abandon()
@@ -394,7 +394,7 @@ class Worker:
             self.say(f"{error}; working on, and trying again")
 
     def _patiently(self, ask: Callable[[], T]) -> T | None:
-        """What `ask` gives, as soon as the hub answers; None if it says no, or if we are told to leave."""
+        """Return the result of `ask` as soon as the hub answers; None if it refuses, or if we are told to leave."""
         tries = 0
         while not self.leaving.is_set():
             try:

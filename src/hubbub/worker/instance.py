@@ -1,4 +1,4 @@
-"""Which run of a worker is which, and whether it still lives."""
+"""Identities of worker processes, and whether they still live."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ KIND = "work"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One process of one machine. `started` tells it from a later one that got the same number."""
+    """One process of one machine. `started` tells it from a later one with the same number."""
 
     host: str
     pid: int
@@ -34,12 +34,12 @@ class Instance:
 
     @property
     def is_here(self) -> bool:
-        """Whether it ran on this machine, so that we can know whether it lives."""
+        """True if it ran on this machine, so that we can know whether it lives."""
         return self.host == _host()
 
     @property
     def is_dead(self) -> bool:
-        """Whether it ran here and is gone."""
+        """True if it ran here and is gone."""
         return self.is_here and _started(self.pid) != self.started
 
 
@@ -48,7 +48,7 @@ def _host() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """When the process began, in the words of the system; None if it is gone, also if only its exit code is left."""
+    """Return the process's start time, in the system's words; None if it is gone, or only its exit code is left."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def _started(pid: int) -> str | None:
 
 
 def _started_by_ps(pid: int) -> str | None:
-    """As `_started`, where there is no /proc."""
+    """Return the start time of the process where there is no /proc."""
     shown = subprocess.run(
         ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )

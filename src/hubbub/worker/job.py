@@ -27,7 +27,7 @@ LONGEST_VARIABLE = 30_000  # characters; Linux takes 128 KiB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What is to be done: a task that was begun, or a broadcast."""
+    """The work to do: a task that was begun, or a broadcast."""
 
     ref: str
     number: int | None  # None: a broadcast
@@ -69,17 +69,17 @@ class Assignment:
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """The name that people use for it."""
         kind = "broadcast" if self.number is None else f"task #{self.number}"
         return f"{kind} {self.title!r}"
 
     @property
     def mark(self) -> str:
-        """What its output is marked with among that of others."""
+        """The mark of its output among that of others."""
         return "broadcast" if self.number is None else f"#{self.number}"
 
     def environment(self) -> dict[str, str]:
-        """What the command is told beside the text."""
+        """The command's variables, beside the text."""
         facts = {
             "ID": self.ref,
             "NUMBER": self.number,
@@ -104,9 +104,9 @@ class Job:
         heard: Callable[[str], None] | None = None,
         resume: str | None = None,
     ) -> None:
-        """`heard` is told each line that the command prints, and for what it works.
+        """Prepare a run; `heard` gets each line that the command prints, with the mark of its assignment.
 
-        `resume` is what goes on with a conversation that was stopped; without it the command is run anew.
+        `resume` is the command that continues a stopped conversation; without it the command is run anew.
         """
         self.assignment = assignment
         self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
@@ -131,7 +131,7 @@ class Job:
             self.program.stop()
 
     def go_on(self, ended: CommandExit) -> None:
-        """Make ready for another run, which goes on from where the one that has ended was stopped."""
+        """Prepare another run, which continues where the stopped one ended."""
         said = ended.stdout.lines(STDERR_LINES, STDERR_LENGTH)
         name = (conversation_of(ended) or self._environment[CONVERSATION]) if self._resume else str(uuid4())
         self._text = GO_ON if self._resume else f"{self.assignment.text}\n\n{ANEW}\n{said}"
@@ -139,7 +139,7 @@ class Job:
         self.program = ShellCommand(self._resume or self._command, self._environment, self._hear)
 
     def lose(self) -> None:
-        """It is no longer ours: stop the command, report nothing."""
+        """Stop the command and report nothing, as the job is no longer ours."""
         self.is_lost.set()
         self.program.stop()
 
@@ -156,7 +156,7 @@ class Job:
             self._heard(line)
 
     def news(self) -> str | None:
-        """The last lines it printed, if they are not the ones given last time."""
+        """Return the last lines of output, if they have changed since last time."""
         lines = self.program.stdout.lines(PROGRESS_LINES, PROGRESS_LENGTH)
         if lines in ("", self._told):
             return None
@@ -178,7 +178,7 @@ def _tell(heard: Callable[[str], None], mark: str, line: str) -> None:
 
 
 def outcome_of_exit(ended: CommandExit) -> tuple[str, str]:
-    """How the hub is told of it: the verb, and the text."""
+    """Return the report for the hub: the verb, and the text."""
     if ended.exit_code == 0 and not ended.timed_out:
         return "complete", ended.stdout.text().strip() or "done"
     errors = ended.stderr.lines(STDERR_LINES, STDERR_LENGTH)

@@ -31,7 +31,7 @@ class NameLease:
         self._opened_at: int | None = None
 
     def take(self) -> bool:
-        """Become the agent, or False if `interrupted` first.
+        """Become the agent, or return False if `interrupted` first.
 
         If somebody else is that agent, wait until they fall silent; raise the `HubRefused` if they do not.
         """
@@ -44,7 +44,7 @@ class NameLease:
         return self._opened_at is not None
 
     def beat(self, doing: Sequence[str]) -> bool:
-        """Say that we are there and what we do. True if the hub had thought us gone, and we are back now."""
+        """Send a heartbeat with our condition. True if the hub had thought us gone, and we are back now."""
         before = self._opened_at
         try:
             self._put(condition="working" if doing else "idle", doing="; ".join(doing) or "")
@@ -55,11 +55,11 @@ class NameLease:
         return self._opened_at != before
 
     def give_up(self) -> None:
-        """Leave; what we hold and have not done goes back, or waits for the name to be taken again."""
+        """Leave; our unfinished tasks go back, or wait for the next holder of the name."""
         self.hub.delete(self._path, instance=str(self.instance))
 
     def speaks_for(self, instance: str) -> bool:
-        """Whether results of that instance are ours to hand in: they are our own, or whoever made them is dead."""
+        """Tell whether results of that instance are ours to hand in: they are our own, or their maker is dead."""
         maker = Instance.parse(instance)
         return maker == self.instance or maker is None or maker.is_dead
 

@@ -10,21 +10,21 @@ SHUT_OUT = frozenset({401, 403})
 
 
 class ResultOutbox:
-    """The results of one agent that are on their way. Not for two threads at once."""
+    """The results of one agent on their way to the hub. Not for two threads at once."""
 
     def __init__(self, hub: Hub, seat: NameLease, spool: ResultSpool, say: Callable[[str], None]) -> None:
         self.hub, self.seat, self.spool, self.say = hub, seat, spool, say
 
     def waiting(self) -> list[str]:
-        """Return the references of the letters whose results are kept and ours to hand in."""
+        """Return the references of the stored results that are ours to hand in."""
         return [each.ref for each in self._ours()]
 
     def hand_in(self) -> int:
-        """Give the hub every result it does not have yet, and return how many were kept.
+        """Hand in every result that the hub does not have yet, and return how many were stored.
 
-        Those of another worker are handed in only once it is dead.
-        Raises `HubUnreachable` and `HubRefused` when it cannot be done now; what the hub does not want any more,
-        because the task is somebody else's or has ended, is dropped, and that is said.
+        Those of another worker are handed in only once it is dead. Raises `HubUnreachable` and `HubRefused` when it
+        cannot be done now. A result that the hub does not want any more, because the task is somebody else's or has
+        ended, is dropped with a message.
         """
         ours = self._ours()
         for result in ours:
@@ -41,7 +41,7 @@ class ResultOutbox:
         return [each for each in self.spool.kept() if self.seat.speaks_for(each.instance)]
 
     def _tell_use(self, result: SpooledResult) -> None:
-        """Tell what was used for it; twice is no harm. A hub that does not want to know is not asked again."""
+        """Report the use for a result; twice does no harm. A hub that refuses is not asked again."""
         if result.used:
             try:
                 self.hub.post("/cost/reports", {"used": result.used})
@@ -50,7 +50,7 @@ class ResultOutbox:
                     raise
 
     def _report(self, result: SpooledResult) -> None:
-        """Hand in one result; twice is no harm, by its key."""
+        """Hand in one result; its key makes a second time harmless."""
         self._tell_use(result)
         key = f"work-{result.name}"
         if result.epoch is not None:

@@ -1,4 +1,4 @@
-"""Results that the hub does not have yet, on disk: what a command printed survives the worker that ran it."""
+"""Results that the hub does not have yet, on disk: they survive the worker that ran the command."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from hubbub.processes import durable_files
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpooledResult:
-    """What came of one letter, as it is to be reported.
+    """The result of one letter, ready to be reported.
 
     `epoch` is that of the task when it was begun, None for a broadcast; `verb` is `complete` or `fail`.
     """
@@ -30,7 +30,7 @@ class SpooledResult:
 
 
 class ResultSpool:
-    """A folder of results, one file each, and of notes about broadcasts that were begun."""
+    """A folder of results, one file each, and of notes on broadcasts that were begun."""
 
     def __init__(self, folder: Path) -> None:
         durable_files.make_folder(folder, 0o700)
@@ -39,22 +39,22 @@ class ResultSpool:
 
     @classmethod
     def of(cls, data: Path, hub: str, project: str, agent: str) -> "ResultSpool":
-        """The spool of one agent of one project of one hub, in the data folder."""
+        """Return the spool of one agent of one project of one hub, in the data folder."""
         whose = hashlib.sha256(f"{hub}\n{project}\n{agent}".encode()).hexdigest()
         return cls(data / "work" / whose[:32])
 
     def keep(self, result: SpooledResult) -> None:
-        """Keep a result; when this returns it survives a crash."""
+        """Store a result; when this returns it survives a crash."""
         durable_files.write(
             self.folder / f"{result.name}.json", json.dumps(asdict(result), ensure_ascii=False)
         )
 
     def hold(self, result: SpooledResult) -> None:
-        """Keep a result that cannot be on disk as long as this process lives."""
+        """Hold a result in memory that cannot be on disk."""
         self._held[result.name] = result
 
     def kept(self) -> list[SpooledResult]:
-        """Every result that is kept, oldest first."""
+        """Return every stored result, oldest first."""
         files = sorted(self.folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
         return [
             *(SpooledResult(**json.loads(file.read_text("utf-8"))) for file in files),
@@ -62,13 +62,13 @@ class ResultSpool:
         ]
 
     def drop(self, result: SpooledResult) -> None:
-        """Forget a result, and that its letter was begun: the hub has it, or will not have it."""
+        """Drop a result and the note on its letter: the hub has the result, or will not have it."""
         self._held.pop(result.name, None)
         for suffix in ("json", "begun"):
             (self.folder / f"{result.name}.{suffix}").unlink(missing_ok=True)
 
     def begin(self, ref: str) -> int:
-        """Note that a broadcast is begun, and return for which time, from 1; a task's attempts the hub counts."""
+        """Note that a broadcast begins, and return for which time, from 1; the hub counts a task's attempts."""
         note = self.folder / f"{ref}.0.begun"
         attempt = int(note.read_text("utf-8")) + 1 if note.exists() else 1
         durable_files.write(note, str(attempt))

@@ -1,4 +1,4 @@
-"""Running one command: in a shell, in a process group of its own, with bounded memory for whatever it prints."""
+"""Running one command: in a shell, in a process group of its own, with bounded memory for its output."""
 
 import signal
 import subprocess
@@ -19,19 +19,19 @@ DRAIN = timedelta(seconds=2)  # for what a daemon that holds the pipes may still
 
 
 class CommandOutput(OutputEnds):
-    """Return the output of a command as text that the hub takes: Unicode without NUL."""
+    """The output of a command as text that the hub takes: Unicode without NUL."""
 
     def text(self) -> str:
         return _without_nul(super().text())
 
     def lines(self, most: int, length: int) -> str:
-        """The last lines of what came so far, at most so many characters."""
+        """Return the last lines so far, at most so many characters."""
         text = _without_nul(self.last(4 * length)).rstrip()
         return "\n".join(text.split("\n")[-most:])[-length:]
 
 
 class LineSplitter:
-    """A stream of bytes as lines, for whoever wants to hear them."""
+    """Splits a stream of bytes into lines for a listener."""
 
     def __init__(self, heard: Callable[[str], None] | None) -> None:
         self._heard = heard
@@ -47,14 +47,14 @@ class LineSplitter:
             self.end()
 
     def end(self) -> None:
-        """Nothing more will come: what has no end yet is a line too."""
+        """End the stream: an unfinished line is a line, too."""
         begun, self._begun = self._begun, b""
         if begun and self._heard is not None:
             self._heard(readable(begun))
 
 
 def readable(output: bytes) -> str:
-    """Text from a program's output."""
+    """Decode a program's output as text."""
     return _without_nul(output.decode("utf-8", "replace"))
 
 
@@ -64,7 +64,7 @@ def _without_nul(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CommandExit:
-    """How a command ended. `exit_code` is negative after a signal; `timed_out` that it took too long."""
+    """The end of a command. `exit_code` is negative after a signal; `timed_out` says that it took too long."""
 
     exit_code: int
     timed_out: bool
@@ -73,7 +73,7 @@ class CommandExit:
 
     @property
     def verdict(self) -> str:
-        """Why it failed, in a few words."""
+        """The reason of its failure, in a few words."""
         if self.timed_out:
             return "took too long and was stopped"
         if self.exit_code < 0:
@@ -90,7 +90,7 @@ class ShellCommand:
         environment: Mapping[str, str],
         heard: Callable[[str], None] | None = None,
     ) -> None:
-        """`heard` is told each line that the command prints, as soon as it is whole."""
+        """Prepare a run; `heard` gets each line that the command prints, as soon as it is whole."""
         self.command, self.environment = command, environment
         self._heard = heard
         self.ended = threading.Event()
@@ -126,7 +126,7 @@ class ShellCommand:
         self._after(STOP_GRACE, lambda: self._signal(signal.SIGKILL))
 
     def outcome(self) -> CommandExit:
-        """How it ended; blocks until it has."""
+        """Wait for the end, and return it."""
         self.ended.wait()
         assert self._group is not None
         assert self._group.code is not None
@@ -141,7 +141,7 @@ class ShellCommand:
         self.stop()
 
     def _wait(self, group: ProcessGroup, readers: list[threading.Thread]) -> None:
-        """Wait for the command itself; what it left running in its group ends with it."""
+        """Wait for the command itself; the rest of its group ends with it."""
         group.reap()
         group.signal(signal.SIGKILL)
         for reader in readers:

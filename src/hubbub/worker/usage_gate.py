@@ -28,7 +28,7 @@ class UsageGate:
     """The account of one agent, as its worker sees it."""
 
     def __init__(self, hub: Hub, agent: str, account: str | None, say: Callable[[str], None]) -> None:
-        """`account` is its name, made from what the program signs in with, where that is known."""
+        """Take the account's name, made from the program's sign-in if that is known."""
         self.hub, self.agent, self.account, self.say = hub, agent, account, say
 
     def is_open(self) -> bool:
@@ -36,9 +36,9 @@ class UsageGate:
         return self._left(self._ask()) is None
 
     def limit_of(self, ended: CommandExit) -> UsageLimit | None:
-        """The limit by which a run ended; None where it ended otherwise, or the hub cannot be asked for the time.
+        """Return the limit that ended a run; None for another end, or if the hub cannot be asked for the time.
 
-        Who ends well is never overloaded: that it has waited out itself.
+        A run that ended well was never overloaded: it waited that out itself.
         """
         printed = f"{ended.stdout.lines(LINES, LENGTH)}\n{ended.stderr.lines(LINES, LENGTH)}".strip()
         if ended.timed_out or ended.exit_code < 0 or (ended.exit_code == 0 and len(printed) > SHORT):
@@ -53,13 +53,13 @@ class UsageGate:
         return read(printed, now=now) if now is not None else None
 
     def report(self, limit: UsageLimit) -> timedelta:
-        """Tell the hub that a limit is reached; how long the pause is. Raises `HubUnreachable` and `HubRefused`."""
+        """Report a limit to the hub; return the length of the pause. Raises `HubUnreachable` and `HubRefused`."""
         body = {"agent": self.agent, "kind": limit.kind, "until": limit.until, "account": self.account}
         found = self.hub.post("/limits", body)
         return self._left(found) or timedelta(0)
 
     def wait(self, is_over: threading.Event, look: Callable[[], None]) -> None:
-        """Wait until the pause has ended, or `is_over` is set; `look` is called first, and every so often."""
+        """Wait until the pause has ended, or `is_over` is set; `look` is called first, and regularly."""
         look()
         while not is_over.wait(LOOK.total_seconds()):
             look()

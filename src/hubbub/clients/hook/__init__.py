@@ -1,4 +1,4 @@
-"""`hubbub-hook`: what a client runs before and after its tools. The standard library only, since it must start at once.
+"""`hubbub-hook`: runs before and after a client's tools. The standard library only, since it must start at once.
 
-A client's module says what its hooks mean; everything else here knows no client.
+A client's module knows the meaning of its hooks; everything else here knows no client.
 """

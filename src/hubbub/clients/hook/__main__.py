@@ -1,4 +1,4 @@
-"""`python -I -S …/hook/__main__.py CLIENT EVENT`: as `hubbub-hook`, for an interpreter that looks for no packages."""
+"""`python -I -S …/hook/__main__.py CLIENT EVENT`: `hubbub-hook` for an interpreter that looks for no packages."""
 
 import os
 import sys

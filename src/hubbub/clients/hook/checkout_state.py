@@ -35,7 +35,7 @@ State = dict[str, object]
 
 
 def look(checkout: Checkout, until: float) -> State | None:
-    """The checkout as the hub takes it; None if git does not say so in time."""
+    """Return the checkout's state for the hub; None if git does not answer in time."""
     if not git_checkout.has_no_filters(checkout.folder, until):
         return None
     told = _asked(
@@ -77,7 +77,7 @@ def _asked(
 
 
 def _dirty(lines: list[str]) -> Iterator[str]:
-    """The paths in what `git status` says, in its second form."""
+    """Yield the paths in the output of `git status`, in its second form."""
     fields = {"1": 8, "u": 10, "?": 1}
     for line in lines:
         number = fields.get(line[:1])
@@ -86,7 +86,7 @@ def _dirty(lines: list[str]) -> Iterator[str]:
 
 
 def _commits(checkout: Checkout, until: float) -> list[tuple[str, str, list[str]]]:
-    """The last commits, newest first: each with its tree and its files, of a merge those that are like in no parent."""
+    """Return the last commits, newest first, with tree and files; of a merge, the files that are like in no parent."""
     told = _asked(
         checkout,
         _LOG,
@@ -101,7 +101,7 @@ def _commits(checkout: Checkout, until: float) -> list[tuple[str, str, list[str]
 
 
 def _tree(checkout: Checkout, until: float) -> str | None:
-    """The tree that a commit of everything would have."""
+    """Return the tree that a commit of everything would have."""
     import shutil
     import tempfile
 
@@ -124,7 +124,7 @@ def _tree(checkout: Checkout, until: float) -> str | None:
 
 
 def _copy_index(checkout: Checkout, to: str) -> bool:
-    """Copy git's index with its time: git mistrusts files that were changed in the second in which it was written."""
+    """Copy git's index with its time: git mistrusts files changed in the second in which it was written."""
     try:
         with open(os.path.join(checkout.git, "index"), "rb") as file:
             status = os.fstat(file.fileno())
@@ -140,7 +140,7 @@ def _copy_index(checkout: Checkout, to: str) -> bool:
 
 
 def _quoted(path: str) -> str:
-    """A path in a list that git parts at colons."""
+    """Quote a path for a list that git splits at colons."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -171,5 +171,5 @@ def _moves(checkout: Checkout) -> Iterator[tuple[str, int, str]]:
 
 
 def _text(path: str) -> str:
-    """A path as JSON can have it."""
+    """Return a path that JSON can hold."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[: git_checkout.LONGEST]

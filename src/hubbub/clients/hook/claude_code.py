@@ -1,8 +1,8 @@
-"""Claude Code: what its hooks tell, how they are answered, and the two ways to wake it while it is idle.
+"""Claude Code: reads its hooks, answers them, and has two ways to wake it while it is idle.
 
-The plugin's monitor (`hubbub-hook claude-code monitor`) runs as long as the client, and each line it prints reaches
-the model. Where plugins can't be, an `asyncRewake` hook (`hubbub-hook claude-code rewake`) waits behind the client's
-back; ending with code 2 it wakes the model with what it wrote to stderr.
+The plugin's monitor (`hubbub-hook claude-code monitor`) runs as long as the client, and each line it prints reaches the
+model. Where plugins can't be, an `asyncRewake` hook (`hubbub-hook claude-code rewake`) waits behind the client's back;
+by ending with code 2 it wakes the model with its text on stderr.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """What the hook called `name` told; None where it is none of ours.
+    """Read the call of the hook `name`; None if it is none of ours.
 
-    A start is one only after a compaction. At any other the model does not run yet, and would read a pointer no sooner
-    than a person says something; the mail is better left to what wakes it.
+    A start counts only after a compaction. At any other the model does not run yet, and would read a pointer no sooner
+    than a person's words; the mail is better left to a waker.
     """
     moment = _MOMENTS.get(name)
     if moment == event.START and told.get("source") != "compact":
@@ -81,7 +81,7 @@ def _deed(tool: str | None) -> str:
 
 
 def _code(name: str, response: Mapping[str, object]) -> int | None:
-    """The exit status of a command: 0 after the hook for what went well, if it has ended, and needed no forgiving."""
+    """Return the exit status of a command: 0 after the hook for success, if the command ended without forgiveness."""
     if name == FAILED:
         return 1
     is_open = any(
@@ -91,7 +91,7 @@ def _code(name: str, response: Mapping[str, object]) -> int | None:
 
 
 def say(name: str, _: Event, reply: Reply) -> Said:
-    """The reply in the form of the hook called `name`."""
+    """Answer in the form of the hook called `name`."""
     if name == "PreToolUse" and reply.decision == DENY:
         return _specific(name, permissionDecision="deny", permissionDecisionReason=reply.text or "")
     if name == "Stop":
@@ -108,8 +108,8 @@ def _specific(name: str, **answer: str) -> Said:
 def monitor(_: list[str]) -> int:
     """Print a line for every wake, for as long as the client lives; it hears nothing else of us.
 
-    The client tells its model when a monitor ends, which would wake it for nothing: so where there is nothing to wait
-    for, the end of the client is waited for.
+    The client tells its model when a monitor ends, which would wake it for nothing: so with nothing to wait for, this
+    waits for the end of the client.
     """
     from hubbub.clients.hook import wake_poll
 
@@ -121,7 +121,7 @@ def monitor(_: list[str]) -> int:
 
 
 def rewake(_: list[str]) -> int:
-    """Wait for one wake, and end with the code that wakes the model by what is on stderr; 0 if there is no use.
+    """Wait for one wake, and end with the code that wakes the model by the text on stderr; 0 if waiting is useless.
 
     `claude -p` ends after one turn, and would wait for us before it begins.
     """

@@ -1,10 +1,9 @@
-"""Codex: what its hooks tell, and how they are answered.
+"""Codex: reads its hooks and answers them.
 
-Files are edited with `apply_patch`, which may change several in one call: their paths are read from the patch itself.
-A model that is not offered that tool gives the patch to its shell, where Codex takes it out before the shell sees it:
-its hook is then told of a shell, and only the command says that this is an edit.
-Codex runs a hook only after its owner has trusted it (`/hooks`); until then nothing here is called, and the ringer
-(`hubbub ring`) wakes Codex all the same.
+Files are edited with `apply_patch`, which may change several in one call: their paths are read from the patch itself. A
+model without that tool gives the patch to its shell, where Codex takes it out before the shell sees it: its hook then
+reports a shell, and only the command shows that this is an edit. Codex runs a hook only after its owner has trusted it
+(`/hooks`); until then nothing here is called, and the ringer (`hubbub ring`) wakes Codex all the same.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _DEEDS = {"apply_patch": event.EDIT, "Bash": event.SHELL}
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """What the hook called `name` told; None where it is none of ours."""
+    """Read the call of the hook `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:
@@ -57,7 +56,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 
 def _edited(deed: str, command: str) -> list[str]:
-    """The files that a patch changes, or what a shell is given: `apply_patch <<…` or `cd FOLDER && apply_patch <<…`."""
+    """List the files that a patch changes, or a shell's `apply_patch <<…` or `cd FOLDER && apply_patch <<…`."""
     if deed == event.EDIT:
         return patched(command)
     before, _, patch = command.partition("apply_patch")
@@ -69,7 +68,7 @@ def _edited(deed: str, command: str) -> list[str]:
 
 
 def say(name: str, _: Event, reply: Reply) -> Said:
-    """The reply in the form of the hook called `name`."""
+    """Answer in the form of the hook called `name`."""
     if name == "PreToolUse" and reply.decision == DENY:
         return Said(stderr=reply.text or "", code=DENIED)
     if name == "Stop":

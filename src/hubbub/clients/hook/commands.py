@@ -1,6 +1,6 @@
-"""Before a shell runs a command: asks the hub whether the project lets it run without what it needs.
+"""Commands of a shell: asks the hub whether the project lets a command run without a lease.
 
-What a project insists on are its lease rules, such as that `docker compose up` runs under `hubbub with port:5432`.
+The project's lease rules decide, such as that `docker compose up` runs under `hubbub with port:5432`.
 """
 
 from __future__ import annotations

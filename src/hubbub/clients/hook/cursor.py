@@ -1,8 +1,8 @@
-"""Cursor: what its hooks tell, and how they are answered.
+"""Cursor: reads its hooks and answers them.
 
-Its hooks have names and fields of their own. `preToolUse` may refuse a tool, `afterFileEdit` tells of an edit that is
-done, `sessionStart` and `postToolUse` may give the model context, and `stop` may give it another message to go on
-with; how often is bounded by `loop_limit` in `hooks.json`, and we ask for it once only.
+Its hooks have names and fields of their own. `preToolUse` may refuse a tool, `afterFileEdit` reports an edit that is
+done, `sessionStart` and `postToolUse` may give the model context, and `stop` may give it another message to go on with;
+`loop_limit` in `hooks.json` bounds how often, and we ask for it once only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """What the hook called `name` told; None where it is none of ours."""
+    """Read the call of the hook `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("conversation_id") or told.get("session_id")), _folder(told)
     if moment is None or instance is None or cwd is None:
@@ -61,7 +61,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 
 def say(name: str, _: Event, reply: Reply) -> Said:
-    """The reply in the form of the hook called `name`."""
+    """Answer in the form of the hook called `name`."""
     if name == "preToolUse" and reply.decision == DENY:
         return Said(json.dumps({"permission": "deny", "agent_message": reply.text}))
     if name == "stop":
@@ -72,7 +72,7 @@ def say(name: str, _: Event, reply: Reply) -> Said:
 
 
 def _folder(told: Mapping[str, object]) -> str | None:
-    """Where the agent works: as the hook says, else the first folder that is open."""
+    """Return the agent's folder: as the hook says, else the first open one."""
     cwd, roots = told.get("cwd"), told.get("workspace_roots")
     if isinstance(cwd, str) and cwd:
         return cwd

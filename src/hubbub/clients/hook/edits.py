@@ -1,7 +1,7 @@
-"""Claims at edit time: asks the hub before a file is changed, tells it after, and lets go of what was committed.
+"""Claims at edit time: asks the hub before a file is changed, reports after it, and releases committed files.
 
-What the agent has read is remembered by its digest, so that it hears of a file that somebody has changed meanwhile.
-Some clients let their model read nothing before a tool but a denial: what else there is to say is said after it.
+The digest of each file that the agent reads is remembered, so that it hears of later changes by others. Some clients
+let their model read nothing before a tool but a denial: any other text is said after it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class EditedFile:
 
 
 class ClaimAttempt:
-    """Whether the hub is asked just now to claim what is about to be edited, for whoever ends the process meanwhile."""
+    """The open request for claims, for the thread that may end the process meanwhile."""
 
     def __init__(self) -> None:
         self.is_asked = False
@@ -54,9 +54,9 @@ claiming = ClaimAttempt()
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply:
-    """Whether the files may be edited now: claims them if they are free.
+    """Ask whether the files may be edited now, and claim them if they are free.
 
-    What the model would not read now is kept for `unsaid`.
+    Text that the model cannot read now is kept for `unsaid`.
     """
     if told.deed != event.EDIT:
         return Reply()
@@ -75,12 +75,12 @@ def before(target: Target, told: Event, *, until: float) -> Reply:
 
 
 def unsaid(told: Event) -> str | None:
-    """What there was to say before this edit, if the model could not read it then; once."""
+    """Return the text from before this edit, if the model could not read it then; once."""
     return hook_state.take(_unsaid(told), _edited(told)) if told.deed == event.EDIT and told.paths else None
 
 
 def after(target: Target, told: Event, *, until: float, patience: float) -> None:
-    """Take note of what was read, edited or committed; one answer of the hub may take `patience` seconds."""
+    """Note what was read, edited or committed; one answer of the hub may take `patience` seconds."""
     if may_be_commit(told):
         _let_go_of_clean(target, told, until, patience)
     elif told.deed in (event.EDIT, event.READ):
@@ -92,7 +92,7 @@ def after(target: Target, told: Event, *, until: float, patience: float) -> None
 
 
 def may_be_commit(told: Event) -> bool:
-    """Whether a shell may have committed files, or put them back: git is asked then what is clean."""
+    """Tell whether a shell may have committed files, or put them back: then git is asked which are clean."""
     return told.moment == event.AFTER and told.deed == event.SHELL and "git" in (told.command or "")
 
 
@@ -108,7 +108,7 @@ def end(target: Target, told: Event, *, until: float) -> None:
 
 
 def _files(told: Event) -> list[list[EditedFile]]:
-    """The files of an event that are in a repository, by that; each once."""
+    """Return the event's files in repositories, by repository; each once."""
     found: dict[str, dict[str, EditedFile]] = {}
     for path in told.paths[:MOST]:
         real = git_checkout.real(path, told.cwd)
@@ -166,7 +166,7 @@ def _remember(told: Event, file: EditedFile) -> None:
 
 
 def _let_go_of_clean(target: Target, told: Event, until: float, patience: float) -> None:
-    """Release what is as it was committed."""
+    """Release files that are as committed."""
     held: dict[tuple[str, str], list[str]] = {}
     for each in hook_state.recall_all(_held(told)):
         repository, folder, path = each.split("\n", 2)
@@ -199,5 +199,5 @@ def _unsaid(told: Event) -> str:
 
 
 def _edited(told: Event) -> str:
-    """What an edit is known by before it and after it."""
+    """Return the identity of an edit, the same before and after it."""
     return git_checkout.real(told.paths[0], told.cwd)

@@ -1,6 +1,6 @@
-"""What a client's hook tells, and what it is answered, in words that no client uses.
+"""Events of clients' hooks, and their answers, in words that belong to no client.
 
-Plain classes: `dataclasses` alone would take longer to import than all of this takes to run.
+Plain classes: importing `dataclasses` alone would take longer than running all of this.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ DENY = "deny"
 
 
 def text(value: object) -> str | None:
-    """What a client wrote where we expect text; None for anything else."""
+    """Return a client's value where we expect text; None for anything else."""
     return value if isinstance(value, str) else None
 
 
 def facts(value: object) -> dict[str, object]:
-    """What a client wrote where we expect an object; an empty one for anything else."""
+    """Return a client's value where we expect an object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 class Event:
-    """One call of a hook. `paths` are as the client wrote them: absolute, or meant from `cwd`."""
+    """One call of a hook. `paths` are as the client wrote them: absolute, or relative to `cwd`."""
 
     __slots__ = (
         "client",
@@ -93,7 +93,7 @@ class Event:
 
 
 class Reply:
-    """What we want a client to do and its model to read; nothing at all if `decision` is `allow` without a `text`."""
+    """Our answer: what the client does and its model reads; nothing at all for `allow` without a `text`."""
 
     __slots__ = ("decision", "goes_on", "text")
 
@@ -107,7 +107,7 @@ class Reply:
 
 
 class Said:
-    """What a client is answered: what goes to stdout and stderr, and the exit code."""
+    """The answer as a process gives it: stdout, stderr, and the exit code."""
 
     __slots__ = ("code", "stderr", "stdout")
 

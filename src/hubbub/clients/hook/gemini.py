@@ -1,8 +1,8 @@
-"""Gemini CLI: what its hooks tell, and how they are answered.
+"""Gemini CLI: reads its hooks and answers them.
 
-It knows no `PreToolUse`: its own names are `BeforeTool` and `AfterTool`, a turn is `BeforeAgent` and `AfterAgent`, and
-what it is told counts only in its own form (`decision` at the top, context below `hookSpecificOutput`). It takes what
-is on stdout for JSON; its time-outs are milliseconds. Before a tool its model reads nothing but a denial.
+It has no `PreToolUse`: its own names are `BeforeTool` and `AfterTool`, a turn is `BeforeAgent` and `AfterAgent`, and an
+answer counts only in its own form (`decision` at the top, context below `hookSpecificOutput`). It takes stdout for
+JSON; its time-outs are milliseconds. Before a tool its model reads nothing but a denial.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """What the hook called `name` told; None where it is none of ours."""
+    """Read the call of the hook `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:
@@ -57,7 +57,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 
 def say(name: str, _: Event, reply: Reply) -> Said:
-    """The reply in the form of the hook called `name`."""
+    """Answer in the form of the hook called `name`."""
     if name == "BeforeTool" and reply.decision == DENY:
         return Said(json.dumps({"decision": "deny", "reason": reply.text}))
     if name == "AfterAgent":

@@ -1,11 +1,11 @@
-"""Where a file is, for everybody: the repository that it belongs to, and its path in there.
+"""The identity of a file: the repository that it belongs to, and its path in there.
 
 The same file has the same name in every worktree and every clone, on every machine: that of the repository's remote,
-else of its first commit. Git's own files are read for it; starting git would take longer than all the rest. Only where
-there is no remote is git asked, once.
+else of its first commit. Git's own files are read for it; starting git would take longer than all the rest. Only
+without a remote is git asked, once.
 
-The rule for a remote's name is that of `hubbub/model/agents/claims.py`; it is here again because a hook imports nothing
-else.
+The rule for a remote's name is that of `hubbub/model/agents/claims.py`; it is repeated here because a hook imports
+nothing else.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DOORS = {
 
 
 class Checkout:
-    """A repository as it is checked out in one folder."""
+    """A repository as checked out in one folder."""
 
     __slots__ = ("common", "folder", "git")
 
@@ -50,17 +50,17 @@ class Checkout:
         self.common = common  # what all worktrees share
 
     def repository(self) -> str:
-        """The one name of the repository, wherever it is checked out."""
+        """Return the repository's one name, the same wherever it is checked out."""
         return _of_remote(self.common) or _of_first_commit(self.common) or _of_folder(self.common)
 
     def branch(self) -> str | None:
-        """The branch that is checked out; None for a commit that is on none."""
+        """Return the branch that is checked out; None for a commit on no branch."""
         head = _read(os.path.join(self.git, "HEAD")).strip()
         name = head[len(ON_BRANCH) :] if head.startswith(ON_BRANCH) else ""
         return name if name and name != NO_FILE else None
 
     def path(self, file: str) -> str | None:
-        """The path of a file from the root of the repository, with slashes; None for what lies outside."""
+        """Return the path of a file from the root of the repository, with slashes; None for a file outside."""
         if not file.startswith(self.folder.rstrip(os.sep) + os.sep):
             return None
         relative = file[len(self.folder.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
@@ -68,12 +68,12 @@ class Checkout:
 
 
 def real(path: str, cwd: str) -> str:
-    """The file that is meant, without links and `..`. Of a file that is no more, or not yet, its folder's are gone."""
+    """Resolve links and `..` in the path of a file. For a file that does not exist, those of its folder."""
     return os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
 
 
 def checkout(file: str) -> Checkout | None:
-    """The repository that the nearest folder above belongs to; None outside of any. `file` has no links in it."""
+    """Find the repository of the nearest folder above; None outside of any. `file` has no links in it."""
     for folder in _above(file):
         found = _checkout_in(folder)
         if found is not None:
@@ -82,7 +82,7 @@ def checkout(file: str) -> Checkout | None:
 
 
 def identity(address: str) -> str | None:
-    """The one name of the repository at a remote address; None for one on this machine."""
+    """Name the repository at a remote address; None for one on this machine."""
     scheme, has_scheme, rest = address.strip().partition("://")
     if has_scheme:
         if scheme.lower() not in _SCHEMES:
@@ -105,12 +105,12 @@ def identity(address: str) -> str | None:
 
 
 def host() -> str:
-    """What this machine calls itself."""
+    """Return this machine's own name."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
 def dirty(folder: str, paths: Sequence[str], until: float) -> set[str] | None:
-    """Which of the files of a checkout are not as they were committed; None if git does not say so in time."""
+    """Return the files of a checkout that differ from their commit; None if git does not answer in time."""
     if not has_no_filters(folder, until):
         return None
     asked = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored"]
@@ -124,7 +124,7 @@ def dirty(folder: str, paths: Sequence[str], until: float) -> set[str] | None:
 
 
 def has_no_filters(folder: str, until: float) -> bool:
-    """Whether the repository's own configuration has no programs that git would pass its files through."""
+    """Tell whether the repository's own configuration names no filter programs that git would run."""
     asked = ["config", "--list", "--show-scope", "--name-only", "-z"]
     told = git(["-C", folder, *asked], until - time.monotonic())
     if told is None:
@@ -170,7 +170,7 @@ def _of_remote(common: str) -> str | None:
 
 
 def _remotes(config: str) -> Iterator[tuple[str, str]]:
-    """The first address of each remote, as git's configuration has it."""
+    """Yield the first address of each remote in git's configuration."""
     remote = None
     seen = set()
     for line in config.splitlines():
@@ -187,7 +187,7 @@ def _remotes(config: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_first_commit(common: str) -> str | None:
-    """The first commit of a repository without a remote: clones have it too. Kept, since only git can find it."""
+    """Return the first commit of a repository without a remote; clones share it. Stored, since only git finds it."""
     known = hook_state.recall(ROOTS, common)
     if known is not None:
         return known
@@ -204,7 +204,7 @@ def _first_commit(common: str) -> str | None:
 
 
 def git(arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None = None) -> str | None:
-    """What git says, without running anything that the repository's own configuration wants run.
+    """Run git and return its output, without programs that the repository's own configuration names.
 
     `more` is added to its environment.
     """
@@ -228,13 +228,13 @@ def git(arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None
 
 
 def _path() -> str:
-    """Return the folders of programs without the one that we are in, as `hubbub/model/programs/launching.py` does."""
+    """Return the folders of programs without the current one, as `hubbub/model/programs/launching.py` does."""
     whole = filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep))
     return os.pathsep.join(whole) or os.defpath
 
 
 def _of_folder(common: str) -> str:
-    """A repository that nobody can have cloned yet: it is only here."""
+    """Name a repository without commits, which nobody can have cloned yet."""
     return f"folder/{hook_state.key(f'{host()}:{common}')}"
 
 
@@ -247,7 +247,7 @@ def _read(path: str) -> str:
 
 
 def _is_claimable(relative: str) -> bool:
-    """Whether the hub can have such a path: it would take `*` and `?` for patterns."""
+    """Tell whether the hub can store such a path: it would take `*` and `?` for patterns."""
     is_git = relative == ".git" or relative.startswith(".git/")
     return bool(relative) and len(relative) <= LONGEST and not is_git and not {"*", "?"} & {*relative}
 

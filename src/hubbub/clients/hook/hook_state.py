@@ -1,4 +1,4 @@
-"""What one run of a client has read and holds: kept on this machine, between one call of a hook and the next.
+"""The memory of one run of a client: stored on this machine, from one call of a hook to the next.
 
 A shelf is a private folder, and each thing on it a small file of its own: tools run side by side, and so do their
 hooks, which then need no lock.
@@ -19,7 +19,7 @@ PRIVATE = 0o700
 
 
 def digest(path: str, *, largest: int = 4_000_000) -> str | None:
-    """The SHA-256 of a file's content; None if it is none, or too large to look at in passing."""
+    """Return the SHA-256 of a file's content; None if it is none, or too large to read in passing."""
     try:
         with open(path, "rb", opener=at_once) as file:
             if os.fstat(file.fileno()).st_size > largest:
@@ -30,17 +30,17 @@ def digest(path: str, *, largest: int = 4_000_000) -> str | None:
 
 
 def at_once(path: str, flags: int) -> int:
-    """Open a file for `open`, without waiting for whoever would write to it if it is a pipe."""
+    """Open a file for `open`; if it is a pipe, without waiting for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def recall(shelf: str, name: str) -> str | None:
-    """What was kept under that name."""
+    """Return the value under that name."""
     return _read(os.path.join(_folder(shelf), key(name)))
 
 
 def take(shelf: str, name: str) -> str | None:
-    """What was kept under that name, and is forgotten now."""
+    """Return the value under that name, and forget it."""
     kept = recall(shelf, name)
     if kept is not None:
         drop(shelf, name)
@@ -48,7 +48,7 @@ def take(shelf: str, name: str) -> str | None:
 
 
 def recall_all(shelf: str) -> list[str]:
-    """All that lies on the shelf."""
+    """Return all values on the shelf."""
     folder = _folder(shelf)
     try:
         names = os.listdir(folder)
@@ -59,7 +59,7 @@ def recall_all(shelf: str) -> list[str]:
 
 
 def keep(shelf: str, name: str, value: str) -> None:
-    """Keep a value under that name, instead of what was there. Where nothing can be written, nothing is kept."""
+    """Store a value under that name, in place of the old one; nothing if the disk takes no writes."""
     folder = _folder(shelf)
     path = os.path.join(folder, key(name))
     draft = f"{path}.{os.getpid()}"
@@ -73,7 +73,7 @@ def keep(shelf: str, name: str, value: str) -> None:
 
 
 def drop(shelf: str, name: str) -> None:
-    """Forget what was kept under that name."""
+    """Forget the value under that name."""
     try:
         os.unlink(os.path.join(_folder(shelf), key(name)))
     except OSError:
@@ -81,12 +81,12 @@ def drop(shelf: str, name: str) -> None:
 
 
 def clear(shelf: str) -> None:
-    """Forget all that lies on the shelf."""
+    """Forget all values on the shelf."""
     _clear(_folder(shelf))
 
 
 def tidy() -> None:
-    """Forget the shelves that nobody has put anything on for a week, and what was counted before."""
+    """Forget shelves untouched for a week, and the counts from before."""
     try:
         shelves = [each for each in os.scandir(_room()) if each.stat().st_mtime < time.time() - KEEP]
     except OSError:
@@ -96,7 +96,7 @@ def tidy() -> None:
 
 
 def note_unclaimed() -> None:
-    """Count an edit that went on unclaimed, as the hub took too long: a byte for each, which hooks need no lock for."""
+    """Count an edit that went on unclaimed, as the hub took too long: a byte each, which needs no lock."""
     try:
         os.makedirs(_room(), PRIVATE, exist_ok=True)
         counter = os.open(os.path.join(_room(), UNCLAIMED), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -107,7 +107,7 @@ def note_unclaimed() -> None:
 
 
 def unclaimed() -> tuple[int, float] | None:
-    """How many edits of late went on unclaimed, and the Unix time of the last; None if there were none."""
+    """Return the number of recent unclaimed edits, and the Unix time of the last; None if there were none."""
     try:
         counter = os.stat(os.path.join(_room(), UNCLAIMED))
     except OSError:
@@ -116,7 +116,7 @@ def unclaimed() -> tuple[int, float] | None:
 
 
 def key(name: str) -> str:
-    """A short name for anything, of letters and digits."""
+    """Return a short name for anything, of letters and digits."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""The smallest client of the hub that will do: one request, one JSON answer, one deadline for all of it.
+"""A minimal client of the hub: one request, one JSON answer, one deadline for all of it.
 
 Written on bare sockets, since the standard library's own HTTP client takes longer to import than most answers take.
 """
@@ -21,7 +21,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Unanswered(OSError):
-    """The hub did not answer in time, or with nothing that we understand."""
+    """The hub did not answer in time, or not in a form that we understand."""
 
 
 class TimedOut(Unanswered):
@@ -37,11 +37,10 @@ def call(
     query: Mapping[str, str | None] | None = None,
     until: float,
 ) -> tuple[int, dict[str, object]]:
-    """The status and the JSON object that the hub answers to a request for `path` below `/api/v1`.
+    """Send a request for `path` below `/api/v1`; return the status and the JSON object of the answer.
 
-    `until` is the moment, of `time.monotonic()`, at which we stop to wait. `path` and the values of `query` are
-    written as they are meant: quoting them is done here, where `path` may hold slashes. Raises `OSError`, of which
-    `Unanswered` is one.
+    `until` is the time, of `time.monotonic()`, at which we stop waiting. `path` and the values of `query` are unquoted:
+    they are quoted here, where `path` may hold slashes. Raises `OSError`, of which `Unanswered` is one.
     """
     scheme, host, port, prefix = _place(target.url)
     asked = {"project": target.project, **(query or {})}
@@ -59,7 +58,7 @@ def call(
 
 
 def _place(url: str) -> tuple[str, str, int, str]:
-    """Scheme, host, port and the path in front of everything."""
+    """Split the address into scheme, host, port and the path in front of everything."""
     scheme, _, rest = url.partition("://")
     if scheme not in _PORTS:
         raise Unanswered("the hub's address begins with neither http:// nor https://")
@@ -137,7 +136,7 @@ def _answer(received: bytes) -> tuple[int, dict[str, object]]:
 
 
 def _joined(chunked: bytes) -> bytes:
-    """What was sent in chunks, as some proxies do, in one piece."""
+    """Join the chunks of an answer, as some proxies send it."""
     whole = bytearray()
     while True:
         size, _, rest = chunked.partition(b"\r\n")

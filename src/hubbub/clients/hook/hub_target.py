@@ -1,12 +1,12 @@
-"""Which hub a client's hooks talk to, and as whom.
+"""The hub of a client's hooks, and the identity they use there.
 
-The environment says (`HUBBUB_URL` with `HUBBUB_TOKEN`, and `HUBBUB_AGENT`, `HUBBUB_PROJECT`), else what
-`hubbub install` wrote down in `clients.json`: the install of the client whose folder is the nearest above, else the
-one for the whole user.
+The environment comes first (`HUBBUB_URL` with `HUBBUB_TOKEN`, and `HUBBUB_AGENT`, `HUBBUB_PROJECT`), else the record of
+`hubbub install` in `clients.json`: the install of the client whose folder is the nearest above, else the one for the
+whole user.
 
 Some clients let a project's own files set variables. So a token of the record, which installers put into the
-environment of clients, goes to the address that it was made for and to no other, whatever `HUBBUB_URL` says; and a
-record names no token but those beside it, wherever `HUBBUB_CONFIG` leads.
+environment of clients, goes only to the address that it was made for, whatever `HUBBUB_URL` says; and a record names no
+token but those beside it, wherever `HUBBUB_CONFIG` leads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST = 1_000_000  # bytes of the record that are read
 
 
 class Target:
-    """A hub, and who talks to it."""
+    """A hub, and the identity used there."""
 
     __slots__ = ("agent", "project", "token", "url")
 
@@ -33,19 +33,19 @@ class Target:
 
 
 def find(client: str, cwd: str) -> Target | None:
-    """Where the client's hooks belong, of an agent that works in `cwd`; None if nothing was installed for it."""
+    """Find the hub for the hooks of a client that works in `cwd`; None if nothing was installed for it."""
     given = _of_environment(client)
     return given if given is not None and not _is_recorded(given.token) else _of_record(client, cwd)
 
 
 def config_folder() -> str:
-    """The folder of configuration files, as `settings.py` has it."""
+    """Return the folder of configuration files, as `settings.py` does."""
     given = os.environ.get("HUBBUB_CONFIG")
     return os.path.abspath(os.path.expanduser(given or _users_folder("XDG_CONFIG_HOME", "~/.config")))
 
 
 def data_folder() -> str:
-    """The folder of data, as `settings.py` has it."""
+    """Return the folder of data, as `settings.py` does."""
     given = os.environ.get("HUBBUB_DATA")
     return os.path.abspath(os.path.expanduser(given or _users_folder("XDG_DATA_HOME", "~/.local/share")))
 
@@ -68,7 +68,7 @@ def _of_environment(client: str) -> Target | None:
 
 
 def _is_recorded(token: str) -> bool:
-    """Whether a token was made by `hubbub install`, whatever for."""
+    """Tell whether `hubbub install` made the token, for any client."""
     try:
         files = {each["token_file"] for each in _installs()}
     except FileNotFoundError:
@@ -90,7 +90,7 @@ def _installs() -> list[dict[str, str]]:
 
 
 def _token(file: str) -> str:
-    """The token in a file of ours. Raises `PermissionError` for a file that lies elsewhere."""
+    """Read the token in a file of ours. Raises `PermissionError` for a file elsewhere."""
     real = os.path.realpath(file)
     if not _is_inside(real, config_folder()):
         raise PermissionError(file)

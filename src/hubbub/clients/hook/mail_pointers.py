@@ -1,6 +1,6 @@
-"""Pointers to unread mail, at the moments when a client asks its hooks anyway.
+"""Pointers to unread mail, at the moments when a client calls its hooks anyway.
 
-The hub decides whether there is something to say, and says it in its own fixed words: a sender's never come this way.
+The hub decides whether there is something to say, and uses its own fixed words: a sender's never come this way.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CALLED = {event.START: "start", event.PROMPT: "prompt", event.AFTER: "tool", ev
 
 
 def glance(target: Target, told: Event, *, until: float) -> Reply:
-    """What the agent should hear of its mail now; nothing if it was made to go on for a hook already."""
+    """Return the pointer that the agent should read now; none if a hook has made it go on already."""
     moment = _CALLED.get(told.moment)
     if moment is None or told.continued:
         return Reply()
@@ -40,5 +40,5 @@ def glance(target: Target, told: Event, *, until: float) -> Reply:
 
 
 def is_pointer(text: object) -> TypeGuard[str]:
-    """Whether a text is what a hub says of mail. Some clients take it for their user's words: no other comes in."""
+    """Tell whether a text is a hub's pointer. Some clients take it for their user's words: no other comes in."""
     return isinstance(text, str) and POINTER.fullmatch(text) is not None

@@ -1,15 +1,15 @@
-"""`hubbub-hook [CLIENT [EVENT]]`: reads what a client tells its hook from stdin, and answers in that client's form.
+"""`hubbub-hook [CLIENT [EVENT]]`: reads a hook's call from stdin, and answers in the client's form.
 
-Without EVENT it is what stdin says it is; without CLIENT it is Claude Code, whose form others understand too.
+Without EVENT, stdin names it; without CLIENT it is Claude Code, whose form others understand too.
 
 It fails open: whatever goes wrong (no hub, no install, nonsense on stdin, no time left) the client hears nothing and
-goes on, as if there were no hook. A thread ends the process when the time is over, whatever it is stuck in.
+goes on, as if there were no hook. A thread ends the process when the time is over, wherever it is stuck.
 
 A client's module, `hubbub.clients.hook.<client>`, has
 
-    def read(name: str, told: dict) -> Event | None     what the hook called `name` told; None: nothing for us
-    def say(name: str, event: Event, reply: Reply) -> Said      the reply in the client's form
-    COMMANDS: dict[str, Callable[[list[str]], int]]     what it runs beside hooks, such as to wait for a wake (optional)
+    def read(name: str, told: dict) -> Event | None     reads the call of the hook `name`; None: nothing for us
+    def say(name: str, event: Event, reply: Reply) -> Said      puts the reply into the client's form
+    COMMANDS: dict[str, Callable[[list[str]], int]]     its commands beside hooks, such as a wait for a wake (optional)
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 class Clock:
-    """How much time there is, from when the process began; when it is over, so is the process."""
+    """The time from the process's start; when it is over, so is the process."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -82,21 +82,21 @@ class Clock:
 
     @property
     def until(self) -> float:
-        """When to have an answer, of `time.monotonic()`: a little before it is too late to give it."""
+        """The time for the answer, of `time.monotonic()`: a little before the end."""
         return self._began + self.seconds - MARGIN
 
     def take_time(self) -> float:
-        """Give git the time that it needs; until when that is."""
+        """Extend the time for git; return its end."""
         self.seconds = max(self.seconds, COMMIT)
         return self.until
 
     @property
     def answer_until(self) -> float:
-        """Until when one answer of the hub may be waited for, whatever time git has."""
+        """The end of the wait for one answer of the hub, however much time git has."""
         return min(self.until, time.monotonic() + DEADLINE)
 
     def stop(self) -> None:
-        """From now on there is an answer, and time to give it."""
+        """Stop the clock: there is an answer, and time to give it."""
         self._stopped.acquire()
 
     def run_out(self) -> None:
@@ -109,7 +109,7 @@ class Clock:
 
 
 def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
-    """What the client is answered to what its hook `name` told. Raises whatever goes wrong."""
+    """Answer the call of the client's hook `name`. Raises whatever goes wrong."""
     told = json.loads(stdin)
     if not isinstance(told, dict):
         return Said()
@@ -173,7 +173,7 @@ def _stdin() -> bytes:
 
 
 def _write(descriptor: int, text: str) -> None:
-    """Write what there is to say; a client that does not listen any more has gone on."""
+    """Write the answer; a client that has stopped listening has gone on."""
     written = text.encode()
     try:
         while written:

@@ -1,8 +1,8 @@
-"""opencode: what our plugin for it tells, how it is answered, and the wait for a wake.
+"""opencode: reads the calls of our plugin, answers them, and waits for wakes.
 
 opencode runs no commands as hooks: its plugins are called in its own process. Ours (`hub.ts`) calls `hubbub-hook` with
-JSON of our own making (`instance`, `cwd`, `tool`, `path`, `patch`, `command`) and gets `{"deny": …}` before a tool, by
-which that fails, and `{"text": …}` after it, which is added to what it returned. It also keeps
+JSON of our own making (`instance`, `cwd`, `tool`, `path`, `patch`, `command`). Before a tool it gets `{"deny": …}`,
+which makes the tool fail, and after it `{"text": …}`, which is added to the tool's result. It also keeps
 `hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and hands it to opencode's `prompt_async`
 from inside: so that needs neither a port nor a password.
 """
@@ -34,7 +34,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """What the plugin told of the moment `name`; None where it is none of ours."""
+    """Read the plugin's call at the moment `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("instance")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:
@@ -56,14 +56,14 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 
 def say(_name: str, _: Event, reply: Reply) -> Said:
-    """The reply as the plugin reads it."""
+    """Answer in the form that the plugin reads."""
     if reply.text is None:
         return Said()
     return Said(json.dumps({"deny" if reply.decision == DENY else "text": reply.text}))
 
 
 def monitor(arguments: list[str]) -> int:
-    """Write a line for each wake, for as long as opencode lives: the plugin brings it to the open conversation."""
+    """Write a line for each wake while opencode lives: the plugin brings it to the open conversation."""
     from hubbub.clients.hook import wake_poll
 
     found = wake_poll.beside(CLIENT, arguments[0], "prompt") if arguments else None

@@ -1,4 +1,4 @@
-"""Which files an `apply_patch` changes: several clients give their models this one tool for editing."""
+"""Files changed by an `apply_patch`: several clients give their models this one tool for editing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _MOST_PATHS = 200  # of one patch
 
 
 def patched(patch: str) -> list[str]:
-    """The files that a patch adds, updates, deletes or moves to, each once, in its order."""
+    """List the files that a patch adds, updates, deletes or moves to, each once, in its order."""
     paths: dict[str, None] = {}
     for line in patch.split("\n"):
         for mark in _FILE_LINES:

@@ -1,4 +1,4 @@
-"""Whether the ringer (`hubbub ring`) runs on this machine, and starting it where it does not.
+"""The process of the ringer (`hubbub ring`) on this machine: whether it runs, and its start.
 
 Clients that are woken from outside need it; their first hook starts it, as `hubbub up` and `hubbub install` do. One
 runs for each folder of configuration: it holds a lock there, which ends with it however it ends.
@@ -25,13 +25,13 @@ class RingerLock:
         self._path = path
 
     def release(self) -> None:
-        """Let the next one ring, and leave no file behind."""
+        """Release the right to the next ringer, and leave no file behind."""
         os.unlink(self._path)
         os.close(self._file)
 
 
 def take(folder: str) -> RingerLock | None:
-    """The lock in the folder of configuration, with our number in it; None if another process has it."""
+    """Take the lock in the folder of configuration, with our number in it; None if another process has it."""
     path = os.path.join(folder, LOCK)
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -54,7 +54,7 @@ def _is_at(file: int, path: str) -> bool:
 
 
 def holder(folder: str) -> int | None:
-    """The process that rings; None if there is none. Raises `ValueError` in the moment before it wrote its number."""
+    """Return the process that rings; None if none does. Raises `ValueError` until it has written its number."""
     try:
         file = os.open(os.path.join(folder, LOCK), os.O_RDONLY)
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def holder(folder: str) -> int | None:
 
 
 def runs(folder: str) -> bool:
-    """Whether a ringer runs."""
+    """Tell whether a ringer runs."""
     try:
         return holder(folder) is not None
     except ValueError:
@@ -74,7 +74,7 @@ def runs(folder: str) -> bool:
 
 
 def start(folder: str) -> bool:
-    """Have a ringer run that outlives us; False if one runs already. If two are started at once, one of them ends."""
+    """Start a ringer that outlives us; False if one runs already. If two start at once, one of them ends."""
     if runs(folder):
         return False
     import subprocess  # takes longer to import than a hook takes, and is needed once a day
@@ -95,7 +95,7 @@ def start(folder: str) -> bool:
 
 
 def stop(folder: str) -> bool:
-    """End the ringer, and return when it has ended; False if none runs."""
+    """Stop the ringer, and return when it has ended; False if none runs."""
     try:
         pid = holder(folder)
         file = os.open(os.path.join(folder, LOCK), os.O_RDONLY)

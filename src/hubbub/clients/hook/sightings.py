@@ -38,7 +38,7 @@ def looks(told: Event) -> bool:
 
 
 def tell(target: Target, told: Event, clock: Clock) -> None:
-    """Tell the hub of one step of work; a hub that does not answer changes nothing about what follows."""
+    """Report one step of work to the hub; without an answer everything goes on as before."""
     checkout = _checkout(told)
     is_wanted = looks(told)
     step = _described(target, told, checkout)
@@ -56,7 +56,7 @@ def _look(checkout: Checkout | None, until: float) -> object:
 
 
 def _checkout(told: Event) -> Checkout | None:
-    """The checkout in which something was done: that of the first file, else where the agent is."""
+    """Return the checkout of a step: that of the first file, else that of the agent's folder."""
     if told.deed == event.EDIT and told.paths:
         return git_checkout.checkout(git_checkout.real(told.paths[0], told.cwd))
     return git_checkout.checkout(os.path.join(git_checkout.real(".", told.cwd), "."))

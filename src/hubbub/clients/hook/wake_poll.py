@@ -1,8 +1,8 @@
-"""The wait for a wake: a long poll that is renewed for as long as the client lives, and one waiter for each client.
+"""The wait for a wake: a long poll, renewed while the client lives, and one waiter for each client.
 
-Monitors, hooks that end to wake their client, and the ringer all wait like this. The hub decides who is given a wake;
-here is only seen to it that nobody waits for a client that is gone, and that of several waiters of one client, which
-pile up where each turn starts another, the newest stays.
+Monitors, hooks that end to wake their client, and the ringer all wait like this. The hub decides who is given a wake.
+Here nobody waits for a client that is gone, and of several waiters of one client, which pile up where each turn starts
+another, the newest stays.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FOLDER = "waiting"  # in the data folder: a file for each client that is waited 
 
 
 class Waker:
-    """Who asks the hub for wakes: beside which instance of which client, and how it would wake it."""
+    """A waker that asks the hub for wakes: its client, the instance, and its way to wake."""
 
     __slots__ = ("client", "host", "idle", "instance", "method", "thread")
 
@@ -59,7 +59,7 @@ class Waker:
 
 
 class Wake:
-    """What the hub gave us to bring."""
+    """A wake that the hub gave us to bring."""
 
     __slots__ = ("id", "taken_at", "text")
 
@@ -74,7 +74,7 @@ class WakeRefused(OSError):
 
 
 def ask(target: Target, waker: Waker, *, seconds: float = WAIT) -> Wake | None:
-    """The wake that is to be brought, as soon as there is one; None after so many seconds. Raises `OSError`."""
+    """Return the wake to bring, as soon as there is one; None after so many seconds. Raises `OSError`."""
     body = {
         "instance": waker.instance,
         "client": waker.client,
@@ -100,14 +100,14 @@ def ask(target: Target, waker: Waker, *, seconds: float = WAIT) -> Wake | None:
 
 
 def tell(target: Target, wake: Wake, result: str, said: str | None = None) -> None:
-    """Tell the hub what came of a wake. Raises `OSError`."""
+    """Report the result of a wake to the hub. Raises `OSError`."""
     took = int((time.monotonic() - wake.taken_at) * 1000)
     body = {"result": result, "said": said, "took_ms": took}
     http_request.call(target, "POST", f"/wakes/{wake.id}", body, until=time.monotonic() + SLACK)
 
 
 def leave(target: Target, waker: Waker) -> None:
-    """Tell the hub that the client is gone, which it would find out by itself a little later."""
+    """Tell the hub that the client is gone, which it would notice a little later."""
     path = f"/agents/{target.agent}/wakers/{waker.instance}"
     with suppress(OSError, ValueError):
         http_request.call(target, "DELETE", path, until=time.monotonic() + BRIEF)
@@ -116,8 +116,8 @@ def leave(target: Target, waker: Waker) -> None:
 def wait(target: Target, waker: Waker, bring: Bring, *, once: bool = False) -> bool:
     """Bring wakes to the client for as long as it lives; `once`: return True after the first.
 
-    A hub that is away is waited for. Returns False when the hub refuses. The process ends when a newer waiter of the
-    same client is there, or the client is not. Raises `OSError` where the data folder cannot be written.
+    An absent hub is waited for. Returns False when the hub refuses. The process ends when a newer waiter of the same
+    client is there, or the client is not. Raises `OSError` if the data folder takes no writes.
     """
     _watch(target, waker)
     pause = LEAST_PAUSE
@@ -138,9 +138,9 @@ def wait(target: Target, waker: Waker, bring: Bring, *, once: bool = False) -> b
 
 
 def beside(client: str, instance: str, method: str) -> tuple[Target, Waker] | None:
-    """The hub to ask, and the waker that asks, beside a run of the client; None where nothing was installed.
+    """Return the hub, and the waker beside a run of the client; None if nothing was installed.
 
-    When this process is ended by a signal, the hub hears of it at once.
+    When a signal ends this process, the hub hears of it at once.
     """
     import signal
 
@@ -161,7 +161,7 @@ def beside(client: str, instance: str, method: str) -> tuple[Target, Waker] | No
 
 
 def write_line(descriptor: int) -> Bring:
-    """Brings a wake as a line that the client reads."""
+    """Return a function that brings a wake as a line on the descriptor."""
 
     def bring(text: str) -> str:
         try:
@@ -174,7 +174,7 @@ def write_line(descriptor: int) -> Bring:
 
 
 def stay() -> None:
-    """Do nothing for as long as the client lives: there are some who would make a noise about our end."""
+    """Do nothing while the client lives: some clients complain about our end."""
     parents = _parents()
     while _parents() == parents:
         time.sleep(LOOK)
@@ -188,7 +188,7 @@ def _brought(target: Target, wake: Wake, bring: Bring) -> bool:
 
 
 class WaiterTurn:
-    """The claim to be the only waiter of a client: whoever writes the file last has it."""
+    """The claim to be the only waiter of a client: the last writer of the file has it."""
 
     __slots__ = ("_file", "_mark")
 
@@ -201,7 +201,7 @@ class WaiterTurn:
         self._mark = f"{os.getpid()} {os.urandom(8).hex()}"
 
     def take(self) -> None:
-        """Be the newest. Raises `OSError` where nothing can be written."""
+        """Become the newest waiter. Raises `OSError` if the disk takes no writes."""
         os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
         partial = f"{self._file}.{self._mark.replace(' ', '-')}"
         with open(partial, "w", encoding="ascii") as new:
@@ -209,7 +209,7 @@ class WaiterTurn:
         os.replace(partial, self._file)
 
     def is_ours(self) -> bool:
-        """Whether nobody newer is there."""
+        """Tell whether we are still the newest."""
         try:
             with open(self._file, encoding="ascii") as file:
                 return file.read(200) == self._mark
@@ -217,7 +217,7 @@ class WaiterTurn:
             return False
 
     def give_back(self) -> None:
-        """Leave nothing behind, unless somebody newer is there."""
+        """Remove the file, unless a newer waiter is there."""
         if self.is_ours():
             os.unlink(self._file)
 
@@ -241,7 +241,7 @@ def _watch(target: Target, waker: Waker) -> None:
 
 
 def _parents() -> tuple[int, ...]:
-    """The process that started us; and the one that started that, where it is only a shell in between."""
+    """Return the process that started us, and its parent if it is only a shell."""
     parent = os.getppid()
     try:
         with open(f"/proc/{parent}/stat", encoding="utf-8", errors="replace") as file:

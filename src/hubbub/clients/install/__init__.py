@@ -1,1 +1,1 @@
-"""Installers: how the hub gets into the configuration of each client, and out of it again without a trace."""
+"""Installers: put the hub into the configuration of each client, and take it out again without a trace."""

@@ -1,8 +1,8 @@
 """Claude Code: its server entry, its plugin for the whole user, or its hooks for one project.
 
-All of it by our own merge, though there are `claude mcp add` and `claude plugin install`: they write the files anew in
-their own form, and note this and that in them with every start. What stands in the settings is enough: the client takes
-up marketplaces and plugins from there at its next start, without a network.
+We merge all of it ourselves, though there are `claude mcp add` and `claude plugin install`: they rewrite the files in
+their own form, and note this and that in them with every start. The settings are enough: the client takes up
+marketplaces and plugins from there at its next start, without a network.
 
 For a user the plugin brings hooks, skills, commands and the monitor that wakes the client. In a project there are only
 hooks, in the settings that nobody shares, and one of them waits and wakes (`asyncRewake`): a project's install leaves
@@ -53,7 +53,7 @@ ALLOWED = tuple(f"mcp__{SERVER}__{tool}" for tool in UNATTENDED)
 
 @dataclass(frozen=True, slots=True)
 class ClientNotes:
-    """What the client itself will note of us at a place of its own, to be taken out with the rest."""
+    """Notes that the client itself will make of us, to be taken out with the rest."""
 
     file: Path
     keys: tuple[str, ...]
@@ -68,12 +68,12 @@ class ClientNotes:
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """What is done for the user, or for the project in the request's folder."""
+    """Return the steps for the user, or for the project in the request's folder."""
     return [*(_for_user(request) if request.is_user else _for_project(request))]
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What the client may do from now on, and what the person has to do."""
+    """Return the client's new permissions, and the person's remaining steps."""
     again = "start Claude Code anew if it runs already"
     granted = grant_note("Claude Code")
     return [granted, again] if request.is_user else [granted, export_note(request), again]
@@ -122,7 +122,7 @@ def _allowed(settings: Path) -> Iterator[InstallStep]:
 
 
 def _rendered(shipped: Traversable) -> Iterator[tuple[str, str]]:
-    """Each file of the marketplace: its place, and its text with the absolute commands of this installation."""
+    """Yield each file of the marketplace: its place, and its text with the absolute commands of this installation."""
     for part in SHIPPED:
         for place, file in _below(shipped.joinpath(part), part):
             yield place, rendered(file.read_text("utf-8"), NAME)

@@ -1,6 +1,6 @@
 """Claude Desktop: starts its servers itself, so it gets `hubbub mcp`, and the token stays in our folder.
 
-Servers with an address come to it from its maker's cloud only, from where a private hub cannot be reached.
+It reaches servers with an address only from its maker's cloud, where a private hub is out of reach.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from hubbub.settings import variable
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The program in the configuration of the user."""
+    """Return the step that puts the program into the user's configuration."""
     hub = ["--url", request.url] if request.data is None else ["--data", str(request.data)]
     command, *options = program()
     entry: dict[str, object] = {
@@ -27,7 +27,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(_request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return ("restart Claude Desktop",)
 
 

@@ -1,4 +1,4 @@
-"""What an installer knows of its client, and what it is told about the place and the hub."""
+"""The parts of an installer: its client's facts, and the request with the place and the hub."""
 
 import os
 import shlex
@@ -22,7 +22,7 @@ UNATTENDED = ("join", "inbox", "send", "task", "board", "files", "share")
 
 @dataclass(frozen=True, slots=True)
 class UserFolders:
-    """Where a person's files are on this machine."""
+    """The places of a person's files on this machine."""
 
     home: Path
     environment: Mapping[str, str]
@@ -30,12 +30,12 @@ class UserFolders:
 
     @staticmethod
     def this() -> "UserFolders":
-        """This one."""
+        """Return the folders of the present user."""
         return UserFolders(Path.home(), os.environ, sys.platform)
 
     @property
     def applications(self) -> Path:
-        """Where programs keep what is theirs: XDG's folder, macOS's, Windows'."""
+        """The folder of programs' own files: XDG's, macOS's or Windows'."""
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         if self.platform == "win32":
@@ -48,13 +48,13 @@ class UserFolders:
         return self.path("XDG_CONFIG_HOME", self.home / ".config")
 
     def path(self, variable: str, usual: Path) -> Path:
-        """The file or folder that a variable names, else the usual one; whole, since an uninstall starts anywhere."""
+        """Return the absolute path that a variable names, else the usual one: an uninstall may start anywhere."""
         return Path(self.environment.get(variable) or usual).expanduser().absolute()
 
 
 @dataclass(frozen=True, slots=True)
 class InstallRequest:
-    """What is to be installed: for whom, where, and which hub. `folder` is the project's, in that scope.
+    """A request to install: the scope, the place and the hub. `folder` is the project's, in that scope.
 
     `config` is hubbub's own folder of configuration, `data` that of a hub on this machine, else None. `token` is the
     agent's, which belongs in no project's file.
@@ -73,7 +73,7 @@ class InstallRequest:
 
     @property
     def mcp(self) -> str:
-        """Where the hub speaks MCP in its own tongue."""
+        """The address of the hub's MCP endpoint with its own tools."""
         return f"{self.url.rstrip('/')}/mcp"
 
     @property
@@ -83,11 +83,11 @@ class InstallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClientInstaller:
-    """One client: `changes` makes its plan, `notes` says what is left for the person to do.
+    """One client: `changes` makes its plan, `notes` lists the person's remaining steps.
 
     `words` are those that it replaces in a header: a pattern with a group `variable`, `file` or `secret`; None if it
-    replaces none. `no_project` is the sentence that refuses the project scope, where there is none. `is_bridged`
-    says that it starts `hubbub mcp` instead of connecting to an address.
+    replaces none. `no_project` is the sentence that refuses the project scope, where there is none. `is_bridged` says
+    that it starts `hubbub mcp` instead of connecting to an address.
     """
 
     name: str
@@ -100,18 +100,18 @@ class ClientInstaller:
 
 
 def grant_note(client: str) -> str:
-    """What the client will no longer ask the person about."""
+    """Say which tools the client may use without asking the person."""
     tools = f"{', '.join(UNATTENDED[:-1])} and {UNATTENDED[-1]}"
     return f"{client} may use {len(UNATTENDED)} tools of the hub without asking you: {tools}; not ask"
 
 
 def bearer(token: str) -> str:
-    """The value of the header that says who calls; `token` may be the client's word for a variable."""
+    """Return the value of the Authorization header; `token` may be the client's word for a variable."""
     return f"Bearer {token}"
 
 
 def export_note(request: InstallRequest) -> str:
-    """What a person does so that the client finds the token in its environment."""
+    """Say how the person puts the token into the client's environment."""
     return (
         f'start the client with its token: export {VARIABLE}="$(cat {shlex.quote(str(request.token_file))})"'
     )

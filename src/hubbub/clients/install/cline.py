@@ -18,7 +18,7 @@ SETTINGS = Path(".cline", "data", "settings", "cline_mcp_settings.json")
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the settings of the user."""
+    """Return the step that puts the server into the user's settings."""
     entry = {
         "type": "streamableHttp",
         "url": request.mcp,
@@ -29,7 +29,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return (export_note(request),)
 
 

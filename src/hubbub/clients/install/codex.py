@@ -1,11 +1,11 @@
 """Codex: a table in `config.toml`, with the token in a variable that it reads from its own `.env`.
 
 `codex mcp add` keeps neighbours and comments, and takes no entry for a project: we splice in both scopes. The hooks
-stand in a file of their own beside it; Codex runs them after the person has trusted them, and nobody else can. The
-skills of the plugin are put where Codex looks for some: as a plugin of its own it would bring hooks and server twice.
+stand in a file of their own beside it; Codex runs them after the person has trusted them, and nobody else can do that.
+The skills of the plugin are put into Codex's own folder of skills: a plugin would bring hooks and server twice.
 
-All windows of Codex share one server, which read its variables when it started. So that a window which is open already
-finds the token too, that server is started anew, unless it is in the middle of something: the windows stay.
+All windows of Codex share one server, which read its variables when it started. So that an open window finds the token
+too, that server is restarted, unless it is busy: the windows stay.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ ALLOWED = {tool: {"approval_mode": "approve"} for tool in UNATTENDED}
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the configuration of the scope; for the whole user also the variable that holds the token."""
+    """Return the steps for the server in the scope's configuration; for the whole user also the token's variable."""
     entry = {"url": request.mcp, "bearer_token_env_var": VARIABLE, "tools": ALLOWED}
     file = _folder(request) / "config.toml"
     made: list[InstallStep] = [ConfigEntry(file, "toml", ("mcp_servers", SERVER), entry, same="url")]
@@ -46,7 +46,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What the client may do from now on, and what is left to do."""
+    """Return the client's new permissions, and the person's remaining steps."""
     granted = grant_note("Codex")
     trust = "Codex asks once whether you trust the hooks (or say /hooks there): they claim the files that it edits"
     if request.is_user:

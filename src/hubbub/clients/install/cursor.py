@@ -21,7 +21,7 @@ VERSION = 1  # of the form of the file
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the configuration of the scope."""
+    """Return the step that puts the server into the scope's configuration."""
     entry = {"url": request.mcp, "headers": {"Authorization": bearer(f"${{env:{VARIABLE}}}")}}
     hooks = _folder(request) / "hooks.json"
     return [
@@ -32,7 +32,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return (export_note(request),)
 
 

@@ -1,7 +1,7 @@
-"""The files that a plan would change, in memory first, and then on the disk: all of them or none.
+"""Files of a plan, changed in memory first, and then on the disk: all of them or none.
 
-A file is replaced by a finished one, at the place that a symbolic link leads to, with the rights that it had; what it
-was before lies beside it until the uninstall. Two installers do not write at the same time.
+A file is replaced by a finished one, at the target of a symbolic link, with the rights that it had; a copy of the old
+one lies beside it until the uninstall. Two installers do not write at the same time.
 """
 
 import difflib
@@ -25,11 +25,11 @@ STAMPED = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 
 
 class FileChanged(HubError):
-    """A file is no longer what the plan was made for; nothing was written."""
+    """A file has changed since the plan was made; nothing was written."""
 
 
 class FileChanges:
-    """The present content of files, and what it is to be: text, or None for no file."""
+    """The present content of files, and their new content: text, or None for no file."""
 
     def __init__(self) -> None:
         self._before: dict[Path, str | None] = {}
@@ -39,18 +39,18 @@ class FileChanges:
         self._made: list[Path] = []
 
     def read(self, path: Path) -> str | None:
-        """The text of the file as it is to be. Raises `Unreadable` for one that is no text or cannot be read."""
+        """Return the new text of the file. Raises `Unreadable` if it is no text or cannot be read."""
         if path not in self._before:
             self._before[path] = self._after[path] = _read(path)
         return self._after[path]
 
     def write(self, path: Path, text: str) -> None:
-        """Let the file hold `text`."""
+        """Set the new text of the file."""
         self.read(path)
         self._after[path] = text
 
     def mode(self, path: Path) -> int:
-        """The rights that the file is to have."""
+        """Return the new rights of the file."""
         return self.modes.get(path, _mode(path))
 
     def remove(self, path: Path) -> None:
@@ -58,12 +58,12 @@ class FileChanges:
         self._after[path] = None
 
     def was(self, path: Path) -> str | None:
-        """The text of the file as it is on the disk."""
+        """Return the text of the file on the disk."""
         self.read(path)
         return self._before[path]
 
     def changed(self) -> list[Path]:
-        """The files whose content would differ."""
+        """Return the files whose content would change."""
         return [
             path
             for path, text in self._after.items()
@@ -71,11 +71,11 @@ class FileChanges:
         ]
 
     def diff(self) -> str:
-        """What would change, as a unified diff, with tokens masked."""
+        """Return the changes as a unified diff, with tokens masked."""
         return "".join(self._diff_of(path) for path in self.changed())
 
     def commit(self) -> None:
-        """Write what changed. Raises `FileChanged` before anything was written, `OSError` after which to `revert`."""
+        """Write the changes. Raises `FileChanged` before anything is written, `OSError` after which to `revert`."""
         for path in self.changed():
             if not self._is_still(path):
                 raise FileChanged(f"{path} was changed just now by another program; try again")
@@ -94,7 +94,7 @@ class FileChanges:
                     left.unlink(missing_ok=True)
 
     def revert(self) -> None:
-        """Let the files that were written be as they were before, and the folders made for them be gone."""
+        """Restore the written files, and remove the folders made for them."""
         for path, mode in self._written.items():
             text = self._before[path]
             _replace(path, None if text is None else _partial(path, text, mode))
@@ -119,7 +119,7 @@ class FileChanges:
 
 @contextmanager
 def locked(config: Path) -> Iterator[None]:
-    """Let nobody else install or uninstall meanwhile. The folder itself is the lock, and goes if it is left empty."""
+    """Lock out other installs and uninstalls. The folder itself is the lock, and goes if it is left empty."""
     while True:
         durable_files.make_folder(config, 0o700)
         lock = os.open(config, os.O_RDONLY)
@@ -137,14 +137,14 @@ def locked(config: Path) -> Iterator[None]:
 
 
 def backup_of(path: Path) -> Path:
-    """Where the file is kept as it was, beside it."""
+    """Return a place for the backup, beside the file."""
     target = Path(os.path.realpath(path))
     stamp = time.strftime(STAMP, time.gmtime())
     return target.with_name(f"{target.name}.hubbub-{stamp}.bak")
 
 
 def is_backup(path: Path, of: Path) -> bool:
-    """Whether the file is one in which `of` could be kept as it was."""
+    """Tell whether the file may be a backup of `of`."""
     target = Path(os.path.realpath(of))
     stamp = path.name.removeprefix(f"{target.name}.hubbub-").removesuffix(".bak")
     return (
@@ -153,7 +153,7 @@ def is_backup(path: Path, of: Path) -> bool:
 
 
 def digest(text: str) -> str:
-    """By what a text is recognised as the one that we wrote."""
+    """Return the digest by which we recognise our own text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -164,19 +164,19 @@ def write_new(path: Path, text: str, *, like: Path) -> None:
 
 
 def missing_folders(path: Path) -> list[Path]:
-    """The folders above the file that are not there yet, innermost first."""
+    """Return the missing folders above the file, innermost first."""
     return [each for each in Path(os.path.realpath(path)).parents if not each.exists()]
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Take away those of the folders, innermost first, that hold nothing any more."""
+    """Remove the empty ones of the folders, innermost first."""
     for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
         with suppress(OSError):
             folder.rmdir()
 
 
 def masked(text: str) -> str:
-    """The text without the secret part of any token."""
+    """Mask the secret part of any token in the text."""
     return SECRET.sub(r"\1…", text)
 
 
@@ -203,7 +203,7 @@ def _read(path: Path) -> str | None:
 
 
 def _partial(path: Path, text: str, mode: int) -> Path:
-    """A finished file beside the one that it will replace."""
+    """Write a finished file beside the one that it will replace."""
     target = Path(os.path.realpath(path))
     durable_files.make_folder(target.parent)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -219,7 +219,7 @@ def _partial(path: Path, text: str, mode: int) -> Path:
 
 
 def _mode(path: Path) -> int:
-    """The rights of the file; of one that is not there, those that the person gives to new ones."""
+    """Return the rights of the file; for a missing one, the person's usual ones."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)

@@ -1,8 +1,8 @@
 """Gemini CLI: `mcpServers` in `settings.json`, a JSON file with comments.
 
-`gemini mcp add` keeps comments, but writes the whole file anew in its own indentation: we splice instead. In a
-project the token is a variable of the environment. Gemini 0.61 reads `~/.gemini/.env` too late for its own settings,
-and then sends no token at all: so the user's own file holds it, and is for its owner alone from then on.
+`gemini mcp add` keeps comments, but rewrites the whole file in its own indentation: we splice instead. In a project the
+token is a variable of the environment. Gemini 0.61 reads `~/.gemini/.env` too late for its own settings, and then sends
+no token at all: so the user's own file holds it, and is for its owner alone from then on.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ WORDS = r"\$(?P<brace>\{)?(?P<variable>\w+)(?(brace)\})"
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server and the hooks in the settings of the scope, and the skills beside them."""
+    """Return the steps for server and hooks in the scope's settings, and the skills beside them."""
     entry = {
         "url": request.mcp,
         "type": "http",
@@ -40,7 +40,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return () if request.is_user else (export_note(request),)
 
 

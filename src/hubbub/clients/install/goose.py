@@ -1,6 +1,6 @@
 """Goose: an extension in `config.yaml`, which wants a name and a description of every extension.
 
-Goose looks the variables named in `env_keys` up in its environment, then among its own secrets, and puts them into the
+Goose looks up the variables in `env_keys` in its environment, then among its own secrets, and puts them into the
 headers.
 """
 
@@ -22,7 +22,7 @@ EXTENSION = "hub"
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The extension in the configuration of the user."""
+    """Return the step that puts the extension into the user's configuration."""
     entry = {
         "enabled": True,
         "type": "streamable_http",
@@ -38,7 +38,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return (export_note(request),)
 
 

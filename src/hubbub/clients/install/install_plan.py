@@ -1,7 +1,7 @@
-"""What an install would do, made before anything is done: shown by `--dry-run`, done at once, undone to the byte.
+"""The plan of an install, made before anything is done: shown by `--dry-run`, done at once, undone to the byte.
 
-A plan is a list of changes, each of which says in facts (JSON) how it is undone; the record keeps the facts. An
-install over an earlier one undoes that first, in memory, so that what was there before either is never lost.
+A plan is a list of changes, each with facts (JSON) for its undoing, which the record keeps. An install over an earlier
+one undoes that first, in memory, so that the state before either is never lost.
 """
 
 import os
@@ -32,9 +32,9 @@ OTHERS = 0o077
 
 
 class CannotInstall(HubError):
-    """A client, or its configuration, to which this cannot be done; the message is one sentence.
+    """The client, or its configuration, does not allow this; the message is one sentence.
 
-    `snippet` is what a person would paste to do it by hand: lines.
+    `snippet` are the lines that a person would paste to do it by hand.
     """
 
     def __init__(self, sentence: str, snippet: str | None = None) -> None:
@@ -43,17 +43,17 @@ class CannotInstall(HubError):
 
 
 class InstallStep(Protocol):
-    """One thing that an install does."""
+    """One step of an install."""
 
     def make(self, plan: "InstallPlan") -> None:
-        """Do it in the plan's files, and note there how it is undone."""
+        """Do the step in the plan's files, and note there how to undo it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
     """One value at one place of a configuration file, such as `("mcpServers", "hubbub")`.
 
-    `same` names the field that says whether what is there already means the same hub; without it, any other value is
+    `same` names the field that shows whether an existing value means the same hub; without it, any other value is
     somebody else's. `language` is one of `EDITORS`. A `private` file is made for its owner alone.
     """
 
@@ -89,7 +89,7 @@ class ConfigEntry:
 
 @dataclass(frozen=True, slots=True)
 class ConfigListItem:
-    """One element of a list in a configuration file, such as a hook: never in place of others.
+    """One element of a list in a configuration file, such as a hook; it never replaces others.
 
     `mark` is a text that only our element holds: the exact command.
     """
@@ -144,15 +144,15 @@ class ClientCommand:
         plan.commands.append(self)
 
     def run(self) -> None:
-        """Raises `CannotInstall` with what the program said, if it fails."""
+        """Run the program. Raises `CannotInstall` with its words, if it fails."""
         run(self.argv, self.environment)
 
 
 @dataclass(slots=True)
 class InstallPlan:
-    """What will be done. `conflicts` are sentences that need `--force`; `notes` tell the person what is left to do.
+    """The steps to do. `conflicts` are sentences that need `--force`; `notes` list the person's remaining steps.
 
-    `done` is what the record keeps: facts by which `undo.py` takes all of it back.
+    `done` goes into the record: facts by which `undo.py` takes all of it back.
     """
 
     files: FileChanges = field(default_factory=FileChanges)
@@ -165,25 +165,25 @@ class InstallPlan:
     held: set[tuple[Path, Keys]] = field(default_factory=set)  # where what is there is an earlier install's
 
     def add(self, changes: Sequence[InstallStep]) -> None:
-        """Do all of `changes`. Raises `CannotInstall` for a file that cannot be edited, with what to paste instead."""
+        """Make all of `changes`. Raises `CannotInstall` for a file that cannot be edited, with text to paste."""
         for change in changes:
             change.make(self)
 
     def require_inside(self, folder: Path) -> None:
-        """Raise `CannotInstall` for a file that a link leads out of the folder: others made the link."""
+        """Raise `CannotInstall` if a link of somebody else's leads the file out of the folder."""
         for path in self.files.changed():
             if not (real := path.resolve()).is_relative_to(folder.resolve()):
                 raise CannotInstall(f"{path} leads out of the project, to {real}; nothing was changed")
 
     def diff(self) -> str:
-        """What changes in files, and what is run; tokens masked."""
+        """Return the changes of files and the programs to run; tokens masked."""
         return self.files.diff() + "".join(f"$ {masked(shlex.join(each.argv))}\n" for each in self.commands)
 
     def is_empty(self) -> bool:
         return not self.files.changed() and not self.commands
 
     def apply(self, config: Path, then: Callable[[], None]) -> None:
-        """Do it: the files, then the commands, and `then`; all of it or nothing. `config` is where the record is.
+        """Carry out the plan: the files, then the commands, and `then`; all or nothing. `config` holds the record.
 
         Raises `CannotInstall` for a failed program, `FileChanged` for a file that others wrote meanwhile, `OSError`.
         """
@@ -202,12 +202,12 @@ class InstallPlan:
             self._drop_backups(self._kept())
 
     def text_of(self, change: ConfigEntry | ConfigListItem) -> str:
-        """The text of the change's file as it is to be; of none, the empty one."""
+        """Return the new text of the change's file; of a missing one, the empty text."""
         with explained(change):
             return self.files.read(change.file) or ""
 
     def whole(self, path: Path) -> str | None:
-        """Return the text of a file as it is to be, None for none; raise `CannotInstall` if it cannot be read."""
+        """Return the new text of a file, None for none; raise `CannotInstall` if it cannot be read."""
         try:
             return self.files.read(path)
         except Unreadable as error:
@@ -219,14 +219,14 @@ class InstallPlan:
             return EDITORS[change.language].load(self.text_of(change))
 
     def write(self, change: ConfigEntry | ConfigListItem, text: str, facts: Facts) -> None:
-        """Let the change's file hold `text`, and remember by what it is undone."""
+        """Set the new text of the change's file, and note how to undo it."""
         self.prepare(change.file, private=isinstance(change, ConfigEntry) and change.private)
         self.files.write(change.file, text)
         where = {"file": str(change.file), "language": change.language, "keys": [*change.keys]}
         self.done.append({**where, "end": newline(text), **facts})
 
     def prepare(self, path: Path, *, private: bool) -> None:
-        """Remember what is made around a file before it is first written: folders, the file, a backup, its rights."""
+        """Note everything made around a file before its first write: folders, the file, a backup, its rights."""
         if not any(each.get("file") == str(path) for each in self.done):
             self._surround(path)
         mode = self.files.mode(path)
@@ -235,7 +235,7 @@ class InstallPlan:
             self.files.modes[path] = mode & ~OTHERS
 
     def own_folders(self, path: Path, made: Sequence[Path]) -> None:
-        """Remember that those above the file which are in `made`, or of an earlier install, go when they are empty."""
+        """Note that folders above the file go when empty, if they are in `made`, or of an earlier install."""
         above = Path(os.path.realpath(path)).parents
         folders = [*made, *(each for each in self.folders if each in above)]
         self.folders = [each for each in self.folders if each not in folders]
@@ -258,7 +258,7 @@ class InstallPlan:
                 write_new(backup, text, like=path)
 
     def _drop_backups(self, kept: set[Path]) -> None:
-        """Take the backups away that this plan or an earlier one made, but those to be kept."""
+        """Remove the backups of this plan and earlier ones, except those to keep."""
         for backup in {*self.backups.values(), *(backup for _, backup in self._backups())} - kept:
             backup.unlink(missing_ok=True)
 
@@ -270,7 +270,7 @@ class InstallPlan:
 
 
 def holds(value: Any, mark: str) -> bool:
-    """Whether a text that is `mark` is anywhere in the value."""
+    """Tell whether the text `mark` is anywhere in the value."""
     if isinstance(value, dict):
         return any(holds(each, mark) for each in value.values())
     if isinstance(value, list):
@@ -279,7 +279,7 @@ def holds(value: Any, mark: str) -> bool:
 
 
 def run(argv: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Run a client's own program; what it printed. Raises `CannotInstall` with its last line, if it fails."""
+    """Run a client's own program and return its output. Raises `CannotInstall` with its last line, if it fails."""
     try:
         ended = subprocess.run(
             argv,
@@ -300,7 +300,7 @@ def run(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 @contextmanager
 def explained(change: ConfigEntry | ConfigListItem) -> Iterator[None]:
-    """Say of which file it is that it cannot be edited, and what to paste there by hand."""
+    """Say which file cannot be edited, and what to paste there by hand."""
     try:
         yield
     except Unreadable as error:

@@ -1,7 +1,7 @@
-"""Having a client tell the hub what it uses, where it can: by OTLP, to the hub's own addresses.
+"""Metering: a client reports its use to the hub, where it can, by OTLP, to the hub's own addresses.
 
-Many have a client report to something of their own already. Where any of our places is taken, nothing is changed, and a
-note says so: what others see is worth more than what we would.
+Many clients report to another receiver already. If any of our places is taken, nothing is changed, and a note says so:
+an existing receiver goes before ours.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ LOGS = "/v1/logs"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Entries that are made together, and only where nothing stands at any of their places, nor at those `beside`."""
+    """Entries made together, and only if nothing stands at any of their places, nor at those `beside`."""
 
     client: str
     file: Path
@@ -47,7 +47,7 @@ class Offer:
 
 
 def claude_code(request: InstallRequest, settings: Path) -> Offer:
-    """Claude Code reads it as its environment; events are enough, and are told within seconds."""
+    """Return Claude Code's entries, in its environment; events are enough, and are sent within seconds."""
     told = {
         "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
         "OTEL_LOGS_EXPORTER": "otlp",
@@ -66,7 +66,7 @@ def claude_code(request: InstallRequest, settings: Path) -> Offer:
 
 
 def codex(request: InstallRequest, file: Path) -> Offer:
-    """Codex has a table for it, in which a token stands as it is: the file is for its owner alone from then on."""
+    """Return Codex's entries, in its own table; it holds the token itself, so the file is private from then on."""
     exporter = {
         "endpoint": request.url.rstrip("/") + LOGS,
         "protocol": "json",

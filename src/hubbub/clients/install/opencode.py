@@ -1,7 +1,7 @@
 """opencode: `mcp` in `opencode.json`, or in `opencode.jsonc` where that is the one there.
 
-`opencode mcp add` writes the file anew: we splice. It reads a file into a value by itself, so that the token stays in
-ours. Our plugin, a file in its folder of plugins, claims files and wakes it; the skills stand beside it.
+`opencode mcp add` rewrites the file: we splice. opencode reads a file into a value by itself, so that the token stays
+in ours. Our plugin, a file in its folder of plugins, claims files and wakes it; the skills stand beside it.
 """
 
 import json
@@ -27,7 +27,7 @@ SHIPPED = 'const HOOK = ["hubbub-hook"]'  # in the plugin as it is shipped
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the configuration of the scope."""
+    """Return the step that puts the server into the scope's configuration."""
     word = f"{{file:{request.token_file}}}" if request.is_user else f"{{env:{VARIABLE}}}"
     entry = {"type": "remote", "url": request.mcp, "headers": {"Authorization": bearer(word)}}
     return [
@@ -38,18 +38,18 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return () if request.is_user else (export_note(request),)
 
 
 def _rendered() -> str:
-    """The plugin, with the absolute command of this installation."""
+    """Return the plugin, with the absolute command of this installation."""
     text = files(plugin).joinpath("opencode", "hub.ts").read_text("utf-8")
     return text.replace(SHIPPED, f"const HOOK = {json.dumps(program())}")
 
 
 def _own(request: InstallRequest) -> Path:
-    """The folder of what belongs to opencode alone."""
+    """Return opencode's own folder."""
     return request.machine.xdg / "opencode" if request.is_user else request.folder / ".opencode"
 
 

@@ -1,6 +1,6 @@
-"""What the plugin ships for a client, as changes of its install: its hooks and skills are written once, in there.
+"""The plugin's files for a client, as steps of its install: its hooks and skills are written once, in there.
 
-The plugin calls `hubbub-hook` by its name; what is installed has the absolute command of this installation.
+The plugin calls `hubbub-hook` by its name; an install has the absolute command of this installation.
 """
 
 import json
@@ -17,14 +17,14 @@ SKILLS = "plugins/hubbub/skills"
 
 
 def rendered(text: str, client: str) -> str:
-    """A file of the plugin with the absolute commands of this installation."""
+    """Return a file of the plugin with the absolute commands of this installation."""
     return re.sub(
         rf'"hubbub-hook {client} (\w+)"', lambda found: json.dumps(hook_command(client, found[1])), text
     )
 
 
 def hook_items(file: Path, language: str, place: str, client: str) -> Iterator[ConfigListItem]:
-    """The hooks in a file of the plugin, as elements of the lists in a configuration file of the client."""
+    """Yield the hooks in a file of the plugin, as elements of the lists in the client's configuration."""
     text = files(plugin).joinpath(place).read_text("utf-8")
     for event, hooks in json.loads(rendered(text, client))["hooks"].items():
         for each in hooks:
@@ -32,6 +32,6 @@ def hook_items(file: Path, language: str, place: str, client: str) -> Iterator[C
 
 
 def skill_files(folder: Path) -> Iterator[OwnedFile]:
-    """What tells a model how to work with others through the hub, and how to lead them; `folder` is for all skills."""
+    """Yield the skills: how a model works with others through the hub, and leads them; `folder` is for all skills."""
     for each in sorted(files(plugin).joinpath(SKILLS).iterdir(), key=lambda skill: skill.name):
         yield OwnedFile(folder / each.name / "SKILL.md", each.joinpath("SKILL.md").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Taking back what an install did, from the facts that it left: exactly ours goes, whatever others changed since."""
+"""Undoing an install by the facts that it left: exactly our parts go, whatever others have changed since."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ SCHEMA = "$schema"  # which opencode puts into every file that it reads
 
 
 def undo(plan: InstallPlan, done: Sequence[Facts]) -> None:
-    """Have the files be as if `done` had not been, last first. What others made of it since stays, with a note.
+    """Restore the files from before `done`, last step first. Later changes of others stay, with a note.
 
     The facts may have been changed, too: nothing is deleted that does not look like ours, and no program is run.
     Raises `CannotInstall` for a file that cannot be edited any more, and for facts that no install leaves.
@@ -26,7 +26,7 @@ def undo(plan: InstallPlan, done: Sequence[Facts]) -> None:
 
 
 def held(files: FileChanges, done: Sequence[Facts]) -> set[tuple[Path, Keys]]:
-    """Where what `done` has put is still there: the file and the keys, which are none for a whole file."""
+    """Return the places where entries of `done` still stand: file and keys, without keys for a whole file."""
     return {
         (Path(facts["file"]), tuple(facts.get("keys", ())))
         for facts in done
@@ -73,7 +73,7 @@ def _item(plan: InstallPlan, facts: Facts) -> None:
 
 
 def _trace(facts: Facts, text: str) -> Trace:
-    """What the edit put around its entry, with the line ends that the text has by now."""
+    """Return the edit's text around its entry, with the present line ends of the file."""
     return Trace.of(facts).in_lines_of(text, facts.get("end", "\n"))
 
 
@@ -96,7 +96,7 @@ def _create(plan: InstallPlan, facts: Facts) -> None:
 
 
 def _says_nothing(text: str) -> bool:
-    """Whether a file that we made holds nothing of anybody's by now."""
+    """Tell whether a file that we made holds nothing of anybody's by now."""
     if not text.strip():
         return True
     try:
@@ -134,7 +134,7 @@ def _edit(plan: InstallPlan, facts: Facts, edit: Callable[[str], str]) -> None:
 
 
 def _is_ours(present: Any, same: list[Any] | None) -> bool:
-    """Whether what is there still leads to our hub; other fields of it may have been changed by the client."""
+    """Tell whether the present value still leads to our hub; the client may have changed its other fields."""
     return same is None or (isinstance(present, dict) and bool(present.get(same[0]) == same[1]))
 
 

@@ -1,7 +1,7 @@
-"""Whether an installed client will reach the hub: by doing what it will do, with what is in its files now.
+"""Verification of an install: connects like the client, with the present content of its files.
 
 The entry is read back from the client's file and the token is found as the client would find it; then its tools are
-listed over MCP. That a file exists says nothing.
+listed over MCP. The mere existence of a file proves nothing.
 """
 
 import json
@@ -33,7 +33,7 @@ HEADER = re.compile(r"Bearer ([!-~]+)")
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """How the try went, in a sentence, and what to do if it did not go well."""
+    """The result of the try, in a sentence, and the remedy if it failed."""
 
     well: bool
     found: str
@@ -41,7 +41,7 @@ class VerifyResult:
 
 
 class _Failed(Exception):
-    """The try came to nothing; what was found, and what to do if it is not to install again."""
+    """The try failed: its finding, and the remedy if it is not a new install."""
 
     def __init__(self, found: str, do: str | None = None) -> None:
         super().__init__(found)
@@ -49,7 +49,7 @@ class _Failed(Exception):
 
 
 def verify(install: Install, environment: Mapping[str, str] = os.environ) -> VerifyResult:
-    """Connect as the client would that is started with `environment`. Takes up to `PATIENCE` seconds."""
+    """Connect like the client that is started with `environment`. Takes up to `PATIENCE` seconds."""
     again = f"hubbub install {install.client} --scope {install.scope} --as {install.agent}"
     try:
         entry, address = _entry(install, again)
@@ -65,7 +65,7 @@ def verify(install: Install, environment: Mapping[str, str] = os.environ) -> Ver
 
 
 def _entry(install: Install, again: str) -> tuple[dict[str, Any], str]:
-    """What the client's file says about the hub now, and under which key the client looks for the address."""
+    """Return the present entry in the client's file, and the key of the address in it."""
     for facts in install.changes:
         if facts["do"] == "entry" and _is_server(facts["same"], facts["keys"]):
             found = _present(facts)
@@ -126,7 +126,7 @@ def _connected(
 
 
 def _require_itself(authorization: str, install: Install) -> None:
-    """A good token may be somebody else's, as whom the client would speak."""
+    """Check that the token is the client's own: a valid one may belong to another agent."""
     with closing(Hub(install.url, authorization.removeprefix("Bearer "), project=install.project)) as hub:
         try:
             agent = hub.get("/me")["agent"]
@@ -140,7 +140,7 @@ def _require_itself(authorization: str, install: Install) -> None:
 
 
 def _starts_a_program(install: Install) -> bool:
-    """Whether the client is one that we made start a program; no other entry says what is run here."""
+    """Tell whether we made the client start a program; programs of other entries are not run here."""
     return install.client in CLIENTS and CLIENTS[install.client].is_bridged
 
 
@@ -153,7 +153,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _authorization(entry: Mapping[str, Any], install: Install, environment: Mapping[str, str]) -> str:
-    """The value of the header, with the words of the client's language replaced as it does it."""
+    """Return the value of the header, with the words of the client's language replaced."""
     if (name := entry.get("bearer_token_env_var")) is not None:
         written = f"Bearer {_variable(str(name), install, environment)}"
     else:
@@ -169,7 +169,7 @@ def _authorization(entry: Mapping[str, Any], install: Install, environment: Mapp
 
 
 def _given(entry: Mapping[str, Any]) -> str:
-    """What the entry says to send; names of headers are the same in any case."""
+    """Return the header in the entry; names of headers are the same in any case."""
     headers = entry.get("headers")
     given = {str(name).lower(): value for name, value in headers.items()} if isinstance(headers, dict) else {}
     found = given.get("authorization")
@@ -179,7 +179,7 @@ def _given(entry: Mapping[str, Any]) -> str:
 
 
 def _value(word: Mapping[str, str | None], install: Install, environment: Mapping[str, str]) -> str:
-    """What the client has for a word. A secret that it keeps itself is taken for the one that it was given."""
+    """Return the client's value of a word. A secret that it stores itself counts as the one it was given."""
     if file := word.get("file"):
         return _text(Path(file))
     if name := word.get("variable"):
@@ -188,7 +188,7 @@ def _value(word: Mapping[str, str | None], install: Install, environment: Mappin
 
 
 def _variable(name: str, install: Install, environment: Mapping[str, str]) -> str:
-    """A variable as the client finds it. The one that a person is to export is taken for exported."""
+    """Return a variable as the client finds it. One that a person is to export counts as exported."""
     kept = _variables(install)
     if value := kept.get(name) or environment.get(name):
         return value
@@ -205,7 +205,7 @@ def _own(install: Install) -> str:
 
 
 def _variables(install: Install) -> dict[str, str | None]:
-    """The variables that the client reads from files of its own: None where they are gone."""
+    """Return the variables that the client reads from files of its own: None for missing ones."""
     ours = [each for each in install.changes if each["do"] == "entry" and each["keys"][-1] == VARIABLE]
     found = {each["keys"][-1]: _present(each) for each in ours}
     return {name: value if isinstance(value, str) else None for name, value in found.items()}
@@ -233,7 +233,7 @@ def _asked(
     params: Mapping[str, Any],
     headers: Mapping[str, str],
 ) -> tuple[dict[str, Any], str | None]:
-    """The result of a call, and the name that the server gave to the connection."""
+    """Return the result of a call, and the server's name for the connection."""
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     reply = http.post(url, json=message, headers=headers)
     if reply.status_code in {401, 403}:
@@ -248,7 +248,7 @@ def _asked(
 
 
 def _started(entry: Mapping[str, Any], again: str) -> int:
-    """How many tools the program on standard input and output has."""
+    """Start the program on standard input and output, and count its tools."""
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _greeting()},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},

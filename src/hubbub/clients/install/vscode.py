@@ -12,7 +12,7 @@ WORDS = rf"{NAMED}|\$\{{input:(?P<secret>[\w-]+)\}}"
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the configuration of the scope, and the input that asks for its token."""
+    """Return the steps for the server in the scope's configuration, and the input that asks for its token."""
     headers = {"Authorization": bearer(f"${{input:{INPUT}}}")}
     server = {"type": "http", "url": request.mcp, "headers": headers}
     asked = {
@@ -29,7 +29,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return (f"VS Code will ask for the token once; it is in {request.token_file}",)
 
 

@@ -1,4 +1,4 @@
-"""Windsurf: `mcpServers` in its one `mcp_config.json`; the address is its `serverUrl`, and nothing else connects."""
+"""Windsurf: `mcpServers` in its one `mcp_config.json`; its `serverUrl` is the address, and no other key works."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,14 @@ from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the configuration of the user."""
+    """Return the step that puts the server into the user's configuration."""
     file = request.machine.home / ".codeium" / "windsurf" / "mcp_config.json"
     entry = {"serverUrl": request.mcp, "headers": {"Authorization": bearer(f"${{env:{VARIABLE}}}")}}
     return [ConfigEntry(file, "json", ("mcpServers", SERVER), entry, same="serverUrl")]
 
 
 def notes(request: InstallRequest) -> Sequence[str]:
-    """What is left to do."""
+    """Return the person's remaining steps."""
     return (export_note(request),)
 
 

@@ -18,14 +18,14 @@ from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
-    """The server in the settings of the user."""
+    """Return the step that puts the server into the user's settings."""
     entry = {"url": request.mcp, "headers": {"Authorization": bearer(request.token)}}
     file = _folder(request.machine) / "settings.json"
     return [ConfigEntry(file, "jsonc", ("context_servers", SERVER), entry, same="url", private=True)]
 
 
 def notes(_request: InstallRequest) -> Sequence[str]:
-    """What is left to do: nothing."""
+    """Return no steps: none remain."""
     return ()
 
 

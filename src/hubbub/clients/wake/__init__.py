@@ -1,1 +1,1 @@
-"""What wakes agents from outside their clients."""
+"""Waking agents from outside their clients."""

@@ -1,7 +1,7 @@
 """Codex: an idle conversation is woken by `codex queue`, which gives it a prompt as if it had been typed.
 
-Which conversations are open is asked of Codex's own server, which all its windows on this machine share: that needs
-no hooks, so nobody has to have trusted any. It is reached by a socket in `CODEX_HOME`, and talks JSON-RPC.
+Codex's own server, which all its windows on this machine share, names the open conversations: that needs no hooks, so
+nobody has to have trusted any. It is reached by a socket in `CODEX_HOME`, and talks JSON-RPC.
 """
 
 import json
@@ -41,11 +41,11 @@ class CodexChannel:
 
     @staticmethod
     def here(environment: Mapping[str, str]) -> "CodexChannel":
-        """That of the person, as Codex itself finds its files."""
+        """Return the person's own Codex, found like Codex finds its files."""
         return CodexChannel(Path(environment.get("CODEX_HOME") or "~/.codex").expanduser(), environment)
 
     def rooms(self) -> Sequence[OpenConversation]:
-        """The conversations that Codex's server holds open; subordinate ones, which Codex itself started, are not."""
+        """Return the conversations that Codex's server holds open, except subordinate ones that Codex started."""
         socket = self._home / SOCKET
         if not socket.exists():
             return ()
@@ -85,18 +85,18 @@ class CodexChannel:
         return WakeOutcome(QUEUED if room.is_busy else WOKEN)
 
     def is_busy(self) -> bool:
-        """Whether a conversation is in a turn."""
+        """Tell whether a conversation is in a turn."""
         return any(room.is_busy for room in self.rooms())
 
     def renewal(self) -> list[str] | None:
-        """The command that has Codex's server read its variables anew; None if none runs, or it is busy."""
+        """Return the command that makes Codex's server read its variables anew; None if none runs, or it is busy."""
         program = self._program()
         if program is None or not (self._home / SOCKET).exists() or self.is_busy():
             return None
         return [program, "app-server", "daemon", "restart"]
 
     def _program(self) -> str | None:
-        """Codex as the person calls it, else the copy that its server runs from."""
+        """Return Codex as the person calls it, else the copy that its server runs from."""
         found = shutil.which("codex", path=self._environment.get("PATH"))
         managed = self._home / MANAGED
         return found or (str(managed) if managed.exists() else None)
@@ -123,7 +123,7 @@ def _room(thread: Mapping[str, Any]) -> OpenConversation | None:
 
 
 def _ask(connection: ClientConnection, number: int, method: str, params: Mapping[str, object]) -> Any:
-    """The result of a request. Raises `LookupError` if it is refused or no answer comes."""
+    """Return the result of a request. Raises `LookupError` if it is refused or no answer comes."""
     connection.send(json.dumps({"id": number, "method": method, "params": params}))
     for _ in range(MOST_LINES):
         told = json.loads(connection.recv(timeout=ANSWER_SECONDS))
@@ -133,7 +133,7 @@ def _ask(connection: ClientConnection, number: int, method: str, params: Mapping
 
 
 def _error(text: str) -> str | None:
-    """What Codex says went wrong, without its backtrace; its sentence may name a file of ours, and does not leave."""
+    """Return Codex's error without its backtrace; its sentence may name a file of ours, and stays here."""
     for line in text.splitlines():
         if line.startswith("Error: "):
             return line.removeprefix("Error: ")

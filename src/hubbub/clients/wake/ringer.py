@@ -1,9 +1,9 @@
 """The ringer: waits at the hubs for wakes of this machine's clients that have a door, and knocks there.
 
-One process a machine, which holds a lock in the folder of configuration. For each install of such a client it looks
-which conversations are open in its folder, asks the hub for wakes of the newest (so the hub knows whom it can wake,
-and of nobody whose client is closed), and gives it the hub's own text. The letter is stored long before: whatever
-goes wrong here, it waits in the inbox.
+One process a machine, which holds a lock in the folder of configuration. For each install of such a client it finds the
+open conversations in its folder, asks the hub for wakes of the newest (so the hub knows whom it can wake, and counts on
+no closed client), and gives it the hub's own text. The letter is stored long before: whatever goes wrong here, it waits
+in the inbox.
 """
 
 import socket
@@ -24,7 +24,7 @@ from hubbub.clients.wake.wake_channel import OpenConversation, WakeChannel, Wake
 
 @dataclass(frozen=True, slots=True)
 class RingerTimings:
-    """How long the ringer waits, in seconds."""
+    """The ringer's waiting times, in seconds."""
 
     look: float = 2.0  # between two looks for conversations, and for installs
     ask: float = 20.0  # at the hub, in one request
@@ -34,7 +34,7 @@ class RingerTimings:
 
 
 def wake_channels(environment: Mapping[str, str]) -> dict[str, WakeChannel]:
-    """The doors of this machine, by the client's name."""
+    """Return the doors of this machine, by the client's name."""
     return {each.client: each for each in (CodexChannel.here(environment),)}
 
 
@@ -48,7 +48,7 @@ class Ringer:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
-        """Return when `stopped` is set, or nobody is left to ring for; what waits at a hub ends with the process."""
+        """Ring until `stopped` is set, or nobody is left to ring for; open requests at a hub end with the process."""
         bells: dict[tuple[object, ...], threading.Event] = {}
         stamp: object = None
         while not self.stopped.is_set():
@@ -62,7 +62,7 @@ class Ringer:
             stop.set()
 
     def _follow(self, bells: dict[tuple[object, ...], threading.Event]) -> None:
-        """Start to ring for new installs, and stop for those that are gone."""
+        """Start to ring for new installs, and stop for removed ones."""
         try:
             installs = read(self.config)
         except BadRecord:
@@ -102,7 +102,7 @@ class InstallRinger:
         self._leave()
 
     def _step(self) -> float:
-        """Look, ask and knock once; how many seconds are to pass before the next time."""
+        """Look, ask and knock once; return the seconds until the next time."""
         room, target = self._room(), self._target()
         if room is None or target is None:
             self._leave()
@@ -125,13 +125,13 @@ class InstallRinger:
         return 0.0
 
     def _knock(self, asked_for: OpenConversation, text: str) -> WakeOutcome:
-        """Knock at the conversation that was asked for, as it is now: it may be in a turn, or closed."""
+        """Knock at the conversation in its present state: it may be in a turn, or closed."""
         now = {each.thread: each for each in self.door.rooms()}
         room = now.get(asked_for.thread)
         return cannot("the conversation was closed") if room is None else self.door.knock(room, text)
 
     def _room(self) -> OpenConversation | None:
-        """The conversation that was used last of those that belong to the install."""
+        """Return the last used conversation of those that belong to the install."""
         ours = [each for each in self.door.rooms() if self._is_ours(each)]
         return max(ours, key=lambda room: (room.used_at, room.thread), default=None)
 
@@ -166,7 +166,7 @@ class InstallRinger:
 
 
 def rings_for(config: Path, url: str | None, *, but: str | None = None) -> bool:
-    """Whether an install needs a ringer: one at the hub at `url`, or at any; not counting those at the hub `but`."""
+    """Tell whether an install needs a ringer: one at the hub at `url`, or at any, except those at the hub `but`."""
     with suppress(BadRecord):
         for each in read(config):
             if each.client in RUNG and url in (None, each.url) and each.url != but:
@@ -175,13 +175,13 @@ def rings_for(config: Path, url: str | None, *, but: str | None = None) -> bool:
 
 
 def _identity(install: Install, installs: Sequence[Install]) -> tuple[object, ...]:
-    """What makes an install another one for us: also which folders are left to others."""
+    """Return the identity of an install for the ringer, with the folders left to others."""
     own = (install.client, install.folder, install.agent, install.url, install.project, install.token_file)
     return (*own, *_nested(install, installs))
 
 
 def _nested(install: Install, installs: Sequence[Install]) -> tuple[Path, ...]:
-    """The folders inside the install's own that belong to other installs of the same client."""
+    """Return the folders inside the install's own that belong to other installs of the same client."""
     others = [
         Path(each.folder).resolve()
         for each in installs
@@ -194,7 +194,7 @@ def _nested(install: Install, installs: Sequence[Install]) -> tuple[Path, ...]:
 
 
 def _stamp(config: Path) -> tuple[int, int] | None:
-    """What changes when the record is written anew."""
+    """Return a stamp that changes when the record is rewritten."""
     try:
         status = (config / RECORD).stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a door is: a way that a client itself offers to give an idle conversation something to read."""
+"""Doors: ways that a client itself offers to give an idle conversation something to read."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 @dataclass(frozen=True, slots=True)
 class OpenConversation:
-    """A conversation of a client that is open now, in a folder; `thread` is what the client calls it."""
+    """An open conversation of a client, in a folder; `thread` is the client's name for it."""
 
     thread: str
     folder: str
@@ -23,7 +23,7 @@ class OpenConversation:
 
 @dataclass(frozen=True, slots=True)
 class WakeOutcome:
-    """What came of knocking: `woken`, `queued` or `cannot`, and what the client said, where it says something."""
+    """The result of knocking: `woken`, `queued` or `cannot`, and the client's words, if it has any."""
 
     result: str
     said: str | None = None
@@ -36,13 +36,13 @@ class WakeChannel(Protocol):
     method: str
 
     def rooms(self) -> Sequence[OpenConversation]:
-        """The conversations that are open now; none if the client does not run."""
+        """Return the open conversations; none if the client does not run."""
 
     def knock(self, room: OpenConversation, text: str) -> WakeOutcome:
         """Give a conversation `text` to read, as its next prompt."""
 
 
 def cannot(said: str) -> WakeOutcome:
-    """That a client could not be woken, with what was said of it: one short line."""
+    """Report that a client could not be woken, with its words in one short line."""
     line = CONTROL.sub(" ", said).strip()
     return WakeOutcome(CANNOT, line[:LONGEST] or None)

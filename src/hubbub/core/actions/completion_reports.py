@@ -1,4 +1,4 @@
-"""Completions: what an agent says it has done, kept whole, and the task it ends."""
+"""Completions: an agent's report of finished work, kept whole, and the end of its task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ search = completion_reports.search
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedCompletion:
-    """A kept completion, the task it was about as it is now, and whether the task's result had to be cut."""
+    """A stored completion, its task as it is now, and whether the task's result had to be cut."""
 
     completion: CompletionReport
     task: Task | None
@@ -27,7 +27,7 @@ class ReportedCompletion:
 
 
 def latest(tx: Tx, task: Task) -> CompletionReport | None:
-    """What its holder said last, if that was of this task."""
+    """Return the holder's last report if it was about this task."""
     last = search(tx, [task.project_id], agent=task.assignee, limit=1)
     return last[0] if last and last[0].task_id == task.id else None
 
@@ -43,9 +43,9 @@ def report(
     score: float | None = None,
     duration_minutes: float | None = None,
 ) -> ReportedCompletion:
-    """Keep what `agent` has done, and complete the task it means.
+    """Store a report of work that `agent` has finished, and complete the task it means.
 
-    `task` is the id of the task, else its text: then the one under way with that text, else the newest. One that has
+    `task` is the id of the task, else its text: then the one under way with that text, else the newest. A task that has
     ended, or that nobody sent, is left alone, and the completion is kept all the same. Records `completion.reported`.
     Raises `NotYours` if it is another agent's task.
     """

@@ -1,4 +1,4 @@
-"""An agent's inbox: what is pending for it, and acknowledging that it has come."""
+"""An agent's inbox: pending letters, and their acknowledgement."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,12 +23,12 @@ unread = status_counters.unread
 
 
 def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
-    """Note that their receiver has read these letters, for those that it reads for the first time."""
+    """Note that the receiver has read these letters, if for the first time."""
     messages.mark_seen(tx, [letter.delivery.id for letter in letters if letter.delivery.seen_at is None])
 
 
 def holds(tx: Tx, project_id: UUID, ref: str) -> bool:
-    """Whether `ref` is the id of a row in any inbox of the project, or of a task that has one."""
+    """Tell whether `ref` is the id of a row in any inbox of the project, or of a task with such a row."""
     return _row(tx, project_id, ref) is not None
 
 
@@ -60,7 +60,7 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
 
 
 def _row(tx: Tx, project_id: UUID, ref: str) -> Delivery | None:
-    """The inbox row of that id; or of that task, which has another id where the task was free at first."""
+    """Find the inbox row of that id, or of that task; a task that was free at first has a row with another id."""
     letter_id = parse_id(ref)
     if letter_id is None:
         return None

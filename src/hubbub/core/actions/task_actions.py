@@ -1,12 +1,12 @@
-"""What may be done with a task: one function for each verb, which every door calls.
+"""Actions on tasks: one function for each verb, called by every door.
 
-Each says who may (the table is in `model.work.permissions`), what happens, what the log records, and who is told. A
-door decodes what it was asked, calls one of these, and puts the answer into its own words. Where its documented words
-let others do it, or fewer, it names its `manner`, which has rows of its own in that table. In a manner other than
-plain, a free task is first taken by an agent with a token of its own, so that what becomes of it is its holder's doing.
+Each one checks the caller's right (the table is in `model.work.permissions`), acts, records it in the log, and tells
+those concerned. A door decodes a request, calls one of these, and words the answer itself. Where its documented words
+allow a verb to others, or to fewer, it names its `manner`, which has rows of its own in that table. In a manner other
+than plain, an agent with a token of its own takes a free task first, so that it acts as the holder.
 
-To send one is `tasks.send`, for which nobody needs a role. `by` is the name that the caller acts by, or that of all who
-have none. Whoever has said yes to a task is told once of what others do to it, with who it was and why.
+Sending is `tasks.send`, which needs no role. `by` is the name that the caller acts by; callers without one share a
+name. A holder that has accepted a task is told once of each act of others, with their name and reason.
 """
 
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ ENDED = {Event.COMPLETE: "completed", Event.FAIL: "gave up", Event.CANCEL: "canc
 
 
 def accept(tx: Tx, task: Task, by: str, *, leased: bool = True, manner: VerbManner = PLAIN) -> Task:
-    """Say yes to a task: to one's own, or to a free one, which is then one's own. Acknowledges its inbox row.
+    """Accept a task: one's own, or a free one, which then is one's own. Acknowledges its inbox row.
 
-    Who says it for whoever it is addressed to leaves it there. `leased` says that the holder has a heartbeat, so that
-    the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
-    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `AccountPaused`, `InvalidTransition`.
+    A caller that accepts on behalf of the addressee leaves the task there. `leased` says that the holder has a
+    heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`. Raises
+    `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `AccountPaused`, `InvalidTransition`.
     """
     tasks.require_met(tx, task, by)
     return _accept(tx, task, by, leased=leased, manner=manner)
@@ -58,8 +58,8 @@ def start(
 ) -> Task:
     """Begin a task, accepting it first if it is free, or go on with it. From then on it does not expire.
 
-    `leased` None leaves that as it was. Unless it `is_read`, one that was delivered stays in the inbox, as in CommHub
-    until it is acknowledged. Records `task.started`. Raises what `accept` does.
+    `leased` None leaves that as it was. Unless it `is_read`, a delivered task stays in the inbox, as in CommHub until
+    it is acknowledged. Records `task.started`. Raises the errors of `accept`.
     """
     if manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW):
         return _move(tx, task, Verb.START, by=by, leased=leased, reason=reason, manner=manner)
@@ -86,7 +86,7 @@ def progress(
     progress: float | None = None,
     note: str | None = None,
 ) -> Task:
-    """Tell how far one is with one's task, in percent; a `note` stays with the task. Records `task.progress`.
+    """Report the progress of one's own task, in percent; a `note` stays with the task. Records `task.progress`.
 
     Raises `NotHolder` if it is not one's own, `InvalidTransition` if it has ended.
     """
@@ -131,9 +131,9 @@ def submit(
     check: Check | None = None,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Hand in one's work for review, with what came of it for who sent it. Records `task.submitted`.
+    """Hand in one's work for review, with a result for the sender. Records `task.submitted`.
 
-    Whoever began the `check` could complete the task then, and still can do this. Raises `NotHolder`,
+    The agent that began the `check` could complete the task then, and may still submit it now. Raises `NotHolder`,
     `InvalidTransition`.
     """
     submitted = _move(tx, task, Verb.SUBMIT, by=by, check=check, manner=manner)
@@ -143,10 +143,10 @@ def submit(
 
 
 def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
-    """Accept work that was handed in: its result is what its holder said of it. Records `task.completed`.
+    """Accept work that was handed in: its result is the holder's own. Records `task.completed`.
 
-    The comment is for the holder; it is the result only where nothing was said of the work.
-    Raises `InvalidTransition` for what is not in review, `Forbidden` for whoever may not, or did the work.
+    The comment is for the holder; it becomes the result only where the holder gave none. Raises `InvalidTransition` if
+    the task is not in review, `Forbidden` to a caller that may not, or did the work.
     """
     _require_reviewer(tx, task, by, Verb.APPROVE)
     said = messages.handed_in(tx, task)
@@ -158,9 +158,9 @@ def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
 
 
 def request_changes(tx: Tx, task: Task, *, by: str, comment: str) -> Task:
-    """Send work that was handed in back to whoever did it, who is told what to change. Records `task.started`.
+    """Send handed-in work back to its holder, who is told what to change. Records `task.started`.
 
-    Raises as `approve` does.
+    Raises the errors of `approve`.
     """
     _require_reviewer(tx, task, by, Verb.REQUEST_CHANGES)
     again = transfers.move_to(tx, task, Status.WORKING, by=by, reason=comment)
@@ -191,12 +191,12 @@ def complete(
     check: Check | None = None,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Complete a task; its sender hears the result, its holder of it from others. Records `task.completed`.
+    """Complete a task; its sender hears the result, and its holder if others did it. Records `task.completed`.
 
-    What its holder says, with an `account` of it, is kept whole as a completion; `files` are what was changed for it.
-    Whoever was `told` the result already does not hear it again. Whoever began the `check` could do this then, and
-    still can. What was not seen to be done, as the task asks, goes to review where the project says so. Raises
-    `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`, `Lacking`.
+    The holder's words, with an `account` of the work, are kept whole as a completion; `files` were changed for it. A
+    name that was `told` the result already does not hear it again. The agent that began the `check` could complete the
+    task then, and may still do so. If demanded proof is missing, the task goes to review where the project says so.
+    Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`, `Lacking`.
     """
     try:
         return _end(
@@ -212,9 +212,9 @@ def complete(
 def fail(
     tx: Tx, task: Task, *, by: str, reason: str, told: str | None = None, manner: VerbManner = PLAIN
 ) -> Task:
-    """Say that a task cannot be done, and why; its sender hears it, and its holder from others. Records `task.failed`.
+    """Fail a task, with the reason; its sender hears it, and its holder if others did it. Records `task.failed`.
 
-    Raises what `complete` does.
+    Raises the errors of `complete`.
     """
     return _end(tx, task, Event.FAIL, by=by, text=reason, result=reason, told=told, manner=manner)
 
@@ -224,7 +224,7 @@ def cancel(
 ) -> Task:
     """End a task that is not wanted any more; the reason becomes its result. Records `task.cancelled`.
 
-    Raises what `complete` does.
+    Raises the errors of `complete`.
     """
     return _end(
         tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason, told=told, manner=manner
@@ -235,9 +235,9 @@ def cancel(
 
 
 def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
-    """Take a task from whoever has it, into the open queue, where anyone may claim it. Records `task.released`.
+    """Move a task from its holder into the open queue, where anyone may claim it. Records `task.released`.
 
-    Raises `NotHolder`, and `InvalidTransition` for what nobody has.
+    Raises `NotHolder`, and `InvalidTransition` for a task that nobody has.
     """
     permissions.require(tx, task, Verb.RELEASE, by)
     if task.assignee is None:
@@ -250,7 +250,7 @@ def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
     """Deliver a failed, cancelled or expired task again. Records `task.retried`.
 
-    Without a `ttl` one that could expire has as long again as it had. Raises `Forbidden` and `InvalidTransition`.
+    Without a `ttl`, a task that could expire gets its old time again. Raises `Forbidden` and `InvalidTransition`.
     """
     permissions.require(tx, task, Verb.RETRY, by)
     changes = {
@@ -262,11 +262,11 @@ def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
 
 
 def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN) -> Task:
-    """Hand a task to another agent; what its old holder, who is told, still says of it is refused.
+    """Hand a task to another agent; later reports of its old holder, who is told, are refused.
 
     It is delivered to its new holder, unfinished, with its expiry as it was. In another manner it goes there just as it
-    is, begun or completed, or stays where it is already, and `to` may be an agent that is yet to come. Records
-    `task.reassigned`. Raises `Forbidden`, `UnknownAgent`, and `InvalidTransition` for what has ended.
+    is, begun or completed, or stays if it is there already, and `to` may be an agent that is yet to come. Records
+    `task.reassigned`. Raises `Forbidden`, `UnknownAgent`, and `InvalidTransition` for a task that has ended.
     """
     takes = to == by and task.assignee is None and not permissions.may(tx, task, Verb.REASSIGN, by)
     if takes and manner is not PLAIN:
@@ -284,10 +284,10 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN
 
 
 def reopen(tx: Tx, task: Task, *, by: str, manner: VerbManner = PLAIN) -> Task:
-    """Bring a task that has begun, or was completed, back to the start; it stays whose it is.
+    """Bring a task that has begun, or was completed, back to the start; its holder stays, and is told.
 
-    The time to begin it starts anew. Its holder is told. Records `task.released`, or `task.reopened`; nothing for what
-    has not begun. Raises `Forbidden`, and `InvalidTransition` for what ended otherwise.
+    The time to begin it starts anew. Records `task.released`, or `task.reopened`; nothing for a task that has not
+    begun. Raises `Forbidden`, and `InvalidTransition` for a task that ended otherwise.
     """
     permissions.require(tx, task, Verb.REOPEN, by, manner)
     if task.status in NOT_BEGUN:
@@ -307,7 +307,7 @@ def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
 
 
 def comment(tx: Tx, task: Task, text: str, *, by: str) -> Message | None:
-    """Say something about a task to whoever has it, else to who sent it; None where there is nobody to tell.
+    """Comment on a task to its holder, else to its sender; None if there is nobody to tell.
 
     Then the log keeps it, as `task.noted`.
     """
@@ -337,9 +337,10 @@ def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = P
 
 
 def _taken(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner, *, leased: bool = False) -> Task:
-    """A free task, accepted by whoever is about to change it as its taker; any other as it is.
+    """Accept a free task for the caller who is about to change it as its taker; return any other task as it is.
 
-    Who may cancel it has a part in it without that, but on a board they take what they move, once it waits for nothing.
+    A caller that may cancel the task needs not take it; but on a board it takes any task that it moves, once that waits
+    for nothing.
     """
     if manner is PLAIN or task.assignee is not None or TaskRole.TAKER not in allowed(verb, manner):
         return task
@@ -362,7 +363,7 @@ def _move(
     check: Check | None = None,
     manner: VerbManner,
 ) -> Task:
-    """Bring a task to where the verb says; a heartbeat is its holder's alone."""
+    """Bring a task to the verb's status; only its holder's word sets a heartbeat."""
     target = TARGETS[verb]
     task = _taken(tx, task, verb, by, manner, leased=bool(leased))
     if check is None or check.agent != by:
@@ -391,7 +392,7 @@ def _end(
     check: Check | None = None,
     manner: VerbManner,
 ) -> Task:
-    """End a task for whoever may; its holder hears of it, unless by the reply that its sender has, or was `told`."""
+    """End a task for a caller with the right; the holder hears it, unless `told`, or by the sender's reply."""
     task = _taken(tx, task, Verb(event), by, manner)
     if check is None or check.agent != by:
         permissions.require(tx, task, Verb(event), by, manner)

@@ -1,4 +1,4 @@
-"""The names a project knows, and how they are."""
+"""The names that a project knows, and their conditions."""
 
 import unicodedata
 from collections import Counter
@@ -39,7 +39,7 @@ def meet(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def make(tx: Tx, project_id: UUID, name: str) -> None:
-    """As `meet`, where somebody makes an agent; a person who makes a new one chooses a name that all can write.
+    """Make an agent known, like `meet`; a person may only choose a new name that everything can write.
 
     Raises `Invalid`.
     """
@@ -53,7 +53,7 @@ def make(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def require_nameable(name: str) -> None:
-    """Raise `Invalid` for what no agent can be called."""
+    """Raise `Invalid` for a text that can be no agent's name."""
     if name == HUB:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
@@ -63,7 +63,7 @@ def require_nameable(name: str) -> None:
 
 
 def is_known(tx: Tx, project_id: UUID, name: str) -> bool:
-    """Whether the project has ever seen an agent of that name."""
+    """Tell whether the project has ever seen an agent of that name."""
     return agents.find(tx, project_id, name) is not None
 
 
@@ -85,12 +85,12 @@ def find(tx: Tx, project_id: UUID, name: str) -> Agent:
 
 
 def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
-    """The names of those who have ever been there, by name: what is everyone's they find in their inboxes."""
+    """List the names with an inbox: all agents that were ever there find letters to everyone in theirs."""
     return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
 
 
 def counts(tx: Tx, project_ids: Sequence[UUID]) -> Counter[Condition]:
-    """How many agents of the projects are in each condition."""
+    """Count the agents of the projects in each condition."""
     return sum((Counter(agents.counts(tx, project_id)) for project_id in project_ids), Counter())
 
 
@@ -105,5 +105,5 @@ def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
 
 
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition:
-    """What the agent said it was doing; `offline` if it is silent, or was never there."""
+    """Return the condition that the agent reported; `offline` if it is silent, or was never there."""
     return agents.condition(tx, project_id, name) or Condition.OFFLINE

@@ -1,7 +1,7 @@
-"""Claims: an agent holds the files that it edits, for as long as it goes on with it and a while longer.
+"""Claims: an agent holds the files that it edits, while it edits them and a while longer.
 
-What is claimed counts as declared: others hear of it, or are kept from it, by the same rules and in every dialect. It
-ends when it is released, when nobody has edited the file for a while, and with the presence of the agent.
+A claimed file counts as declared: others hear of it, or are kept from it, by the same rules and in every dialect. A
+claim ends when it is released, when nobody has edited the file for a while, and with the presence of the agent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,14 +42,13 @@ def claim(
     worktree: str | None = None,
     seen: bool = False,
 ) -> list[AgentConflict]:
-    """Let the presence hold these paths of a repository; the conflicts that this makes, by agent.
+    """Claim these paths of a repository for the presence; return the conflicts, by agent.
 
-    Without `repository` they are the project's own. What it holds already it holds for longer: until `ttl` has passed
-    (30 minutes, if it is not said). `instance`, `branch` and `worktree` say where it is edited; `seen`, that it is
+    Without `repository` they are the project's own. Paths that it holds already are held for longer: until `ttl` has
+    passed (30 minutes by default). `instance`, `branch` and `worktree` say where it is edited; `seen`, that it is
     edited in a checkout of that repository: the first of those becomes the own one of a project without an address.
-    Records `file.claimed` for what it did not hold. Raises `Invalid` for what is no path or no repository;
-    `ScopeConflict` if there are conflicts and the project blocks them: then it holds none of them, unless it did
-    before.
+    Records `file.claimed` for newly held ones. Raises `Invalid` for a wrong path or repository; `ScopeConflict` if
+    there are conflicts and the project blocks them: then it holds only the paths that it held before.
     """
     scope_rows.lock(tx, project.id, presence.agent)
     where = _repository(tx, project, repository)
@@ -87,7 +86,7 @@ def claim(
 def check(
     tx: Tx, project: Project, paths: Iterable[str], *, repository: str | None = None, but: UUID | None = None
 ) -> list[AgentConflict]:
-    """With whom claiming these paths would be in conflict, by agent; `but` is the presence that asks.
+    """Return the conflicts that claiming these paths would make, by agent; `but` is the presence that asks.
 
     Raises `Invalid` as `claim` does.
     """
@@ -105,10 +104,10 @@ def release(
     instance: str | None = None,
     why: str = RELEASED,
 ) -> list[str]:
-    """Let go of what the presence holds; the entries that it held, in the order in which they were claimed.
+    """Release claims of the presence; return their entries, in the order in which they were claimed.
 
-    Only of `paths`, of `repository` (where `paths` are given: the project's own, if it is not said) and of what was
-    claimed by `instance`, where those are given. Records `file.released`, if there was any.
+    `paths`, `repository` (for `paths` the project's own, if it is not given) and `instance` narrow the claims to
+    release. Records `file.released`, if there was any.
     """
     scope_rows.lock(tx, project.id, presence.agent)
     held = claims.of_presence(tx, presence.id)
@@ -127,18 +126,18 @@ def release(
 
 
 def behind(tx: Tx, conflict: AgentConflict) -> Claim | None:
-    """The claim that a conflict is about; None where it is what the other has declared."""
+    """Find the claim behind a conflict; None if the other has declared the file."""
     met = {*conflict.overlap.files}
     return next((each for each in claims.of_presence(tx, conflict.presence_id) if each.entry in met), None)
 
 
 def of_presence(tx: Tx, presence: Presence) -> list[Claim]:
-    """What the presence holds, oldest first."""
+    """Return the claims of the presence, oldest first."""
     return claims.of_presence(tx, presence.id)
 
 
 def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
-    """Let an agent that goes on as another instance hold what it held before, which ended with that."""
+    """Let an agent's new instance hold the claims of the one before, which ended with that."""
     project = projects.find(tx, presence.project_id) if held else None
     if project is not None:
         scope_rows.lock(tx, project.id, presence.agent)
@@ -146,7 +145,7 @@ def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
 
 
 def lapse(tx: Tx, limit: int) -> None:
-    """Let go of what nobody has edited for a while."""
+    """Release claims that nobody has renewed by an edit."""
     overdue: dict[tuple[UUID, str, UUID], list[str]] = {}
     for project_id, agent, presence_id, each in claims.lapsed(tx, limit):
         overdue.setdefault((project_id, agent, presence_id), []).append(each)
@@ -161,17 +160,17 @@ def lapse(tx: Tx, limit: int) -> None:
 
 
 def home(tx: Tx, project: Project) -> str | None:
-    """The repository whose paths the project writes without its name; None while none was seen and none is set."""
+    """Return the repository whose paths need no name in front; None while none was seen and none is set."""
     return identity(project.repo_url or "") or claims.home(tx, project.id)
 
 
 def _repository(tx: Tx, project: Project, given: str | None) -> str:
-    """The repository that is meant; an empty text for the own one of a project that does not know it yet."""
+    """Name the meant repository; an empty text for the own one of a project that does not know it yet."""
     return (home(tx, project) or "") if given is None else repository(given)
 
 
 def _settle(tx: Tx, project: Project, own: str) -> None:
-    """Let this be the project's own repository: what is held of it by its name is held without it from now on."""
+    """Make this the project's own repository: claims under its name lose the name."""
     claims.settle_home(tx, project.id, own)
     front = f"{own}:"
     named = [each for each in claims.of_project(tx, project.id) if each.entry.startswith(front)]
@@ -185,7 +184,7 @@ def _settle(tx: Tx, project: Project, own: str) -> None:
 
 
 def _entries(tx: Tx, project: Project, paths: Iterable[str], where: str) -> dict[str, str]:
-    """The paths by how they stand among declared scopes. Some write the repository's name in front of them as well."""
+    """Map each path to its entry in declared scopes. Some callers write the repository's name in front as well."""
     own = home(tx, project) or ""
     listed = entries(each.removeprefix(f"{where}:") if where else each for each in paths)
     return {entry(each, where, own): each for each in listed}

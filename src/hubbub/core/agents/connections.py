@@ -1,6 +1,6 @@
 """Connections: transport sessions of MCP, which begin at one hub and go on at every hub of its store.
 
-Whatever a later request needs of an earlier one is in the store, so that it may come to any hub, and a hub may be
+All that a later request needs of an earlier one is in the store, so that it may come to any hub, and a hub may be
 replaced meanwhile.
 """
 
@@ -29,7 +29,7 @@ chosen = rows.chosen
 
 
 def remember(tx: Tx, connection_id: str | None, memory: str) -> None:
-    """Keep with a connection, where there is one, what the tools of its dialect want to know of it later.
+    """Keep with a connection, if there is one, the facts that its dialect's tools need later.
 
     Raises `MustWrite` in a read.
     """
@@ -39,18 +39,18 @@ def remember(tx: Tx, connection_id: str | None, memory: str) -> None:
 
 
 def recall(tx: Tx, connection_id: str | None) -> str | None:
-    """Return what was kept with the connection; None where nothing was, or there is none."""
+    """Return the facts kept with the connection; None if there are none, or no connection."""
     return rows.recall(tx, connection_id) if connection_id is not None else None
 
 
 def choose(tx: Tx, token_id: UUID, choice: str) -> None:
-    """Keep what was chosen by a token. Raises `MustWrite` in a read."""
+    """Store the project that a token has chosen. Raises `MustWrite` in a read."""
     _require_write(tx)
     rows.choose(tx, token_id, choice)
 
 
 def forget(tx: Tx) -> None:
-    """Drop what nobody has used for long."""
+    """Drop connections and choices that nobody has used for long."""
     rows.forget(tx, tx.now - milliseconds(KEEP), tx.now - milliseconds(KEEP_CHOICES))
 
 

@@ -1,7 +1,7 @@
-"""Evidence: what an agent was last seen to do, which a heartbeat does not tell.
+"""Evidence: an agent's last visible activity, which a heartbeat does not show.
 
-A program that hangs may go on sending heartbeats. What it put out last, and which tool it called last, say whether it
-gets anywhere. All of it is the agent's own text: it is kept as one short line in which every character shows.
+A program that hangs may go on sending heartbeats. Its last output and its last tool show whether it gets anywhere. All
+of it is the agent's own text: it is kept as one short line in which every character shows.
 """
 
 from uuid import UUID
@@ -27,10 +27,10 @@ def note(
     tool: str | None = None,
     tool_at: int | None = None,
 ) -> None:
-    """Keep what an agent was seen to do; what is left out stays as it was, and so does what is newer.
+    """Store an agent's visible activity; omitted parts stay as they were, and so do newer ones.
 
-    Of `output` its last line that is not blank counts. Moments are Unix milliseconds, by default now; one that is
-    still to come, by the clock of another machine, is taken to be now. Records nothing: it happens all the time.
+    Of `output` the last line that is not blank counts. Times are Unix milliseconds, by default now; a time in the
+    future, by the clock of another machine, counts as now. Records nothing: it happens all the time.
     """
     line = _last_line(output)
     rows.put(
@@ -49,12 +49,12 @@ def note(
 
 
 def of(tx: Tx, project_id: UUID, agent: str) -> LastActivity:
-    """What the agent was last seen to do; without anything but its name if nothing is known."""
+    """Return the agent's last activity; only its name if nothing is known."""
     return rows.find(tx, project_id, agent) or LastActivity(agent=agent)
 
 
 def of_project(tx: Tx, project_id: UUID) -> dict[str, LastActivity]:
-    """What is known of the project's agents, by their names."""
+    """Return the last activity of the project's agents, by their names."""
     return {each.agent: each for each in rows.of_project(tx, project_id)}
 
 

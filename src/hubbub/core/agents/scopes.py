@@ -1,7 +1,7 @@
 """Scopes: agents say where they work, and hear who works there too; or are kept from it.
 
-What a project does about overlaps is its conflict mode: `off` looks for none, `warn` tells, `block` refuses. Of those
-who declare at the same time each but the first sees what the others have declared: they take turns by the project.
+The conflict mode of a project says how it treats overlaps: `off` looks for none, `warn` tells, `block` refuses. Agents
+that declare at the same time take turns by the project: each but the first sees the declarations of the others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,12 +26,12 @@ live = scopes.live
 def declare(
     tx: Tx, project: Project, presence: Presence, scope: Scope, *, by: str | None = None
 ) -> list[AgentConflict]:
-    """Let the presence work in `scope`, instead of where it was; the conflicts that this makes, by agent.
+    """Move the presence to `scope`, from where it was; return the conflicts, by agent.
 
-    `by` is who says so, where that is not the agent itself.
+    `by` is the caller, if that is not the agent itself.
 
-    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `TooCostly` for what
-    takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
+    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `TooCostly` for a scope
+    that takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
     """
     changes = bool(scope or scopes.find(tx, presence))
     if changes:
@@ -51,9 +51,9 @@ def declare(
 
 
 def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) -> list[AgentConflict]:
-    """With whom `scope` would be in conflict, by agent; nobody with themselves: `but` is the presence that asks.
+    """Return the conflicts that `scope` would have, by agent, except with `but`, the presence that asks.
 
-    Raises `Invalid` for an area that the project does not have, `TooCostly` for what takes too long to compare.
+    Raises `Invalid` for an area that the project does not have, `TooCostly` for a scope that takes too long to compare.
     """
     known = _known(tx, project.id)
     if scope.area is not None:
@@ -62,7 +62,7 @@ def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) ->
 
 
 def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[AgentConflict]]]:
-    """Who of the project is there and has declared a scope, by agent, each with those it is in conflict with."""
+    """Return the declared scopes of all present agents, by agent, each with its conflicts."""
     met = scope_conflicts.by_agent(tx, project.id)
     declared = scopes.live(tx, project.id)
     present = {each.agent: each.presence_id for each in declared}
@@ -80,9 +80,9 @@ def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[AgentConf
 
 
 def release(tx: Tx, presence: Presence) -> Patch:
-    """Let what a presence that has ended had declared and held stand in nobody's way; it is remembered as what it was.
+    """Release the scope and claims of an ended presence; its record keeps them.
 
-    Returns what that makes of the project's picture; recording it is the caller's.
+    Returns the patch of the project's picture, for the caller to record.
     """
     if presence.area is None and not presence.files:
         return {}
@@ -97,7 +97,7 @@ def put_area(
 ) -> Area:
     """Give the project an area of that slug, or replace the one it has. Records `area.put`.
 
-    Raises `Invalid` for what can be no slug, no name or no pattern, and if there is no pattern.
+    Raises `Invalid` for a wrong slug, name or pattern, and if there is no pattern.
     """
     written, named, listed = slug(area), name.strip(), entries(patterns)
     if not named:
@@ -119,7 +119,7 @@ def put_area(
 
 
 def reckon(tx: Tx, project: Project) -> Patch:
-    """Look again at who is in conflict with whom, as something has changed for all; what that makes of the picture."""
+    """Recompute all conflicts of the project and return the patch of its picture."""
     scopes.lock(tx, project.id)
     known = _known(tx, project.id)
     found = [
@@ -130,7 +130,7 @@ def reckon(tx: Tx, project: Project) -> Patch:
 
 
 def reckon_one(tx: Tx, project: Project, presence: Presence) -> Patch:
-    """Look again at whom one is in conflict with, as what it holds has changed; what that makes of the picture."""
+    """Recompute the conflicts of one presence, whose claims have changed, and return the patch of the picture."""
     found = _seen(tx, project, scopes.whole(tx, presence.id), _known(tx, project.id), presence.id)
     return {"overlaps": scope_conflicts.renew(tx, project.id, presence.agent, found)}
 
@@ -141,7 +141,7 @@ def areas(tx: Tx, project_id: UUID) -> list[Area]:
 
 
 def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
-    """The area of that slug. Raises `NotFound`, and `Invalid` for what can be no slug."""
+    """Return the area of that slug. Raises `NotFound`, and `Invalid` for a text that can be no slug."""
     found = scopes.find_area(tx, project_id, slug(area))
     if found is None:
         raise NotFound("area", area)
@@ -149,7 +149,7 @@ def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
 
 
 def require_area(tx: Tx, project_id: UUID, area: str) -> str:
-    """The slug in the one way to write it. Raises `Invalid` unless the project has that area, or none at all."""
+    """Return the slug in its one form. Raises `Invalid` if the project has areas, and not that one."""
     written = slug(area)
     _require(written, _known(tx, project_id))
     return written
@@ -179,7 +179,7 @@ def _met(
 def _seen(
     tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
 ) -> list[AgentConflict]:
-    """As `_met`, for what stands already and is only shown: as many of them as are found in bounded time."""
+    """Return the conflicts of a standing scope, only to be shown: those that are found in bounded time."""
     found: list[AgentConflict] = []
     with suppress(TooCostly):
         found.extend(_met(tx, project, scope, known, but))

@@ -1,4 +1,4 @@
-"""The meter: readings of clients become spending, each counted once, and put down to an agent and its task."""
+"""The meter: turns readings of clients into spending, each counted once, for an agent and its task."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -57,9 +57,9 @@ class _Slice(NamedTuple):
 
 
 def note(tx: Tx, project: Project, readings: Sequence[Reading]) -> Noted:
-    """Count what the caller's clients have used, each reading once, by whichever way it comes first.
+    """Count the use of the caller's clients, each reading once, by the channel that brings it first.
 
-    A token that is bound tells of its own agent alone.
+    A token that is bound speaks for its own agent alone.
     """
     meter = _Meter(tx, project)
     name = attrgetter("conversation")
@@ -107,7 +107,7 @@ def readings(
 
 
 def forget(tx: Tx) -> None:
-    """Drop what nobody can tell a second time any more."""
+    """Drop the marks of readings that cannot come again."""
     rows.forget(tx, heard_before=tx.now - milliseconds(TOTALS))
 
 
@@ -124,7 +124,7 @@ class _Meter:
     def take(self, reading: Reading, *, counts: bool) -> None:
         """Count a reading, unless it was counted before or comes too late.
 
-        Of one that does not count it is kept that it was told: should its source take over, it does so from there.
+        A reading that does not count is still noted: should its source take over, it counts from there.
         """
         at = reading.at // NANO
         if at < self.tx.now - milliseconds(LATEST):
@@ -141,7 +141,7 @@ class _Meter:
             amounts[measure] += more * weight
 
     def written(self) -> Mapping[Measure, int]:
-        """Write down what was used, and return how much of each measure that is in all."""
+        """Write down the new use, and return its sum for each measure."""
         everything: Counter[Measure] = Counter()
         for where, amounts in self.used.items():
             whole = {measure: round(amount) for measure, amount in amounts.items()}
@@ -204,7 +204,7 @@ class _Meter:
         return _Whose(agent, machine, task_id, run_id or runs.current(tx, project_id).id)
 
     def _task(self, named: str | None, agent: str | None, at: int) -> tuple[UUID | None, UUID | None]:
-        """The task that the client names, else the one that the agent was at; and its run."""
+        """Return the task that the client names, else the one that the agent was at; and its run."""
         if named is not None and (parse_id(named) is not None or tasks.is_number(named)):
             try:
                 task = tasks.find(self.tx, [self.project.id], named)
@@ -216,5 +216,5 @@ class _Meter:
 
 
 def _digest(*parts: object) -> UUID:
-    """An id that is the same for the same parts, and for no others."""
+    """Derive an id from the parts, the same for the same parts alone."""
     return UUID(bytes=hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16])

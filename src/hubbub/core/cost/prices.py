@@ -1,8 +1,8 @@
 """Prices of models: a table with dates, in US dollars for a million tokens.
 
-The one that comes with the hub is what the makers publish. People put theirs before it, in a file of the same form:
-`models,since,input,output,cache_read,cache_written`. Several names of a model stand in one line; an empty `since` is
-always, an empty price of a cache that of input.
+The one that comes with the hub holds the makers' published prices. People put theirs before it, in a file of the same
+form: `models,since,input,output,cache_read,cache_written`. Several names of a model stand in one line; an empty `since`
+means always, an empty price of a cache means that of input.
 """
 
 import csv
@@ -30,7 +30,7 @@ _BEHIND = re.compile(r"\[\w+\]$|-v\d+:\d+$|[-@]\d{8}$|-\d{4}-\d{2}-\d{2}$|-lates
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Since which day (counted from 1970), and millionths of a dollar for a token of each measure."""
+    """A price: its first day (counted from 1970), and millionths of a dollar per token of each measure."""
 
     since: int
     rates: Mapping[Measure, Decimal]
@@ -38,7 +38,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices by the name of their model, newest first: those of the hub's owner, and those that came with the hub."""
+    """Prices by model, newest first: those of the hub's owner, and those that came with the hub."""
 
     own: Mapping[str, tuple[Price, ...]]
     usual: Mapping[str, tuple[Price, ...]]
@@ -60,7 +60,7 @@ class Prices:
 
 
 def plain(model: str) -> str:
-    """The name of a model without all that is put around it: `us.anthropic.claude-opus-4.5-20251101-v1:0` too."""
+    """Reduce a model's name: `us.anthropic.claude-opus-4.5-20251101-v1:0` becomes `claude-opus-4-5`."""
     name, before = _BEFORE.sub("", model.strip().lower()), ""
     while name != before:
         name, before = _BEHIND.sub("", name), name
@@ -68,7 +68,7 @@ def plain(model: str) -> str:
 
 
 def read(path: Path | None) -> Prices:
-    """The usual prices, with the owner's from a file before them. Raises `Invalid` with the line that is wrong."""
+    """Read the usual prices, and before them the owner's file. Raises `Invalid`, which names the wrong line."""
     if path is None:
         return Prices({}, usual())
     try:
@@ -82,7 +82,7 @@ def read(path: Path | None) -> Prices:
 
 @cache
 def usual() -> Mapping[str, tuple[Price, ...]]:
-    """The prices that came with the hub."""
+    """Read the prices that came with the hub."""
     return _parsed(files(__package__).joinpath("prices.csv").read_text("utf-8").splitlines(), "prices.csv")
 
 
@@ -116,10 +116,10 @@ def _at(table: Mapping[str, tuple[Price, ...]], name: str, day: int) -> Price | 
 
 
 def _worth(price: Price, used: Mapping[Measure, int]) -> Decimal:
-    """A price for a million tokens in dollars is one for a token in millionths of a dollar."""
+    """Price the tokens. Dollars for a million tokens equal millionths of a dollar for one."""
     return sum((price.rates[each] * used[each] for each in PRICED), Decimal(0))
 
 
 def dollars(cost: Decimal) -> float:
-    """Millionths of a dollar as dollars."""
+    """Convert millionths of a dollar to dollars."""
     return float(round(cost / MICRO, 6))

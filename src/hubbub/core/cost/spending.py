@@ -50,7 +50,7 @@ class Line:
         return None if self.worth is None else dollars(self.worth)
 
     def add(self, used: Mapping[Measure, int], worth: Decimal | None) -> None:
-        """Add tokens, and what they are worth, if that is known."""
+        """Add tokens, and their worth if it is known."""
         for measure, amount in used.items():
             self.used[measure] += amount
         if worth is None:
@@ -75,7 +75,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The dearest lines, first; the total of all; what is unmetered among agents or tasks."""
+    """A report of spending: the dearest lines, first; the total of all; the unmetered agents or tasks."""
 
     lines: Sequence[Line]
     total: Line
@@ -105,7 +105,7 @@ def report(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Report:
 
 
 def _unmetered(tx: Tx, project: Project, asked: Asked, told: Sequence[Line]) -> Sequence[Line]:
-    """The agents that were there, or the tasks that were begun, of which nobody has told what they used."""
+    """Lines without numbers for the agents that were there, or the tasks begun, without any reported use."""
     known = {line.name for line in told}
     names: Sequence[object] = ()
     if asked.by is By.AGENT:
@@ -116,7 +116,7 @@ def _unmetered(tx: Tx, project: Project, asked: Asked, told: Sequence[Line]) -> 
 
 
 def _labelled(tx: Tx, by: By, lines: Sequence[Line]) -> Sequence[Line]:
-    """Lines of tasks say what people call those."""
+    """Label the lines of tasks with number and title."""
     if by is By.TASK:
         known = rows.titles(tx, [UUID(line.name) for line in lines if line.name is not None])
         for line in lines:
@@ -132,7 +132,7 @@ def _shown(by: By, name: object) -> str | None:
 
 
 def _stored(by: By, value: str) -> object:
-    """A value as it stands in its column. Raises `Invalid` for what is no id."""
+    """Convert a value to that of its column. Raises `Invalid` for a wrong id."""
     if by in (By.TASK, By.RUN):
         if (found := parse_id(value)) is None:
             raise Invalid(f"{by}: must be an id")

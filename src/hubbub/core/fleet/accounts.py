@@ -1,8 +1,8 @@
-"""Accounts: what a maker lets its users do ends for all agents of an account at once, and begins again for all.
+"""Accounts: a maker's limit stops all agents of an account at once, and they begin again after it.
 
 While an account is paused none of its agents begins anything, and their clocks stand still: a presence, the files it
-holds and what it has leased by a tool end as much later as the pause lasts. At its end each agent goes on at a moment
-of its own. Nothing is lost by that, and nothing has failed.
+holds and its leases by tools last longer by the length of the pause. At its end each agent goes on at a moment of its
+own. Nothing is lost by that, and nothing has failed.
 """
 
 from collections.abc import Collection, Sequence
@@ -39,7 +39,7 @@ members = rows.agents
 
 
 def find(tx: Tx, project: Project, name: str) -> Account:
-    """The account of that name. Raises `NotFound`."""
+    """Return the account of that name. Raises `NotFound`."""
     account = rows.find(tx, project.id, name)
     if account is None:
         raise NotFound("account", name)
@@ -47,7 +47,7 @@ def find(tx: Tx, project: Project, name: str) -> Account:
 
 
 def put(tx: Tx, project: Project, name: str, names: Sequence[str]) -> Account:
-    """Say which agents share an account: these and no others. Records `account.changed`. Raises `Invalid`."""
+    """Set which agents share an account: these and no others. Records `account.changed`. Raises `Invalid`."""
     if len(set(names)) > MOST_AGENTS:
         raise Invalid(f"agents: at most {MOST_AGENTS} share an account")
     for agent in sorted(set(names)):
@@ -77,7 +77,7 @@ def drop(tx: Tx, project: Project, name: str) -> None:
 
 
 def join(tx: Tx, project: Project, agent: str, name: str) -> Account:
-    """The account of an agent, which is the one that its program says, unless people have said another.
+    """Return the account of an agent: the one that its program reports, unless people have set another.
 
     Records `account.changed` where that is news.
     """
@@ -93,7 +93,7 @@ def join(tx: Tx, project: Project, agent: str, name: str) -> Account:
 
 
 def pause(tx: Tx, project: Project, name: str, until: int | None, *, by: str) -> Account:
-    """Have nothing begin on an account until then, or until it is resumed. Records `account.paused`.
+    """Pause an account until then, or until it is resumed: nothing begins on it. Records `account.paused`.
 
     Raises `NotFound`, and `Invalid` for an end that is past or too far.
     """
@@ -114,10 +114,10 @@ def resume(tx: Tx, project: Project, name: str, *, by: str) -> Account:
 
 
 def reached(tx: Tx, project: Project, agent: str, limit: UsageLimit) -> Account:
-    """Pause the account of an agent, whose program said that a limit is reached. Records `account.paused`.
+    """Pause the account of an agent whose program reported a limit. Records `account.paused`.
 
-    Without a time the pause is as long as one backs off, longer with each such notice; what is paused for longer
-    already stays so. An agent without an account has one of its own from then on.
+    Without a time the pause is a back-off, longer with each such notice; a longer pause that goes on already stays. An
+    agent without an account gets one of its own.
     """
     account = rows.of_agent(tx, project.id, agent) or join(tx, project, agent, _own_name(agent))
     _lock(tx, project.id, account.name, agent)
@@ -135,7 +135,7 @@ def reached(tx: Tx, project: Project, agent: str, limit: UsageLimit) -> Account:
 
 
 def require_running(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Raise `AccountPaused` where an agent is not to begin anything now."""
+    """Raise `AccountPaused` if the agent may not begin anything now."""
     account = rows.of_agent(tx, project_id, agent)
     if account is not None and account.is_paused(tx.now):
         raise AccountPaused(account.name, account.paused_until)
@@ -152,7 +152,7 @@ def goes_on(tx: Tx, project_id: UUID, agent: str) -> int | None:
 
 
 def settle(tx: Tx, limit: int) -> None:
-    """Let accounts go on whose pause has come to its end. Records `account.resumed`."""
+    """Resume accounts whose pause is over. Records `account.resumed`."""
     for each in rows.over(tx, limit):
         _lock(tx, each.project_id, each.name)
         account = rows.find(tx, each.project_id, each.name)
@@ -161,7 +161,7 @@ def settle(tx: Tx, limit: int) -> None:
 
 
 def _own_name(agent: str) -> str:
-    """The name of the account of an agent of which nobody has said whose it is."""
+    """Derive an account's name from an agent that nobody has assigned to one."""
     return (
         "".join(each if each.isascii() and (each.isalnum() or each in "._@+-") else "-" for each in agent)[
             :80
@@ -171,9 +171,9 @@ def _own_name(agent: str) -> str:
 
 
 def _lock(tx: Tx, project_id: UUID, name: str, *more: str) -> None:
-    """Keep others from the account until the transaction ends: its agents first, as everywhere, then its row.
+    """Lock the account until the transaction ends: its agents first, as everywhere, then its row.
 
-    Who shares it changes only under the lock of its row, so whoever came to it meanwhile is known then.
+    Its members change only under the lock of the row, so later members are known then, and locked too.
     """
     agent_rows.lock_names(tx, project_id, *more, *rows.agents(tx, project_id, name))
     rows.find(tx, project_id, name, lock=True)
@@ -222,7 +222,7 @@ def _resume(tx: Tx, account: Account, *, by: str) -> Account:
 
 
 def _hold(tx: Tx, project_id: UUID, agent: str, until: int) -> None:
-    """Have the clocks of an agent stand still until then, whatever was said before; till now lets them go on."""
+    """Stop an agent's clocks until that time, whatever was set before; now lets them go on."""
     presence = agents.presence(tx, project_id, agent, lock=True)
     if presence is None or presence.ended_at is not None:
         return

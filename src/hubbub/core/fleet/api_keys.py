@@ -9,10 +9,10 @@ from hubbub.store.tx import Tx
 
 
 def put(tx: Tx, project: Project, secret: str) -> ApiKey:
-    """Give the project its key, in the place of the one that it had. Records `key.set`, without the key.
+    """Set the project's key in place of the old one. Records `key.set`, without the key.
 
-    Any member may: on a machine its gate asks a person first. Raises `Forbidden` to who may only look on, and
-    `Invalid` for what cannot be a key.
+    Any member may: on a machine its gate asks a person first. Raises `Forbidden` to viewers, and `Invalid` for a text
+    that cannot be a key.
     """
     access.enter(tx, str(project.id), Right.WRITE)
     key = ApiKey(project_id=project.id, secret=require_key(secret), set_by=tx.actor.label, set_at=tx.now)
@@ -22,13 +22,13 @@ def put(tx: Tx, project: Project, secret: str) -> ApiKey:
 
 
 def find(tx: Tx, project: Project) -> ApiKey | None:
-    """The project's key, to be shown masked; None if it has none. Raises `Forbidden` to who may only look on."""
+    """Return the project's key, to be shown masked; None if it has none. Raises `Forbidden` to viewers."""
     access.enter(tx, str(project.id), Right.WRITE)
     return rows.find(tx, project.id)
 
 
 def clear(tx: Tx, project: Project) -> bool:
-    """Take the project's key away; False if it had none. Records `key.cleared`. Raises `Forbidden` as `put` does."""
+    """Clear the project's key; False if it had none. Records `key.cleared`. Raises `Forbidden` as `put` does."""
     access.enter(tx, str(project.id), Right.WRITE)
     if not rows.remove(tx, project.id):
         return False
@@ -37,7 +37,7 @@ def clear(tx: Tx, project: Project) -> bool:
 
 
 def use(tx: Tx, project: Project) -> str | None:
-    """The key itself, for the hub's own machine; None if the project has none. Raises `Forbidden` to anybody else."""
+    """Return the key itself, for the hub's own machine; None if there is none. Raises `Forbidden` to anybody else."""
     access.require_hub_owner(tx)
     key = rows.find(tx, project.id)
     return key.secret if key else None

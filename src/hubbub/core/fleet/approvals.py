@@ -1,8 +1,8 @@
 """Approvals: a machine's question to people, and their answer, which lets one call through.
 
-Nobody's answer is a no. Only people answer, never an agent's token, whatever its role; where the machine's operator
-lets the client that made the call answer for a person, the machine says what it answered. Whoever asked proves itself
-by a receipt that nobody else was told, so that an agent cannot answer for its machine, though they share a token.
+No answer means no. Only people answer, never an agent's token, whatever its role; where the machine's operator lets the
+client that made the call answer for a person, the machine reports the answer. The asker proves itself by a receipt that
+nobody else was told, so that an agent cannot answer for its machine, though they share a token.
 
 Machines ask over their links. A program that asks with a token, as `hubbub mcp cmdop` does beside its client, may be
 anything: its questions are kept under a name that no machine has (`hubbub.model.fleet.nodes.beside`), and people see
@@ -68,12 +68,12 @@ def put(
     hub: str | None = None,
     receipt: str | None = None,
 ) -> tuple[Approval, str]:
-    """Put a question before the people of a project, and the receipt by which whoever asked uses the answer.
+    """Put a question to the people of a project; return it with the receipt by which the asker uses the answer.
 
-    Unanswered, it expires after `patience`. With `elicitation` whoever asked may `resolve` it. They may say which id
-    and which `receipt` it has: put again by that id, it is the same question. With a token that takes the same receipt,
-    and the same token; a machine has another one then. What comes over a `machine`'s link ends when that is gone for
-    longer than `BACK`, and goes on when it is put again; what the own machine of a `hub` asks ends with that. Records
+    Unanswered, it expires after `patience`. With `elicitation` the asker may `resolve` it. The asker may choose the id
+    and the `receipt`: put again by that id, it is the same question. With a token that takes the same receipt and the
+    same token; a machine then gets a new receipt. A question over a `machine`'s link ends when that is gone for longer
+    than `BACK`, and goes on when it is put again; one of a `hub`'s own machine ends with that hub. Records
     `approval.asked`. Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience, elicitation=elicitation)
@@ -122,7 +122,7 @@ def _put_again(tx: Tx, known: Approval, project: Project, question: Question, re
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
-    """The approval of that id. Agents find only what was asked for the calls of their own token. Raises `NotFound`."""
+    """Return the approval of that id. Agents find only those for calls of their own token. Raises `NotFound`."""
     approval_id = parse_id(ref)
     approval = rows.find(tx, approval_id) if approval_id else None
     if approval is None or approval.project_id not in project_ids:
@@ -144,7 +144,7 @@ def search(
 
 
 def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> list[Approval]:
-    """List the projects' questions that wait, and those that of late nobody answered in time; oldest first.
+    """List the projects' questions that wait, and those that recently expired without an answer; oldest first.
 
     Raises `Forbidden` for agents' tokens.
     """
@@ -156,11 +156,11 @@ def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> 
 
 
 def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) -> Approval:
-    """A person's yes or no. Records `approval.approved` or `approval.denied`.
+    """Record a person's yes or no, as `approval.approved` or `approval.denied`.
 
-    Their `signature` is kept as it is, for the machine to check, which may take no yes without one.
-    The person must be able to write in the project; to let a policy have a rule, to manage it. Raises `Forbidden`,
-    always for an agent's token; `NotFound`; `Conflict` if the question was answered or its time is over.
+    Their `signature` is kept as it is, for the machine to check, which may take no yes without one. The person must be
+    able to write in the project; for a new rule of a policy, to manage it. Raises `Forbidden`, always for an agent's
+    token; `NotFound`; `Conflict` if the question was answered or its time is over.
     """
     access.require_person(tx, "approve or deny")
     approval = find(tx, [project.id for project in access.visible(tx)], ref)
@@ -170,10 +170,10 @@ def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) ->
 
 
 def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Approval:
-    """The answer of the client that made the call, as its machine reports it. Records as `answer` does.
+    """Take the answer of the client that made the call, as its machine reports it. Records as `answer` does.
 
-    Raises `NotFound` without the receipt, `Forbidden` if the question was not put so that the client may answer or is
-    a machine's and told with a token, and `Conflict` if it was answered or its time is over.
+    Raises `NotFound` without the receipt, `Forbidden` if the question does not let the client answer, or is a machine's
+    and reported with a token, and `Conflict` if it was answered or its time is over.
     """
     approval = _asked(tx, approval_id, receipt)
     if tx.actor.token_id is not None and approval.said_node is None:
@@ -184,7 +184,7 @@ def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Appro
 
 
 def spend(tx: Tx, approval_id: UUID, digest: str, *, receipt: str) -> Approval:
-    """Use a yes, for the one call that it was given for. Records `approval.spent`.
+    """Use a yes for the one call that it was given for. Records `approval.spent`.
 
     Raises `NotFound` without the receipt, and `Conflict` if there is no yes (any more) or the call is another.
     """
@@ -196,7 +196,7 @@ def spend(tx: Tx, approval_id: UUID, digest: str, *, receipt: str) -> Approval:
 
 
 def expire(tx: Tx, approval: Approval) -> None:
-    """Close a question whose time is over, or whose machine is gone, if nobody was faster.
+    """Close a question whose time is over, or whose machine is gone, unless somebody was faster.
 
     Records `approval.expired`.
     """
@@ -206,20 +206,20 @@ def expire(tx: Tx, approval: Approval) -> None:
 
 
 def gone_since(tx: Tx) -> int:
-    """Since when a machine is to have been gone for its questions to be closed."""
+    """Time since which a machine must have been gone for its questions to be closed."""
     return tx.now - milliseconds(BACK)
 
 
 def forsake(tx: Tx, limit: int) -> None:
-    """Close up to `limit` questions whose machines are gone: nobody could use an answer. Records as `expire` does."""
+    """Close up to `limit` questions of vanished machines: nobody could use an answer. Records as `expire` does."""
     for approval in rows.forsaken(tx, gone_since(tx), limit):
         expire(tx, approval)
 
 
 def withdraw(tx: Tx, machine: UUID, *, but: Collection[UUID]) -> None:
-    """End the questions of a machine that is back and does not ask them any more, all `but` those that it still asks.
+    """Withdraw the questions of a returned machine, `but` those that it still asks.
 
-    Those that ended as it was gone are over for good, too. Records `approval.withdrawn`.
+    Those that ended while it was gone are over for good, too. Records `approval.withdrawn`.
     """
     for approval in rows.unanswered(tx, machine):
         if approval.id not in but:
@@ -227,9 +227,9 @@ def withdraw(tx: Tx, machine: UUID, *, but: Collection[UUID]) -> None:
 
 
 def outlive(tx: Tx, approval_id: UUID) -> None:
-    """End a question of a hub's own machine, which has ended, and with it whoever waited for the answer.
+    """Withdraw a question of a hub's own machine that has ended, since nobody waits for the answer any more.
 
-    Records `approval.withdrawn`; nothing where it was answered, or its time was over.
+    Records `approval.withdrawn`; nothing if it was answered, or its time was over.
     """
     approval = rows.find(tx, approval_id, lock=True)
     if approval is not None and approval.status is ApprovalStatus.PENDING:
@@ -237,7 +237,7 @@ def outlive(tx: Tx, approval_id: UUID) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what ended a while ago."""
+    """Drop questions that ended a while ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
@@ -258,7 +258,7 @@ def _check(question: Question, patience: timedelta, *, elicitation: bool) -> Non
 
 
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
-    """The question that the receipt belongs to, locked; with a token only what was put with the same."""
+    """Return the receipt's question, locked; with a token only one that was put with the same token."""
     approval = rows.find(tx, approval_id, lock=True)
     if approval is None or not _is_whose(tx, approval, receipt):
         raise NotFound(NOUN, approval_id)
@@ -266,7 +266,7 @@ def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
 
 
 def _is_whose(tx: Tx, approval: Approval, receipt: str) -> bool:
-    """Whether the caller has asked this: who has the receipt, and no other token than it was put with."""
+    """Tell whether the caller has asked this: it has the receipt, and no other token than the asker's."""
     has_receipt = hmac.compare_digest(approval.receipt, access.fingerprint(receipt))
     return has_receipt and tx.actor.token_id in (None, approval.token_id)
 

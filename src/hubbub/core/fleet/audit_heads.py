@@ -1,8 +1,8 @@
-"""How far the audit logs of the machines had got, minute by minute: what cannot be taken back where the log is.
+"""Heads of the machines' audit logs, minute by minute, kept where a machine cannot take them back.
 
-A log that was cut short or written anew does not hold what is known here of it. Several programs on one machine write
-one log and tell of it in turns, so that what comes in may be a little behind; what is further behind, or says something
-else of a line, is broken.
+A log that was cut short or rewritten contradicts the heads known here. Several programs on one machine write one log
+and report it in turns, so a report may be a little behind; one further behind, or with another hash for a line, is
+broken.
 """
 
 import re
@@ -29,9 +29,9 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
-    """Keep that line `seq`, the last of the machine's log just now, has this hash; False if that cannot be true.
+    """Keep the head of a machine's log: line `seq` is its last, with this hash; False if that cannot be true.
 
-    Then the log was changed: records `audit.broken`, once for each such head, with what was known. Raises `Invalid`.
+    Then the log was changed: records `audit.broken`, once for each such head, with the known one. Raises `Invalid`.
     """
     if not node.strip() or not 0 < seq <= LAST or not _HASH.fullmatch(digest):
         raise Invalid("a head is a machine's name, the number of a line, and a hash of 64 hex digits")
@@ -55,9 +55,9 @@ def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
 
 
 def keep_beside(tx: Tx, project: Project, who: str, name: str, *, seq: int, digest: str) -> bool:
-    """As `keep`, for what a program beside `who` tells of the machine that it is on, which it calls so.
+    """Keep a head like `keep`, reported by a program beside `who` about its machine, which it calls `name`.
 
-    It is kept apart from what others tell of that name. Raises `Conflict` for more than a program has to tell.
+    It is stored apart from other reports of that name. Raises `Conflict` for more reports than a program needs.
     """
     node = beside(who, name)
     if rows.is_any_before(tx, project.id, node, since=tx.now - milliseconds(DAY), number=MOST_A_DAY):
@@ -74,9 +74,9 @@ def keep_beside(tx: Tx, project: Project, who: str, name: str, *, seq: int, dige
 
 
 def heads(tx: Tx, project: Project, *, node: str | None = None, limit: int) -> list[AuditHead]:
-    """What is known of the logs of the project's machines: of each, the farthest first.
+    """Return the known heads of the project's machines: of each, the farthest first.
 
-    Of one, `limit` of what it told itself, and as many of what programs beside each agent told of it.
+    For one machine, up to `limit` of its own, and as many of the programs beside each agent.
     """
     if node is None:
         return rows.of_project(tx, project.id, node=None, limit=limit)
@@ -85,7 +85,7 @@ def heads(tx: Tx, project: Project, *, node: str | None = None, limit: int) -> l
 
 
 def _require_possible(tx: Tx, known: AuditHead | None, seq: int) -> None:
-    """Raise `Invalid` for a log that is farther than any can be by now: it would make all true heads false."""
+    """Raise `Invalid` for a log that is impossibly far by now: it would make all true heads false."""
     if known is None:
         if seq > LONGEST:
             raise Invalid(f"seq: no log has more than {LONGEST:,} lines when it is first told of")
@@ -99,5 +99,5 @@ def _require_possible(tx: Tx, known: AuditHead | None, seq: int) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what was kept so long ago that the log itself is of little use."""
+    """Drop heads so old that the log itself is of little use."""
     rows.forget(tx, tx.now - milliseconds(KEEP))

@@ -1,7 +1,7 @@
-"""Orders on their way to machines: each is kept before it leaves, so that none is lost, and none is done twice.
+"""Orders on their way to machines: each is stored before it leaves, so that none is lost, and none is done twice.
 
-What may happen to one, and why, is in `model/fleet/dispatches.py`. Whoever hears a machine's word of an order sees to
-it that the order is that machine's own.
+Their statuses, and the reasons, are in `model/fleet/dispatches.py`. A caller that passes on a machine's word about an
+order checks that the order is that machine's own.
 """
 
 from collections.abc import Iterable
@@ -33,10 +33,10 @@ open_of = rows.open_of
 def begin(
     tx: Tx, project: Project, machine: Machine, order: NodeCall, *, sent: bool
 ) -> tuple[Dispatch, bool]:
-    """Keep an order for a machine, and whether it is a new one: the same call with the same key is the same order.
+    """Store an order for a machine, and say whether it is new: the same call with the same key is the same order.
 
     `sent` says that it goes over the machine's link at once. Records `dispatch.queued` or `dispatch.sent`. Raises
-    `Invalid` for what can be no key, and `Conflict` for a key by which the same token has made another call.
+    `Invalid` for a wrong key, and `Conflict` for a key by which the same token has made another call.
     """
     if order.key is not None:
         idempotency.require_key(order.key)
@@ -61,9 +61,9 @@ def begin(
 
 
 def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
-    """Note that an order goes over its machine's link now, which has not noted it; None if it must not (any more).
+    """Note that an order goes over its machine's link now; None if it must not be sent (any more).
 
-    Nobody waits any more for one that is older than `LATEST`: it is not sent, and ends. Records `dispatch.sent`.
+    Nobody waits for an order older than `LATEST`: it ends unsent. Records `dispatch.sent`.
     """
     found = rows.find(tx, dispatch_id)
     if found is not None and found.created_at + milliseconds(LATEST) <= tx.now:
@@ -76,15 +76,15 @@ def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
 
 
 def take(tx: Tx, dispatch_ids: Iterable[UUID]) -> frozenset[UUID]:
-    """Note that their machines have noted these orders, and work on them; returns those that were only sent before."""
+    """Note that machines have accepted these orders and work on them; return those that were only sent before."""
     taken = [rows.move(tx, each, DispatchStep.TAKE) for each in sorted(set(dispatch_ids))]
     return frozenset(each.id for each in taken if each is not None)
 
 
 def end(tx: Tx, dispatch_id: UUID, outcome: ToolResult) -> Dispatch | None:
-    """Keep what came of an order; None if it had ended before, and for one that never was.
+    """Store the result of an order; None if it had ended before, or never existed.
 
-    One that was lost may turn up. Where nothing was done its key is free again. Records `dispatch.ended`.
+    A lost order may turn up. Where nothing was done its key is free again. Records `dispatch.ended`.
     """
     ended = rows.move(
         tx,
@@ -101,7 +101,7 @@ def end(tx: Tx, dispatch_id: UUID, outcome: ToolResult) -> Dispatch | None:
 
 
 def withdraw(tx: Tx, dispatch_id: UUID) -> bool:
-    """Take an order back that was handed to nobody yet; False if it is too late. Records `dispatch.ended`."""
+    """Withdraw an order that nobody has yet; False if it is too late. Records `dispatch.ended`."""
     withdrawn = rows.move(tx, dispatch_id, DispatchStep.WITHDRAW, frees_key=True)
     if withdrawn is not None:
         _record(tx, "dispatch.ended", withdrawn)
@@ -118,20 +118,20 @@ def lose(tx: Tx, dispatch_id: UUID) -> bool:
 
 
 def of_machine(tx: Tx, project: Project, machine: Machine, limit: int) -> list[Dispatch]:
-    """What the machine was ordered of late, newest first; for people of its project. Raises `Forbidden`."""
+    """List the machine's recent orders, newest first; for people of its project. Raises `Forbidden`."""
     access.require_person(tx, "see what a machine was ordered")
     access.visible(tx, str(project.id))
     return rows.of_machine(tx, machine.id, limit)
 
 
 def abandon(tx: Tx, machine_id: UUID) -> None:
-    """End all that a machine has not ended: it is removed. What has not left is withdrawn, the rest is lost."""
+    """End all open orders of a removed machine: unsent ones are withdrawn, the rest are lost."""
     for each in rows.open_of(tx, machine_id):
         _abandon(tx, each)
 
 
 def forget(tx: Tx) -> None:
-    """Drop what ended a while ago; and end what has waited for too long, as a hub or a machine is gone for good."""
+    """Drop orders that ended a while ago, and end those that waited too long for a hub or a machine."""
     for step, patience in ((DispatchStep.WITHDRAW, LATEST), (DispatchStep.LOSE, KEEP)):
         while left := rows.left_over(tx, step, before=tx.now - milliseconds(patience), limit=BATCH):
             for each in left:
@@ -145,7 +145,7 @@ def _abandon(tx: Tx, dispatch: Dispatch) -> None:
 
 
 def _record(tx: Tx, kind: str, dispatch: Dispatch, *, actor: str | None = None) -> None:
-    """Tell of it without a word of what was ordered or came of it."""
+    """Record it, without a word of the order's content or result."""
     who = dispatch.order.who
     detail: dict[str, object] = {
         "dispatch_id": str(dispatch.id),

@@ -1,7 +1,7 @@
-"""How a machine comes to belong to a project: by a code that a person made for it, or by that person's own token.
+"""Enrolment of machines: by a code that a person made for it, or by that person's own token.
 
-From then on it has a key of its own, of the role `node`, which opens its link to the hub and nothing else. Its name is
-its own until it is removed.
+From then on the machine has a key of its own, of the role `node`, which opens its link to the hub and nothing else. Its
+name is its own until it is removed.
 """
 
 import re
@@ -31,7 +31,7 @@ _NAME = re.compile(rf"\w[\w.-]{{0,{nodes.LINE - 1}}}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """What a machine gets by joining. Its key is told only now."""
+    """Result of joining. The machine's key is told only now."""
 
     project: Project
     machine: Machine
@@ -41,7 +41,7 @@ class Joined:
 def invite(
     tx: Tx, project: Project, *, node: str | None = None, expires_in: timedelta = LASTS
 ) -> tuple[JoinCode, str]:
-    """A code by which one machine may join the project, once, and its secret; `node` is the only name it may take.
+    """Make a code by which one machine may join the project, once, and its secret; `node` fixes the machine's name.
 
     Any person who may write in the project can make one. Records `node.invited`. Raises `Forbidden` and `Invalid`.
     """
@@ -66,10 +66,10 @@ def invite(
 
 
 def redeem(tx: Tx, secret: str, about: NodeInfo, *, is_chosen: bool = True) -> Joined:
-    """Let a machine in by a code, which is used up by this; a refusal does not use it up. Records `node.joined`.
+    """Admit a machine by a code, which is then used up; a refusal does not use it up. Records `node.joined`.
 
-    A name that nobody has chosen gives way to the one that the code is for. Raises `Unauthorized` for a code that is
-    bad, used or too old, all alike; `Forbidden` for another name than the code is for; and as `join` does.
+    A name that nobody has chosen gives way to the code's. Raises `Unauthorized` for a code that is bad, used or too
+    old, all alike; `Forbidden` for another name than the code's; and the errors of `join`.
     """
     code = rows.use(tx, access.fingerprint(secret))
     project = projects.find(tx, code.project_id) if code is not None else None
@@ -83,10 +83,10 @@ def redeem(tx: Tx, secret: str, about: NodeInfo, *, is_chosen: bool = True) -> J
 
 
 def join(tx: Tx, project: Project, about: NodeInfo) -> Joined:
-    """Let a machine in by a person's own token, which the machine does not keep. Records `node.joined`.
+    """Admit a machine by a person's own token, which the machine does not keep. Records `node.joined`.
 
-    The machine that has the name already may join again while it is not linked: its old key ends. Raises `Forbidden`
-    for who may not invite, `Invalid`, and `Conflict` for a name that is another machine's.
+    The machine that has the name already may join again while it is not linked: its old key ends. Raises `Forbidden` to
+    those who may not invite, `Invalid`, and `Conflict` for a name that is another machine's.
     """
     access.require_person(tx, "let a machine join")
     access.enter(tx, str(project.id), Right.WRITE)
@@ -94,7 +94,7 @@ def join(tx: Tx, project: Project, about: NodeInfo) -> Joined:
 
 
 def forget(tx: Tx) -> None:
-    """Drop the codes whose time was over a while ago."""
+    """Drop the codes that ran out a while ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
@@ -122,7 +122,7 @@ def _require_name(name: str) -> None:
 
 
 def _require_same(before: Machine, about: NodeInfo, now: int) -> None:
-    """Raise `Conflict` unless the machine that has the name is this one, and gone."""
+    """Raise `Conflict` unless the name's machine is this one, and gone."""
     if before.machine_id != about.machine_id:
         raise Conflict(
             f"another machine is called {before.name!r} in this project; choose another name, or remove that one first"

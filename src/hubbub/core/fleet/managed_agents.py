@@ -1,7 +1,7 @@
-"""Agents that people place on machines: which runs where, with which key, and how it fares.
+"""Agents that people place on machines: their places, keys and statuses.
 
-The machine starts, minds and ends them; the hub keeps what it says of them. An agent runs once in a project. It acts
-with a key that was made for this placement, and that ends with it.
+The machine starts, supervises and ends them; the hub stores its reports. An agent runs once in a project. It acts with
+a key that was made for this placement, and that ends with it.
 """
 
 from collections.abc import Sequence
@@ -35,11 +35,10 @@ of_machine = rows.of_machine
 
 
 def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: str) -> ManagedAgent:
-    """Note that an agent is about to be started on a machine; the machine says what comes of it.
+    """Note that an agent is about to be started on a machine; the machine reports the result.
 
-    Records `placement.ordered`. Raises `Forbidden` for who is no person, `Invalid` for what no agent is called,
-    `NotFound` for a machine that was removed, `AccountPaused`, and `Conflict`, which says where, for an agent that runs
-    already.
+    Records `placement.ordered`. Raises `Forbidden` unless a person asks, `Invalid` for a name no agent has, `NotFound`
+    for a removed machine, `AccountPaused`, and `Conflict`, which says where, for an agent that runs already.
     """
     require_person(tx)
     if agent.startswith(NODE_PREFIX):
@@ -77,7 +76,7 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
 
 
 def drop(tx: Tx, placed: ManagedAgent) -> None:
-    """Forget a placement that came to nothing: its machine did not start the agent. Whatever it acts with ends.
+    """Forget a placement whose machine did not start the agent. The agent's key ends.
 
     Records `placement.dropped`.
     """
@@ -94,7 +93,7 @@ def drop(tx: Tx, placed: ManagedAgent) -> None:
 
 
 def find(tx: Tx, project: Project, agent: str) -> ManagedAgent:
-    """Where the agent runs, or last ran. Raises `NotFound` if it was never placed."""
+    """Return the agent's placement, or its last one. Raises `NotFound` if it was never placed."""
     placed = rows.find(tx, project.id, agent)
     if placed is None:
         raise NotFound(NOUN, agent)
@@ -102,7 +101,7 @@ def find(tx: Tx, project: Project, agent: str) -> ManagedAgent:
 
 
 def issue_key(tx: Tx, machine: Machine, agent: str) -> str:
-    """The secret of a new key for an agent on this machine; the one that it had before ends.
+    """Issue a key for an agent on this machine; return its secret. The earlier key ends.
 
     Raises `Forbidden` unless the agent was ordered to this machine or runs there: a machine gets the key of nobody
     else.
@@ -120,10 +119,10 @@ def issue_key(tx: Tx, machine: Machine, agent: str) -> str:
 
 
 def update_status(tx: Tx, machine: Machine, fares: Sequence[ProcessStatus]) -> None:
-    """Keep how the agents on a machine fare, as it says; what it says of others is ignored.
+    """Store a machine's report on the agents placed on it; other agents in it are ignored.
 
-    Records `placement.running`, `.restarting`, `.stopped` or `.failed` when that changes. The key of an agent that does
-    not run any more ends. Raises `Invalid`.
+    Records `placement.running`, `.restarting`, `.stopped` or `.failed` when that changes. The key of an agent that has
+    stopped ends. Raises `Invalid`.
     """
     told = {each.agent: each for each in fares}
     for agent in sorted(told.keys() & {each.agent for each in rows.of_machine(tx, machine.id)}):
@@ -135,7 +134,7 @@ def update_status(tx: Tx, machine: Machine, fares: Sequence[ProcessStatus]) -> N
 
 
 def started(tx: Tx, placed: ManagedAgent, pid: int | None) -> ManagedAgent:
-    """The placement once its machine has said that the agent runs. Records `placement.running`, the first time."""
+    """Mark a placement as running once its machine says so. Records `placement.running`, the first time."""
     now = rows.find(tx, placed.project_id, placed.agent)
     if now is None or now.machine != placed.machine or now.status is not ManagedAgentStatus.STARTING:
         return now or placed
@@ -158,7 +157,7 @@ def stopped(tx: Tx, placed: ManagedAgent) -> None:
 
 
 def forget_machine(tx: Tx, machine: UUID) -> list[str]:
-    """Forget what is placed on a machine that is removed; the keys of its agents end. Returns who they are."""
+    """Forget the agents placed on a removed machine and end their keys; return their names."""
     forgotten = rows.of_machine(tx, machine)
     for placed in forgotten:
         lock_names(tx, placed.project_id, placed.agent)
@@ -168,7 +167,7 @@ def forget_machine(tx: Tx, machine: UUID) -> list[str]:
 
 
 def forget_agent(tx: Tx, project: Project, agent: str) -> None:
-    """Forget where an agent that is removed ran last; its key ends. Raises `Conflict` while it runs there."""
+    """Forget the last place of a removed agent; its key ends. Raises `Conflict` while it runs there."""
     lock_names(tx, project.id, agent)
     placed = rows.find(tx, project.id, agent)
     if placed is None:
@@ -180,18 +179,18 @@ def forget_agent(tx: Tx, project: Project, agent: str) -> None:
 
 
 def require_person(tx: Tx) -> None:
-    """Raise `Forbidden` unless a person asks: no agent has agents started, stopped or read."""
+    """Raise `Forbidden` unless a person asks: agents may not start, stop or read agents."""
     access.require_person(tx, "start, stop or read agents on machines")
 
 
 def _is_held(tx: Tx, placed: ManagedAgent) -> bool:
-    """Whether the name is taken by it."""
+    """Tell whether the placement still takes the name."""
     is_ordered = tx.now - placed.since < milliseconds(ORDERED)
     return placed.status in LIVE or (placed.status is ManagedAgentStatus.STARTING and is_ordered)
 
 
 def _is_news(placed: ManagedAgent, fares: ProcessStatus) -> bool:
-    """Whether it is about this placement: of one that is only ordered, the machine may still tell how it was before."""
+    """Tell whether the report is about this placement: of one only just ordered, it may be about the run before."""
     return placed.status is not ManagedAgentStatus.STARTING or fares.status not in OVER
 
 

@@ -1,8 +1,8 @@
-"""Machines that agents may use: who they are, whether they are there, and what they do themselves.
+"""Machines that agents may use: their records, their presence, and their own work.
 
 A machine on which a hub runs reports itself; any other has joined (`core/fleet/enrolment.py`), and is there while a hub
-holds its link. What a machine does for an agent while that waits, or in the background, is a task of the hub: sent by
-the agent, and begun at once by `node:` and the machine's name.
+holds its link. The work of a machine for an agent that waits, or in the background, is a task of the hub: sent by the
+agent, and begun at once by `node:` and the machine's name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,11 +50,11 @@ def report(
     labels: Sequence[str] = (),
     ttl: timedelta = TTL,
 ) -> Machine:
-    """A machine on which a hub runs is there, and this is what it is like.
+    """Record that a machine on which a hub runs is there, with its properties.
 
     Names are the same whatever their case. Records `node.joined` the first time, `node.online` if it was away, and
-    `node.changed` if it is not like it was.
-    Raises `Invalid`, and `Conflict` while another machine of that name is there, or where one has joined by it.
+    `node.changed` if its properties have changed. Raises `Invalid`, and `Conflict` while another machine of that name
+    is there, or one has joined by it.
     """
     before, machine = claim(tx, project, about, labels)
     if before is not None:
@@ -74,9 +74,9 @@ def report(
 def claim(
     tx: Tx, project: Project, about: NodeInfo, labels: Sequence[str] = ()
 ) -> tuple[Machine | None, Machine]:
-    """The machine that has the name, locked, and the one that has it from now on: a new one where there was none.
+    """Claim the name for a machine; return its holder so far, locked, and from now on: new if there was none.
 
-    Raises `Invalid` for what cannot be said of a machine.
+    Raises `Invalid` for impossible properties.
     """
     _check(about, labels)
     if AT in about.name:
@@ -101,14 +101,14 @@ def claim(
 
 
 def leave(tx: Tx, project: Project, name: str) -> None:
-    """A machine on which a hub runs goes. Records `node.offline`, if it was there."""
+    """Record that a machine on which a hub runs leaves. Records `node.offline`, if it was there."""
     machine = rows.find(tx, project.id, name, lock=True)
     if machine is not None and machine.token_id is None and machine.is_online(tx.now):
         record(tx, "node.offline", rows.close(tx, machine.id))
 
 
 def find_by_key(tx: Tx) -> tuple[Project, Machine]:
-    """The machine whose key the caller has, and its project. Raises `Forbidden` for who has no such key (any more)."""
+    """Return the machine of the caller's key, and its project. Raises `Forbidden` without such a key (any more)."""
     actor = tx.actor
     access.require_valid(tx)
     machine = rows.find_by_key(tx, actor.token_id) if actor.role is Role.NODE and actor.token_id else None
@@ -119,7 +119,7 @@ def find_by_key(tx: Tx) -> tuple[Project, Machine]:
 
 
 def is_linked(machine: Machine, now: int) -> bool:
-    """Whether a hub holds a link to the machine."""
+    """Tell whether a hub holds a link to the machine."""
     return machine.hub is not None and machine.is_online(now)
 
 
@@ -133,7 +133,7 @@ def link(
     labels: Sequence[str] = (),
     ttl: timedelta = TTL,
 ) -> Machine:
-    """`hub` holds the link to a machine from now on, whoever held it before; this is what the machine is like.
+    """Record that `hub` holds the machine's link now, whoever held it before, and update the machine's properties.
 
     Its name and id stay those by which it joined. Records as `report` does. Raises `Invalid`, and
     `Unauthorized` if its key has ended since it was found.
@@ -158,9 +158,9 @@ def link(
 
 
 def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
-    """The machines to which a hub holds links are still there, and will be for `ttl`.
+    """Record that the linked machines are still there, for another `ttl`.
 
-    Records `node.online` for one of which it was told that it is gone.
+    Records `node.online` for one that was recorded as gone.
     """
     for machine_id in sorted(machine_ids):
         before = rows.beat(tx, machine_id, tx.now + milliseconds(ttl))
@@ -169,20 +169,20 @@ def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
 
 
 def lapse(tx: Tx, machine: Machine) -> None:
-    """A machine has fallen silent: whatever held its link is gone too. Records `node.offline`."""
+    """End the presence of a silent machine: the holder of its link is gone, too. Records `node.offline`."""
     rows.note_silence(tx, machine.id)
     record(tx, "node.offline", replace(machine, online=False))
 
 
 def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
-    """The link to a machine is lost, unless another hub holds one by now. Records `node.offline`."""
+    """Record that the link to a machine is lost, unless another hub holds one by now. Records `node.offline`."""
     machine = rows.unlink(tx, machine_id, hub)
     if machine is not None:
         record(tx, "node.offline", machine)
 
 
 def remove(tx: Tx, project: Project, name: str) -> Machine:
-    """Forget a machine: its key ends, and with it its link; so do links to look at it, and what it has not ended.
+    """Forget a machine: its key, its link, links to look at it, and its open orders end.
 
     For people who may write in the project. Records `node.removed`. Raises `Forbidden`, `NotFound`, and `Conflict`
     for one on which a hub runs just now.
@@ -206,13 +206,13 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
 
 
 def end_key(tx: Tx, machine: Machine) -> None:
-    """End the key that the machine has, if it has one: it gets another, or needs none any more."""
+    """End the machine's key, if it has one: it gets another, or needs none any more."""
     if machine.token_id is not None:
         tokens.end(tx, machine.token_id)
 
 
 def find(tx: Tx, project: Project, name: str) -> Machine:
-    """The machine of that name, whatever its case. Raises `NotFound`."""
+    """Return the machine of that name, in any case. Raises `NotFound`."""
     machine = rows.find(tx, project.id, name)
     if machine is None:
         raise NotFound(NOUN, name)
@@ -220,7 +220,7 @@ def find(tx: Tx, project: Project, name: str) -> Machine:
 
 
 def require_no_machine(tx: Tx, project: Project, name: str) -> None:
-    """Raise `Forbidden` for the name of a machine that has joined, or on which a hub runs: that tells of itself."""
+    """Raise `Forbidden` for the name of a machine that has joined, or on which a hub runs: it speaks for itself."""
     if rows.find(tx, project.id, name) is not None or rows.is_of_hub(tx, name):
         raise Forbidden(f"{name!r} is a machine of the project: nobody tells of it but itself, by its link")
 
@@ -233,9 +233,9 @@ def listed(tx: Tx, project: Project) -> list[Machine]:
 def begin_task(
     tx: Tx, project: Project, *, sender: str | None, title: str, description: str, node: str
 ) -> Task:
-    """Put what a machine sets about for an agent on the board: a task of `sender`, begun by `node:` and its name.
+    """Put a machine's work for an agent on the board: a task of `sender`, begun by `node:` and its name.
 
-    Nothing of this lapses by time: a machine's tasks have no heartbeat. Raises what `access.speak` does.
+    It never lapses by time: a machine's tasks have no heartbeat. Raises the errors of `access.speak`.
     """
     holder = board_name(node)
     agents.meet(tx, project.id, holder)
@@ -253,7 +253,7 @@ def begin_task(
 def end_task_beside(
     tx: Tx, project: Project, ref: str, *, sender: str | None, name: str, text: str, failed: bool
 ) -> Task:
-    """As `end_task`, for what a program beside the caller began, which calls the machine that it is on `name`."""
+    """End a task like `end_task`, begun by a program beside the caller, which calls its machine `name`."""
     found = tasks.find(tx, [project.id], ref, by_number=False)
     node = beside(access.programs_name(tx, found.sender), name)
     return end_task(tx, ref, text=text, failed=failed, project=project, sender=sender, node=node)
@@ -269,11 +269,11 @@ def end_task(
     sender: str | None = None,
     node: str | None = None,
 ) -> Task:
-    """End what `begin_task` put on the board, with its result or why there is none; its sender hears of it.
+    """End a task from `begin_task`, with its result or the reason why there is none; its sender hears of it.
 
-    One that has ended meanwhile, as somebody cancelled it, stays as it is. The hub's own machine may end any; else it
-    is said of which project, for whom and by whom. Raises `NotFound` for what is of another project, and `NotHolder`
-    for what is another's, or not a machine's.
+    A task that has ended meanwhile, for instance by a cancel, stays as it is. The hub's own machine may end any; other
+    callers name the project, the sender and the machine. Raises `NotFound` for a task of another project, and
+    `NotHolder` for another's task, or one that is not a machine's.
     """
     task_id = parse_id(ref)
     task = task_rows.find(tx, task_id, lock=True) if task_id else None
@@ -293,7 +293,7 @@ def end_task(
 def record(
     tx: Tx, kind: str, machine: Machine, *, actor: str | None = None, patch: Patch | None = None
 ) -> None:
-    """Tell of a machine that it has come, has changed, or is gone."""
+    """Record that a machine has come, has changed, or is gone."""
     tx.record(
         kind,
         project_id=machine.project_id,
@@ -304,7 +304,7 @@ def record(
 
 
 def succeeding(tx: Tx, before: Machine | None, now: Machine) -> Patch:
-    """What it makes of the picture that a machine is as it is `now`: its name may be spelled in another way."""
+    """Return the patch for a machine that is as it is `now`: its name may be spelled in another way."""
     if before is None or before.name == now.name:
         return patches.machine(now)
     placed = [each.agent for each in managed_agents.of_machine(tx, now.id)]

@@ -1,8 +1,8 @@
-"""Who asks the hub for what the work of a machine needs, and what each may have.
+"""Requesters: the callers that need something of the hub for a machine's work, and their rights.
 
-Three may ask: the machine that a hub runs on, a machine that has joined, and a program beside an agent, with that
-agent's token. The first is this process, and what it says is so. The others are not believed: a machine has something
-done for whoever gave the order that it works on, and a token speaks for no machine.
+There are three: the machine that a hub runs on, a machine that has joined, and a program beside an agent, with that
+agent's token. The first is this process, and is believed. The others are not: a machine acts for the caller who gave
+the order that it works on, and a token speaks for no machine.
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ NO_TASK = "the machine is not at work on such a task"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delegation:
-    """For whom something is done, and in which name."""
+    """The principal for whom something is done, and the names under which it is done."""
 
     project: Project
     who: Principal  # as people are told
@@ -42,34 +42,34 @@ class Delegation:
 
 
 class Requester(ABC):
-    """Who asks. What is not said to be otherwise is a machine's, which asks for itself."""
+    """A requester. The defaults are those of a machine that asks for itself."""
 
     @property
     def actor(self) -> Actor:
-        """By whose rights the hub does it."""
+        """The actor whose rights the hub uses."""
         return SYSTEM
 
     @property
     def link(self) -> UUID | None:
-        """The machine by whose link this came, if by one: its questions end with that."""
+        """The machine over whose link this came, if any: its questions end with the link."""
         return None
 
     @property
     def hub(self) -> str | None:
-        """The hub whose own machine it is, if it is one: its questions end with that."""
+        """The hub of its own machine, if it is one: its questions end with the hub."""
         return None
 
     @abstractmethod
     def standing(self, tx: Tx, said: Principal) -> Delegation:
-        """For whom something is done that is `said` to be for somebody. Raises `HubError`."""
+        """Determine for whom something is done, given the claimed principal. Raises `HubError`."""
 
     @abstractmethod
     def home(self, tx: Tx) -> Project:
-        """The project that it is of. Raises `HubError`."""
+        """Return the requester's project. Raises `HubError`."""
 
     @abstractmethod
     def itself(self, tx: Tx) -> Machine:
-        """The machine that it is. Raises `Forbidden` where it is none."""
+        """Return the machine that asks. Raises `Forbidden` if it is none."""
 
     @abstractmethod
     def seal(self, tx: Tx, seq: int, digest: str) -> None:
@@ -77,25 +77,25 @@ class Requester(ABC):
 
     @abstractmethod
     def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
-        """End what it has begun."""
+        """End a task that the requester has begun."""
 
     @abstractmethod
     def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
-        """A token for the program that is its agent, for an order, or a task in the background.
+        """Lend a token to the program that is the machine's agent, for an order, or a task in the background.
 
-        `chain` is what it says of who asked whom, up to that program.
+        `chain` is the claimed chain of callers up to that program.
         """
 
     def key(self, tx: Tx) -> str | None:
-        """The API key of its project, if there is one that it may have."""
+        """Return the API key of its project, if it may have one and there is one."""
         return api_keys.use(tx, self.home(tx))
 
     def equip(self, tx: Tx, agent: str) -> str:
-        """A key for an agent that was placed on it."""
+        """Issue a key for an agent that was placed on it."""
         return managed_agents.issue_key(tx, self.itself(tx), agent)
 
     def fare(self, tx: Tx, fares: Sequence[ProcessStatus]) -> None:
-        """Keep how the agents fare that were placed on it."""
+        """Store the statuses of the agents that were placed on it."""
         managed_agents.update_status(tx, self.itself(tx), fares)
 
 
@@ -109,7 +109,7 @@ class OwnMachine(Requester):
 
     @property
     def hub(self) -> str:
-        """The process in which it is."""
+        """The process of the hub."""
         return self.instance
 
     def standing(self, tx: Tx, said: Principal) -> Delegation:
@@ -136,7 +136,7 @@ class OwnMachine(Requester):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedMachine(Requester):
-    """A machine that has joined, by its link. `order` is what it works on; without one it asks for itself."""
+    """A joined machine, by its link. `order` is the one that it works on; without one it asks for itself."""
 
     project: Project
     machine: Machine
@@ -144,7 +144,7 @@ class LinkedMachine(Requester):
 
     @property
     def link(self) -> UUID:
-        """Its own: nobody sits there, and it proves itself by that."""
+        """The machine's own link: nobody sits there, and the link is its proof."""
         return self.machine.id
 
     def standing(self, tx: Tx, said: Principal) -> Delegation:
@@ -180,7 +180,7 @@ class LinkedMachine(Requester):
 
 @dataclass(frozen=True, kw_only=True)
 class Program(Requester):
-    """A program beside an agent, with a token of theirs; `node` is the machine that it is on, as it says itself."""
+    """A program beside an agent, with a token of theirs; `node` is its machine by its own word."""
 
     caller: Actor
     project: str | None  # by its slug or id, where the token is good for several
@@ -188,7 +188,7 @@ class Program(Requester):
 
     @property
     def actor(self) -> Actor:
-        """Whoever has the token."""
+        """The holder of the token."""
         return self.caller
 
     def standing(self, tx: Tx, said: Principal) -> Delegation:
@@ -226,11 +226,11 @@ class Program(Requester):
         audit_heads.keep_beside(tx, project, who, self.node, seq=seq, digest=digest)
 
     def key(self, tx: Tx) -> None:
-        """None: nobody gets a project's key by a token."""
+        """Return None: nobody gets a project's key by a token."""
 
 
 def held_by(tx: Tx, machine: Machine, wanted: UUID) -> Dispatch:
-    """The machine's order of that id, open or with a task that still goes on for who gave it. Raises `Forbidden`."""
+    """Return the machine's order of that id, open or with an open task for its caller. Raises `Forbidden`."""
     found = dispatches.find(tx, wanted)
     if found is None or found.machine != machine.id:
         raise Forbidden(NO_ORDER)
@@ -240,7 +240,7 @@ def held_by(tx: Tx, machine: Machine, wanted: UUID) -> Dispatch:
 
 
 def begun_for(tx: Tx, machine: Machine, order: Dispatch) -> list[Task]:
-    """The tasks that go on at the machine for whoever gave the order."""
+    """List the machine's open tasks for the caller of the order."""
     begun = task_search.search(
         tx, [order.project_id], status=OPEN, assignee=board_name(machine.name), limit=MOST
     )
@@ -248,7 +248,7 @@ def begun_for(tx: Tx, machine: Machine, order: Dispatch) -> list[Task]:
 
 
 def _begun(tx: Tx, project: Project, ref: str, node: str, *, sender: str | None = None) -> UUID:
-    """The task that goes on at a machine in the background, locked, so that it does not end unseen.
+    """Return the id of a task that runs at a machine in the background, locked, so that it cannot end unseen.
 
     With a `sender`, only for them. Raises `Forbidden` for any other.
     """
@@ -262,5 +262,5 @@ def _begun(tx: Tx, project: Project, ref: str, node: str, *, sender: str | None 
 
 
 def _sender(who: Principal) -> str:
-    """By which name the board has what was begun for somebody."""
+    """Return the sender's name on the board."""
     return HUB if who.is_person else who.name

@@ -1,4 +1,4 @@
-"""Links by which anyone who has one may look at one machine: for a while, and until they are taken back."""
+"""Share links: anyone who has one may look at one machine, for a while, and until they are revoked."""
 
 import secrets
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ of_project = rows.of_project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedView:
-    """What a link shows: one machine, who is on it, and what they are at."""
+    """The view behind a link: one machine, the agents on it, and their tasks."""
 
     share: ShareLink
     machine: Machine
@@ -74,7 +74,7 @@ def revoke(tx: Tx, project: Project, ref: str) -> ShareLink:
 
 
 def look(tx: Tx, secret: str) -> SharedView | None:
-    """What the link of that secret shows just now; None where it leads nowhere (any more), for whatever reason."""
+    """Return the view behind the secret of a link; None if it leads nowhere (any more), for whatever reason."""
     share = rows.find_good(tx, access.fingerprint(secret))
     machine = nodes.find_by_id(tx, share.machine_id) if share else None
     if share is None or machine is None:

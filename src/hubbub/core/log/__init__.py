@@ -1,1 +1,1 @@
-"""The log of all that happened: looking back, snapshots, answers to repeated writes, and what leaves the hub."""
+"""The activity log: looking back, snapshots, answers to repeated writes, and deliveries that leave the hub."""

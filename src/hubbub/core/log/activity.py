@@ -1,4 +1,4 @@
-"""Looking back into the activity log: what happened, to whom, to which task."""
+"""Queries of the activity log: by time, agent and task."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,12 +23,12 @@ page = activity.page
 
 
 def last(tx: Tx, project_id: UUID) -> int:
-    """The `seq` of what happened last in the project; 0 before anything did."""
+    """Return the `seq` of the project's last activity; 0 before the first."""
     found = latest(tx, project_id, limit=1)
     return found[0].seq if found else 0
 
 
 def after(tx: Tx, project_id: UUID, seq: int, *, agent: str | None = None, limit: int) -> Sequence[Activity]:
-    """What happened after the activity `seq`, oldest first; from the beginning for 0, nothing for an unknown one."""
+    """List the activities after `seq`, oldest first; from the beginning for 0, none for an unknown one."""
     position = START if seq == 0 else position_of(tx, seq)
     return since(tx, project_id, position, limit, agent=agent).activities if position else []

@@ -1,4 +1,4 @@
-"""The audit: what people answered, what was done by hand, and how the hub was changed; all of it from the one log."""
+"""The audit: people's answers, acts by hand, and changes of the hub; all of it from the one log."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,10 +36,10 @@ def entries(
     before: int | None = None,
     limit: int,
 ) -> list[Activity]:
-    """What happened of such kinds, newest first; `kind` is one of them or a group, `before` the id to go on from.
+    """List the audit's activities of a kind, newest first; `kind` is one or a group, `before` the id to go on from.
 
-    For the owner of the hub, what concerns the hub as a whole is among it. Raises `Invalid` for a kind that is none
-    of the audit's.
+    For the owner of the hub, it includes those of the hub as a whole. Raises `Invalid` for a kind that is not the
+    audit's.
     """
     place = activity.position_of(tx, before) if before is not None else None
     if before is not None and place is None:

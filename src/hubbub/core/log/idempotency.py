@@ -1,7 +1,7 @@
-"""Sending the same write twice: the second time gets the answer of the first, and nothing happens again.
+"""Repeated writes: the second one gets the answer of the first, and nothing happens again.
 
-A key is its token's own; where several agents share a token, and nothing else of the call says which of them makes it,
-it is the agent's own as well: `speaker`.
+A key belongs to its token; where several agents share a token, and nothing else in the call tells them apart, it
+belongs to the agent as well: `speaker`.
 """
 
 import json
@@ -28,11 +28,11 @@ def once(
     told_once: str | None = None,
     speaker: Callable[[Tx], str | None] = lambda _tx: None,
 ) -> Operation[Reply]:
-    """`operation`, done at most once for each `key` of one token, and of one `speaker`.
+    """Wrap `operation` so that it is done at most once for each `key` of one token, and of one `speaker`.
 
-    `digest` stands for what is asked: the same key with another digest is a `Conflict`. A refusal is not kept, so
-    that the call may be tried again. `told_once` is the field of the reply that holds a secret: it is not kept
-    either, so a repetition is a `Conflict`. Without a key the operation is returned as it is.
+    `digest` identifies the request: the same key with another digest is a `Conflict`. A refusal is not kept, so that
+    the call may be tried again. `told_once` is the field of the reply that holds a secret: it is not kept either, so a
+    repetition is a `Conflict`. Without a key the operation is returned as it is.
     """
     if key is None:
         return operation
@@ -61,10 +61,10 @@ def _known(kept: str, told_once: str | None) -> Reply:
 
 
 def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResult | None:
-    """The outcome of the earlier call with the key; None if there was none: then this is the one, until it is ended.
+    """Return the outcome of the earlier call with the key; None makes this the one, until it is ended.
 
-    For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has
-    not ended: it may be under way, or whoever did it is gone, and nobody knows how far it came.
+    For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has not
+    ended: it may be under way, or its process is gone, and nobody knows how far it came.
     """
     require_key(key)
     owner = _owner(tx, speaker)
@@ -82,7 +82,7 @@ def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResu
 
 
 def end(tx: Tx, key: str, outcome: ToolResult | None, speaker: str | None = None) -> None:
-    """Keep the outcome of a call that was begun; None if nothing was done, so that it may be tried again."""
+    """Store the outcome of a call that was begun; None if nothing was done, so that it may be tried again."""
     kept = ""
     if outcome is not None:
         told = {"content": outcome.content, "is_error": outcome.is_error, "texts": outcome.shown}
@@ -91,11 +91,11 @@ def end(tx: Tx, key: str, outcome: ToolResult | None, speaker: str | None = None
 
 
 def _owner(tx: Tx, speaker: str | None) -> str:
-    """Whose a key is."""
+    """Return the owner of a key."""
     return str(tx.actor.token_id) if speaker is None else f"{tx.actor.token_id} {speaker}"
 
 
 def require_key(key: str) -> None:
-    """Raise `Invalid` for what can be no key."""
+    """Raise `Invalid` for a text that can be no key."""
     if not 0 < len(key) <= KEY_LENGTH:
         raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")

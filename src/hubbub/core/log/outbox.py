@@ -1,9 +1,8 @@
-"""The outbox: what is to leave the hub, from the transaction that wants it to the end that it takes.
+"""The outbox: deliveries that leave the hub, from the transaction that wants them until they end.
 
-Nothing leaves the hub within a transaction. What is to leave is put here with what it is about, and sent when that
-is committed, by whichever hub takes it on. An attempt is a lease: if nobody tells what came of it until it ends, as
-the hub has died, another is made. So a parcel goes out at least once, and whoever sends it looks first whether it
-has arrived, where that can be seen.
+Nothing leaves the hub within a transaction. A delivery is stored here with its subject, and sent after the commit, by
+the hub that takes it. An attempt is a lease: if it ends without a report, as the hub has died, another attempt is made.
+So a parcel goes out at least once, and the sender first looks whether it has arrived, where that can be seen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +53,7 @@ of_project = outbox.of_project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxJob:
-    """A parcel that was taken on, with what is needed to deliver it."""
+    """A parcel that was taken, with everything needed to deliver it."""
 
     parcel: OutboxItem
     begun_at: int
@@ -65,7 +64,7 @@ class OutboxJob:
 
 
 def put_comment(tx: Tx, task: Task, text: str, *, by: str) -> None:
-    """Have the issue that the task is about told that it is completed."""
+    """Queue a comment on the task's issue, saying that the task is completed."""
     if task.issue is None:
         return
     said = text.strip() or "done"
@@ -83,7 +82,7 @@ def put_comment(tx: Tx, task: Task, text: str, *, by: str) -> None:
 
 
 def put_activity(tx: Tx, webhook: Webhook, happened: Activity) -> None:
-    """Have the webhook told of what happened."""
+    """Queue an activity for the webhook."""
     outbox.insert(
         tx,
         new_id(),
@@ -97,15 +96,15 @@ def put_activity(tx: Tx, webhook: Webhook, happened: Activity) -> None:
 
 
 def next_in(tx: Tx) -> timedelta | None:
-    """How long it is until something is due; None if nothing is to leave."""
+    """Return the time until the next parcel is due; None if nothing waits."""
     at = outbox.next_at(tx)
     return timedelta(milliseconds=max(0, at - tx.now)) if at is not None else None
 
 
 def take(tx: Tx, limit: int) -> list[OutboxJob]:
-    """Take on up to `limit` parcels that are due; nobody else does until the lease ends.
+    """Take up to `limit` due parcels; nobody else does until the lease ends.
 
-    Whether a parcel is `doubtful` is said as it was found: an earlier attempt may have delivered it.
+    `doubtful` is returned as it was stored: an earlier attempt may have delivered the parcel.
     """
     errands = []
     for parcel in outbox.due(tx, limit):
@@ -125,10 +124,10 @@ def take(tx: Tx, limit: int) -> list[OutboxJob]:
 
 
 def note(tx: Tx, errand: OutboxJob, report: AttemptReport, chance: float) -> None:
-    """Note what came of an attempt; of one that failed, when the next is made, for which `chance` is from 0 to 1.
+    """Store the report of an attempt; after a failure, `chance` from 0 to 1 spreads the time of the next.
 
-    Records `outbox.delivered`, `outbox.failed`, `outbox.dead` or `outbox.skipped`. Nothing changes where the parcel
-    has ended, or somebody else has begun another attempt meanwhile.
+    Records `outbox.delivered`, `outbox.failed`, `outbox.dead` or `outbox.skipped`. Nothing changes if the parcel has
+    ended, or somebody else has begun another attempt meanwhile.
     """
     parcel = errand.parcel
     if report.fate is AttemptResult.FAILED and parcel.attempts < TRIES:
@@ -143,13 +142,13 @@ def note(tx: Tx, errand: OutboxJob, report: AttemptReport, chance: float) -> Non
 
 
 def let_go(tx: Tx, errands: Sequence[OutboxJob]) -> None:
-    """Give up attempts whose outcome nobody will wait for; somebody else may begin others at once."""
+    """Give up attempts that nobody will report on; others may begin new ones at once."""
     for errand in errands:
         outbox.let_go(tx, errand.parcel)
 
 
 def retry(tx: Tx, project_id: UUID, ref: str) -> OutboxItem:
-    """Have a parcel tried again, now and with all its tries. Records `outbox.retried`.
+    """Try a parcel again, now and with all its tries. Records `outbox.retried`.
 
     Raises `NotFound`, and `Conflict` if it has arrived, or its webhook was removed.
     """
@@ -177,13 +176,13 @@ def retry(tx: Tx, project_id: UUID, ref: str) -> OutboxItem:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what ended a while ago."""
+    """Drop parcels that ended a while ago."""
     outbox.forget(tx, tx.now - milliseconds(KEEP), DeliveryOutcome.DELIVERED)
     outbox.forget(tx, tx.now - milliseconds(KEEP_DEAD))
 
 
 def _record(tx: Tx, kind: str, errand: OutboxJob, report: AttemptReport, more: Mapping[str, object]) -> None:
-    """Say in the log what came of an attempt: where to, but nothing that is secret in an address."""
+    """Record the result of an attempt with its destination, without the secret parts of the address."""
     parcel, webhook = errand.parcel, errand.webhook
     tx.record(
         kind,

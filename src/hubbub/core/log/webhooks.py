@@ -1,8 +1,8 @@
-"""Webhooks: addresses that are told what happens in a project.
+"""Webhooks: addresses that receive a project's activities.
 
-Each has a place in the activity log. What it wants of what comes after is put into the outbox in one transaction with
-the move of that place, so that nothing is lost and nothing is put twice. Only some is put ahead: while a receiver is
-away, what it misses waits in the log.
+Each has a place in the activity log. The activities that it wants are put into the outbox in one transaction with the
+move of that place, so that none is lost and none is put twice. Only some are put ahead: while a receiver is away, the
+rest waits in the log.
 """
 
 import secrets
@@ -33,10 +33,10 @@ of_project = rows.of_project
 def add(
     tx: Tx, project: Project, url: str, events: Iterable[str], form: WebhookFormat = WebhookFormat.JSON
 ) -> tuple[Webhook, str]:
-    """Tell an address, in that form, of everything from now on that the patterns want, and the secret that signs it.
+    """Send an address all matching activities from now on, in that form; return it with its signing secret.
 
-    Records `webhook.added`, which is the first thing that it may be told. Raises `Invalid`, and `Conflict` if the
-    project has too many.
+    Records `webhook.added`, which may be the first that it is sent. Raises `Invalid`, and `Conflict` if the project has
+    too many.
     """
     if len(rows.of_project(tx, project)) >= MOST:
         raise Conflict(f"a project has at most {MOST} webhooks; remove one first")
@@ -59,7 +59,7 @@ def add(
 
 
 def remove(tx: Tx, project: Project, ref: str) -> Webhook:
-    """Tell an address no more; what was still to go there is withdrawn. Records `webhook.removed`.
+    """Delete a webhook and withdraw its pending deliveries. Records `webhook.removed`.
 
     Raises `NotFound`, also for one of another project.
     """
@@ -74,12 +74,12 @@ def remove(tx: Tx, project: Project, ref: str) -> Webhook:
 
 
 def behind(tx: Tx) -> Sequence[UUID]:
-    """The webhooks for which `advance` may find something."""
+    """List the webhooks for which `advance` may find something."""
     return rows.behind(tx, AHEAD)
 
 
 def advance(tx: Tx, webhook_id: UUID) -> bool:
-    """Put what the webhook wants of the next page of the log into the outbox; true if there may be another page."""
+    """Put the wanted activities of the log's next page into the outbox; true if there may be another page."""
     webhook = rows.find(tx, webhook_id, lock=True)
     if webhook is None or webhook.removed_at is not None:
         return False

@@ -1,1 +1,1 @@
-"""Messages, conversations, dead letters, and waking whoever has mail."""
+"""Messages, conversations, dead letters, and waking of agents with mail."""

@@ -1,4 +1,4 @@
-"""Dead letters: what could not be delivered is said to be so, and never just disappears.
+"""Dead letters: an undeliverable letter is reported as such, and never just disappears.
 
 A letter is dead when its task ran out of time before anybody read it, or when it lay unread for long while its
 receiver was never there. Its sender is told once. It stays in the inbox, and is alive again as soon as it is read.
@@ -27,12 +27,12 @@ of_project = deadletters.of_project
 
 
 def due(tx: Tx, after: timedelta) -> list[UUID]:
-    """The letters unread for so long, while their receivers were never there: the oldest, as many as one look finds."""
+    """List the oldest letters that lay unread for so long while their receivers were never there, up to a limit."""
     return deadletters.due(tx, before=tx.now - milliseconds(after), limit=MOST)
 
 
 def settle(tx: Tx, due: Sequence[UUID], after: timedelta) -> None:
-    """Note which of those letters are dead, as nobody came meanwhile, and tell their senders.
+    """Mark as dead those of these letters whose receivers have not come meanwhile, and tell their senders.
 
     Records `message.dead` for each.
     """
@@ -42,7 +42,7 @@ def settle(tx: Tx, due: Sequence[UUID], after: timedelta) -> None:
 
 
 def bury(tx: Tx, project_id: UUID, name: str) -> None:
-    """Note that what an agent has not read is dead, since it is removed, and tell the senders.
+    """Mark the unread letters of a removed agent as dead, and tell the senders.
 
     Records `message.dead` for each.
     """
@@ -51,7 +51,7 @@ def bury(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def _bury(tx: Tx, due: Sequence[UUID], why: Callable[[str], str]) -> None:
-    """Note that these letters are dead, and tell each sender once of what went together."""
+    """Mark these letters as dead, and tell each sender once for those that belong together."""
     buried = [letter for each in due if (letter := deadletters.bury(tx, each)) is not None]
     together: dict[UUID, list[DeadLetter]] = defaultdict(list)
     for letter in buried:
@@ -62,14 +62,14 @@ def _bury(tx: Tx, due: Sequence[UUID], why: Callable[[str], str]) -> None:
 
 
 def expired(tx: Tx, task: Task) -> None:
-    """A task has run out of time; if nobody had read it, its letter is dead. Its sender hears of the task itself."""
+    """Mark the letter of an expired task as dead if nobody had read it. The sender hears of the task itself."""
     letter = deadletters.bury_expired(tx, task.delivery_id) if task.delivery_id is not None else None
     if letter is not None:
         _record(tx, letter)
 
 
 def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], why: Callable[[str], str]) -> None:
-    """Tell the sender; for a person that is a letter to people. What the hub said of itself nobody has to know."""
+    """Tell the sender; a person gets a letter to people. The hub's own letters need no report."""
     first = letters[0]
     if first.is_of_hub:
         return

@@ -1,4 +1,4 @@
-"""What the sender of a letter may expect: how its receiver is woken, and whether it will probably look soon."""
+"""Forecast for the sender of a letter: how its receiver is woken, and whether it will probably look soon."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -36,9 +36,9 @@ NOTES = {
 
 
 def forecast(tx: Tx, project_id: UUID, agent: str, ways: DeliveryChannels | None = None) -> DeliveryForecast:
-    """What the hub knows now of how `agent` would come to look at a letter, by three reads at most; changes nothing.
+    """Forecast how `agent` would come to look at a letter now, by three reads at most; changes nothing.
 
-    `ways` are the calls and streams that are held open at this hub, where the caller can know them.
+    `ways` are the calls and streams held open at this hub, where the caller can know them.
     """
     presence = agents.presence(tx, project_id, agent) if agent != HUB else None
     is_live = presence is not None and presence.is_live(tx.now)
@@ -59,12 +59,12 @@ def forecast(tx: Tx, project_id: UUID, agent: str, ways: DeliveryChannels | None
 
 
 def key_of(outlook: DeliveryForecast) -> str:
-    """The key of what an outlook notes."""
+    """Return the key of an outlook's note."""
     return next(key for key, note in NOTES.items() if note == outlook.note)
 
 
 def _known(tx: Tx, there: list[Waker], way: DeliveryChannel | None) -> Iterator[DeliveryForecast]:
-    """What can be expected by each of the ways there are, the surest first."""
+    """Yield a forecast for each of the ways there are, the surest first."""
     able = [waker for waker in there if waker.idle and waker.can_wake(tx.now)]
     if any(waker.method in DOORS for waker in able):
         yield DeliveryForecast(wake="native", likely_seen=True, note=NOTES["door"])

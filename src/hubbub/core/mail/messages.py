@@ -37,7 +37,7 @@ note_notified = messages.mark_notified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """Where a message belongs: to a run, by default the current one; and what its sender notes with it."""
+    """The place of a message: its run, by default the current one; and its sender's notes."""
 
     run_id: UUID | None = None
     name: str | None = None
@@ -49,7 +49,7 @@ _NO_THREAD = Thread()
 
 
 def answered_by(message: Message, by: str) -> str:
-    """To whom `by` speaks in answer to a message. Raises `Invalid` where that is nobody in particular."""
+    """Return the addressee of `by`'s answer to a message. Raises `Invalid` where that is nobody in particular."""
     to = message.sender if message.sender != by else message.recipient
     if to is None or to == by:
         raise Invalid("say to whom it is: the message that it answers was to everyone")
@@ -71,8 +71,8 @@ def send(
 ) -> Message:
     """Put a message into the inbox of `to`; `in_reply_to` is the task or message that a reply answers.
 
-    Its id is also the id of the inbox row. `outcome` says how the task that it answers ended. Records `message.sent`.
-    Raises `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to.
+    Its id is also the id of the inbox row. `outcome` says how the answered task ended. Records `message.sent`. Raises
+    `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to.
     """
     if to != HUB and not awaited:
         agents.require_known(tx, project_id, to)
@@ -118,9 +118,9 @@ def broadcast(
 
 
 def handed_in(tx: Tx, task: Task) -> Message | None:
-    """What the holder of a task that is in review said of it last: by the time they handed it in, else since then.
+    """Return the holder's last words on a task in review: by the time they handed it in, else since then.
 
-    What they say in the conversation that was given the task's id always counts.
+    Their words in the conversation under the task's id always count.
     """
     if (holder := task.assignee) is None:
         return None
@@ -133,7 +133,7 @@ def handed_in(tx: Tx, task: Task) -> Message | None:
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
-    """The message of that id, which may also be the id of one of its inbox rows. Raises `NotFound`."""
+    """Return the message of that id, or of an inbox row's id. Raises `NotFound`."""
     message_id = parse_id(ref)
     message = messages.find(tx, message_id) if message_id else None
     if message_id and message is None:
@@ -145,7 +145,7 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
 
 
 def deliveries(tx: Tx, message: Message) -> list[Delivery]:
-    """How far the message got with each of its receivers."""
+    """Return the message's deliveries, with their progress."""
     return deliveries_of_all(tx, [message])[message.id]
 
 
@@ -197,7 +197,7 @@ def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people
 
 
 def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) -> None:
-    """Tell the log of a message, or of one of its inbox rows. Who has no name of their own is told by their token."""
+    """Record a message, or one of its inbox rows. A sender without a name is recorded by their token."""
     tx.record(
         kind,
         project_id=message.project_id,

@@ -1,7 +1,7 @@
-"""Conversations that are about no task: what was said first, all that answers it, and who has read how far.
+"""Conversations that are about no task: the first message, its answers, and how far everyone has read.
 
-A conversation is called what its sender calls it; without such a name it is the message that began it. What belongs to
-a task is the task's, and is not among them.
+A conversation has the name that its sender gave; without one it is named by its first message. Messages about a task
+belong to the task, and are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ DEEPEST = 200  # answers to answers that are climbed to find how one began
 
 @dataclass(frozen=True, slots=True)
 class ThreadRoot:
-    """What a conversation begins with: a message, or a name."""
+    """The beginning of a conversation: a message, or a name."""
 
     message: Message | None
     name: str
@@ -36,7 +36,7 @@ class ThreadRoot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation, and how far those who have part in it have read it."""
+    """A conversation, and how far its participants have read it."""
 
     root: ThreadRoot
     title: str
@@ -55,7 +55,7 @@ class Conversation:
 def listed(
     tx: Tx, project_id: UUID, *, before: int | None = None, limit: int
 ) -> tuple[list[Conversation], int | None]:
-    """Conversations, the one in which something was said last first, and the number to go on from; None at the end.
+    """List conversations, the last active first, and the number to go on from; None at the end.
 
     `before` is that number.
     """
@@ -75,7 +75,7 @@ def listed(
 
 
 def find(tx: Tx, project_id: UUID, ref: str) -> Conversation:
-    """The conversation that is called so, or to which the message of that id belongs. Raises `NotFound`."""
+    """Return the conversation of that name, or the one of the message with that id. Raises `NotFound`."""
     message_id = parse_id(ref)
     message = messages.find(tx, message_id) if message_id is not None else None
     if message is not None and message.project_id != project_id:
@@ -95,7 +95,7 @@ def said(
 
 
 def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> list[Message]:
-    """The newest said about a task: what answers it or bears its id, and what answers that; oldest first.
+    """Return the newest messages about a task: its answers, those under its id, and their answers; oldest first.
 
     `before` is the number to go on from.
     """
@@ -104,7 +104,7 @@ def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> lis
 
 
 def _named(tx: Tx, name: str, could_be: UUID | None) -> ThreadRoot | None:
-    """The conversation that has that name; None where the name is a task's."""
+    """Return the conversation of that name; None if the name is a task's."""
     return None if could_be is not None and tasks.find(tx, could_be) is not None else ThreadRoot(None, name)
 
 
@@ -116,7 +116,7 @@ def _looked_through(tx: Tx, project_id: UUID, before: int | None) -> Iterator[Me
 
 
 def _root(tx: Tx, message: Message) -> ThreadRoot | None:
-    """What the conversation of a message begins with; None where it is about a task."""
+    """Return the beginning of a message's conversation; None if it is about a task."""
     for _step in range(DEEPEST):
         name = message.thread_name
         if name is None:

@@ -1,9 +1,9 @@
 """Waking agents: a letter is stored first, then its receiver's client is told that there is one, and no more.
 
-Whatever stands beside the client (a waker) asks for its agent's wake and is given one when there are unread letters at
-which nobody has pointed. It is made in the transaction that hands it out, under the lock of the agent's name, so that
-of many wakers, at one hub or at several, one gets it. There is at most one for each agent that it has not answered by
-looking into its inbox; what nobody read any more, or was withdrawn, is never a reason.
+A waker stands beside the client and asks for its agent's wake; it gets one when there are unread letters that no wake
+points at. The wake is made in the transaction that hands it out, under the lock of the agent's name, so that one of
+many wakers gets it, at one hub or at several. Each agent has at most one wake that it has not answered by looking into
+its inbox. Letters that were read or withdrawn are never a reason.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ last = wakes.last_of
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What a waker found: a wake to bring; or nothing yet, and when to look again if nothing happens before."""
+    """Answer to a waker: a wake to bring; or nothing yet, and when to look again if nothing happens before."""
 
     wake: Wake | None = None
     again_at: int | None = None
@@ -59,7 +59,7 @@ class PollResult:
 
 @dataclass(frozen=True, slots=True)
 class InboxHint:
-    """What a hook found: what to tell the agent, if anything, and how many letters it has not read."""
+    """Answer to a hook: the text for the agent, if any, and the number of unread letters."""
 
     text: str | None
     unread: int
@@ -67,17 +67,17 @@ class InboxHint:
 
 
 def register(tx: Tx, waker: Waker, wait: timedelta) -> None:
-    """Keep that a waker is there, for as long as it said it would wait, and a little longer. Raises `Invalid`."""
+    """Store that a waker is there, for as long as it waits, and a little longer. Raises `Invalid`."""
     agents.meet(tx, waker.project_id, waker.agent)
     expires_at = tx.now + milliseconds(wait + GRACE)
     _put(tx, replace(waker, asked_at=tx.now, expires_at=expires_at))
 
 
 def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
-    """The wake that the waker is to bring now, if there is one for it.
+    """Return the wake that the waker is to bring now, if there is one for it.
 
-    Of several wakers the newest that wakes an idle client gets it. Letters that come within `gather` of the first are
-    pointed at together.
+    Of several wakers the newest that wakes an idle client gets it. One wake points at all letters that come within
+    `gather` of the first.
     """
     wakes.lock_agent(tx, waker.project_id, waker.agent)
     there = [each for each in _wakers(tx, waker) if each.is_there(tx.now)]
@@ -97,10 +97,10 @@ def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
 
 
 def glance(tx: Tx, waker: Waker, moment: HookPhase) -> InboxHint:
-    """What a hook at a boundary of a turn tells its agent: only what no wake and no glance has pointed at.
+    """Tell an agent by a hook at a boundary of a turn: only of letters that no wake and no hint has pointed at.
 
-    A client that begins, or has forgotten what it knew, is told of everything that is unread, unless it was told
-    already. The hook is known as a waker that tells and wakes nobody.
+    A client that begins, or has lost its memory, is told of everything unread, unless it was told already. The hook
+    counts as a waker that tells and wakes nobody.
     """
     agents.meet(tx, waker.project_id, waker.agent)
     wakes.lock_agent(tx, waker.project_id, waker.agent)
@@ -121,9 +121,9 @@ def glance(tx: Tx, waker: Waker, moment: HookPhase) -> InboxHint:
 
 
 def mention(tx: Tx, project_id: UUID, agent: str) -> str | None:
-    """What is told beside an answer to an agent of which nobody else takes care: what is unread, once for new mail.
+    """Text about unread mail beside an answer, for an agent without a waker, once for new mail.
 
-    None where there is a waker, where nothing has come at which nobody has pointed, and for those who only look on.
+    None if there is a waker, if all letters are pointed at already, and for callers that only look on.
     """
     if not access.reads_for_agent(tx) or not access.may_read_inbox(tx, agent):
         return None
@@ -144,7 +144,7 @@ def mention(tx: Tx, project_id: UUID, agent: str) -> str | None:
 def report(
     tx: Tx, wake: Wake, result: WakeResult, *, said: str | None = None, took_ms: int | None = None
 ) -> Wake:
-    """Keep what came of a wake, as whoever took it says. The first word counts. Records `agent.woken`.
+    """Store the result of a wake, as its waker reports it. The first report counts. Records `agent.woken`.
 
     Raises `Conflict` for a wake that nobody has taken.
     """
@@ -154,7 +154,7 @@ def report(
 
 
 def probe(tx: Tx, project_id: UUID, agent: str) -> Wake:
-    """Try how an agent is woken: send it a letter that says so, and have it woken at once by whatever can.
+    """Test how an agent is woken: send it a letter that says so, and have it woken at once by any waker.
 
     Raises `UnknownAgent`.
     """
@@ -174,7 +174,7 @@ def probe(tx: Tx, project_id: UUID, agent: str) -> Wake:
 
 
 def find(tx: Tx, project_ids: Iterable[UUID], ref: str, *, lock: bool = False) -> Wake:
-    """The wake of that id; `lock` it to change it. Raises `NotFound`."""
+    """Return the wake of that id; `lock` it to change it. Raises `NotFound`."""
     wake_id = parse_id(ref)
     wake = wakes.find(tx, wake_id) if wake_id else None
     if wake is None or wake.project_id not in project_ids:
@@ -186,24 +186,24 @@ def find(tx: Tx, project_ids: Iterable[UUID], ref: str, *, lock: bool = False) -
 
 
 def results(tx: Tx, deliveries: Iterable[Delivery]) -> dict[UUID, WakeResult]:
-    """What came of the wakes that pointed at these letters, by the ids of the wakes, as far as that is known."""
+    """Return the known results of the wakes that pointed at these letters, by the ids of the wakes."""
     pointing = {each.wake_id for each in deliveries if each.wake_id is not None}
     return {wake.id: wake.result for wake in wakes.some(tx, pointing).values() if wake.result is not None}
 
 
 def wakers(tx: Tx, project_id: UUID, agent: str) -> list[Waker]:
-    """What can wake the agent or tells it of its mail, of what is there now; the newest last."""
+    """Return the present wakers and tellers of the agent; the newest last."""
     return [each for each in wakes.wakers(tx, project_id, agent) if each.is_there(tx.now)]
 
 
 def forget(tx: Tx) -> None:
-    """Drop what is long over."""
+    """Drop wakes and wakers that ended long ago."""
     wakes.forget(tx, before=tx.now - milliseconds(KEPT))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """Where the waking of one agent stands."""
+    """The state of waking one agent."""
 
     now: int
     known: Mapping[UUID, Wake]  # those that are open, or pointed at something that is unread
@@ -225,19 +225,19 @@ class _State:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nobody is to be woken now: there is nothing new, or the last wake has yet to be answered."""
+        """True if nobody is to be woken now: nothing is new, or the last wake still waits for its answer."""
         return self.quiet_until is not None or not self.due
 
     @property
     def quiet_until(self) -> int | None:
-        """Until when the last wake may be answered at the latest; None if nobody waits for that."""
+        """The latest time for an answer to the last wake; None if none is awaited."""
         current = self.current
         if current is None or current.taken_at is None or self.ending_of_current() is not WakeEnding.REPLACED:
             return None
         return current.taken_at + milliseconds(LAPSE)
 
     def ending_of_current(self) -> WakeEnding:
-        """What it means for the open wake that another is made now."""
+        """Determine how the open wake ends when another is made now."""
         current = self.current
         if current is None or current.taken_at is None:
             return WakeEnding.REPLACED
@@ -250,13 +250,13 @@ class _State:
         )
 
     def ripe_at(self, gather: timedelta) -> int:
-        """When the letters may be pointed at; a probe waits for no others."""
+        """Time when a wake may point at the letters; a probe waits for no others."""
         if self.current is not None and self.current.taken_at is None:
             return self.now
         return min(each.first_at for each in self.due) + milliseconds(gather)
 
     def unknown_to(self, instance: str) -> list[PointedLetters]:
-        """The unread letters of which this instance has not been told."""
+        """Return the unread letters that this instance has not been told of."""
         return [each for each in self.letters if not self._has_told(each.wake_id, instance)]
 
     def _has_told(self, wake_id: UUID | None, instance: str) -> bool:
@@ -268,7 +268,7 @@ _NOBODY = UUID(int=0)  # no wake has this id
 
 
 def _is_in_vain(now: int, wake: Wake | None, instances: set[str]) -> bool:
-    """Whether letters that this wake pointed at are to be pointed at again; None stands for no wake."""
+    """Tell whether the letters of this wake must be pointed at again; None stands for no wake."""
     if wake is None or wake.taken_at is None or wake.result is WakeResult.CANNOT:
         return True
     is_there, is_old = wake.instance in instances, wake.taken_at + milliseconds(LAPSE) <= now
@@ -276,7 +276,7 @@ def _is_in_vain(now: int, wake: Wake | None, instances: set[str]) -> bool:
 
 
 def _first(tx: Tx, there: Sequence[Waker]) -> Waker | None:
-    """Who is to bring the next wake."""
+    """Choose the waker that brings the next wake."""
     able = [each for each in there if each.can_wake(tx.now)]
     return max(able, key=lambda each: (each.idle, each.since, each.instance, each.method), default=None)
 
@@ -286,7 +286,7 @@ def _wakers(tx: Tx, waker: Waker) -> list[Waker]:
 
 
 def _put(tx: Tx, waker: Waker) -> None:
-    """Keep a waker; one that was there all the time is as old as it was, and what it said is remembered."""
+    """Store a waker; one that stayed keeps its age and its last refusal."""
     if tx.is_read:
         raise MustWrite
     wakes.lock_agent(tx, waker.project_id, waker.agent)
@@ -300,7 +300,7 @@ def _put(tx: Tx, waker: Waker) -> None:
 
 
 def _hand_out(tx: Tx, state: _State, waker: Waker) -> Wake:
-    """Give the waker the wake for what is due: the one that waits for somebody to take it, or a new one."""
+    """Give the waker the wake that is due: one that still waits to be taken, or a new one."""
     if tx.is_read:
         raise MustWrite
     current = state.current
@@ -328,7 +328,7 @@ def _hand_out(tx: Tx, state: _State, waker: Waker) -> Wake:
 
 
 def _told(tx: Tx, wake: Wake, result: WakeResult, said: str | None, took_ms: int | None) -> Wake:
-    """Keep what came of a wake; where it is that nothing will, another waker may try."""
+    """Store the result of a wake; if it failed, another waker may try."""
     told = wakes.tell_of(tx, wake.id, result, said, took_ms) or wake
     if result is WakeResult.CANNOT:
         _refused(tx, wake)

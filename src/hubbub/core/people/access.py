@@ -1,4 +1,4 @@
-"""Who may do what: from a token to an actor, from an actor to the projects and names it may use."""
+"""Access control: from a token to an actor, from an actor to the projects and names it may use."""
 
 import hashlib
 import json
@@ -17,19 +17,19 @@ from hubbub.store.tx import Row, Tx
 
 
 class StaleToken(Exception):
-    """A token no longer stands for whom it stood when it was looked up: whoever asks is to be looked up anew."""
+    """The token's holder has changed since it was looked up: the caller has to be looked up anew."""
 
 
 LOGIN = "login_"  # how the secret of a login begins, which is a cookie's and no bearer token
 
 
 def fingerprint(secret: str) -> str:
-    """What is kept of a secret. Tokens are 128 random bits, so that one round of SHA-256 is enough for them."""
+    """Hash a secret for storing. Tokens are 128 random bits, so one round of SHA-256 is enough for them."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def authenticate(tx: Tx, secret: str) -> Actor:
-    """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
+    """Return the actor of a bearer token. Raises `Unauthorized` for every bad one alike."""
     return _actor(tokens.standing_for(tx, fingerprint(secret)) if not secret.startswith(LOGIN) else None)
 
 
@@ -41,13 +41,13 @@ def require_same(tx: Tx, mark: str) -> None:
 
 
 def recognise(tx: Tx, secret: str) -> Actor:
-    """The person that a browser's cookie stands for. Raises `Unauthorized`, also for what is a bearer token."""
+    """Return the person of a browser's cookie. Raises `Unauthorized`, also for a bearer token."""
     person = _actor(tokens.standing_for(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
     return replace(person, is_browser=True)
 
 
 def stand_in(tx: Tx, token_id: UUID) -> Actor:
-    """Whoever has the token of that id, for what is done on their behalf. Raises `Unauthorized` if it has ended."""
+    """Return the holder of the token with that id, to act on their behalf. Raises `Unauthorized` if it has ended."""
     return _actor(tokens.standing_for_id(tx, token_id))
 
 
@@ -59,7 +59,7 @@ def _actor(row: Row | None) -> Actor:
 
 @lru_cache(maxsize=4096)  # each call looks who makes it, and nearly always that is as it was
 def _made(row: tuple[tuple[str, Any], ...]) -> Actor:
-    """The actor in such a row. Only a person's token gives what the person is: an agent's gives what it says itself."""
+    """Make the actor of a row. Only a person's token carries the person's own rights; an agent's carries its own."""
     of = dict(row)
     is_person = of["project_id"] is None
     return Actor(
@@ -95,17 +95,17 @@ def memberships(tx: Tx) -> list[tuple[Project, Role]]:
 
 
 def names(project: Project) -> tuple[str, ...]:
-    """What a project may be called by: its slug, its id, and `net_` with the last 12 digits of its id."""
+    """Return the names of a project: its slug, its id, and `net_` with the last 12 digits of its id."""
     return project.slug, str(project.id), short_name(project)
 
 
 def short_name(project: Project) -> str:
-    """A short stable name of the project, for clients that do not know its slug."""
+    """Return a short stable name of the project, for clients that do not know its slug."""
     return f"net_{project.id.hex[-12:]}"
 
 
 def visible(tx: Tx, ref: str | None = None) -> list[Project]:
-    """The projects to read from: the one called `ref`, or all that the caller may see.
+    """Return the projects to read from: the one called `ref`, or all that the caller may see.
 
     Raises `ProjectDenied` if `ref` is not among them.
     """
@@ -119,7 +119,7 @@ def visible(tx: Tx, ref: str | None = None) -> list[Project]:
 
 
 def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project:
-    """The one project to work in, with `right` granted there.
+    """Return the one project to work in, with `right` granted there.
 
     Without `ref` it is the caller's only one. Raises `ProjectDenied`, `ProjectRequired` or `Forbidden`.
     """
@@ -136,7 +136,7 @@ def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project
 
 
 def require_person(tx: Tx, what: str) -> None:
-    """Raise `Forbidden` unless a person asks; `what` is what nobody else may do."""
+    """Raise `Forbidden` unless a person asks; `what` completes the sentence."""
     if not tx.actor.is_person or tx.actor.user_id is None:
         raise Forbidden(f"only a person (utok_) may {what}; an agent's token never does")
 
@@ -148,7 +148,7 @@ def require_hub_owner(tx: Tx) -> None:
 
 
 def spoken_name(tx: Tx, name: str | None = None) -> str:
-    """The name that the caller acts by, or looks on by.
+    """Return the name that the caller acts by, or looks on by.
 
     A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`.
     """
@@ -159,9 +159,9 @@ def spoken_name(tx: Tx, name: str | None = None) -> str:
 
 
 def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
-    """The name that the caller acts by, which the project knows from now on.
+    """Return the name that the caller acts by, and make it known to the project.
 
-    Raises what `spoken_name` does, and `Forbidden` for the name by which a machine's own work is on the board.
+    Raises the errors of `spoken_name`, and `Forbidden` for the name of a machine's own work on the board.
     """
     spoken = spoken_name(tx, name)
     if spoken.startswith(NODE_PREFIX):
@@ -173,24 +173,24 @@ def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
 
 
 def programs_name(tx: Tx, spoken: str) -> str:
-    """By whose name a program of the caller's is known that works beside them; a person's by their own."""
+    """Return the name of a program that works beside the caller; beside a person, the person's own."""
     return tx.actor.label if spoken == HUB else spoken
 
 
 def reads_for_agent(tx: Tx) -> bool:
-    """Whether what the caller reads in an inbox has reached its receiver; people and viewers only look on."""
+    """Tell whether a letter that the caller reads has reached its receiver; people and viewers only look on."""
     return tx.actor.role is not None and Right.WRITE in GRANTS[tx.actor.role]
 
 
 def require_inbox(tx: Tx, name: str) -> None:
-    """Raise `Forbidden` unless the caller may read what is addressed to `name`."""
+    """Raise `Forbidden` unless the caller may read the mail of `name`."""
     if not may_read_inbox(tx, name):
         raise Forbidden(f"this token reads the inbox of {tx.actor.agent!r} only")
 
 
 def may_read_inbox(tx: Tx, name: str) -> bool:
-    """Whether the caller may read what is addressed to `name`.
+    """Tell whether the caller may read the mail of `name`.
 
-    A token that is bound reads its own agent's mail, and one that was lent for an order nobody's.
+    A bound token reads its own agent's mail, one that was lent for an order nobody's.
     """
     return tx.actor.role is not Role.ORDER and tx.actor.agent in (None, name)

@@ -1,9 +1,9 @@
-"""Tries to get in with what may be wrong: passwords, and the codes by which machines join.
+"""Attempts with something that may be wrong: passwords, and the codes by which machines join.
 
-They are counted in the database, so that several hubs over it allow no more than one. A try counts before it is looked
-at, in one statement, so that many at once are no way around; one that was right is taken back. Tries count by address,
-but those of a browser in which the person has signed in before count by themselves: nobody is shut out of their own
-browser by what others try from the same network.
+They are counted in the database, so that several hubs together allow no more than one. An attempt counts before it is
+checked, in one statement, so that many at once gain nothing; a correct one is taken back. Attempts count by address,
+but those of a browser in which the person has signed in before count by themselves: attempts of others in the same
+network shut nobody out of their own browser.
 """
 
 import secrets
@@ -26,9 +26,9 @@ Subject = tuple[str, int]  # a hash, and how many tries it has in a window
 
 
 def begin_login(tx: Tx, name: str, address: str, browsers: Sequence[str] = ()) -> list[Subject]:
-    """Count a try to sign in by a password; what was counted, to be taken back if it is right.
+    """Count an attempt to sign in by a password; return the counts, to be taken back if it is correct.
 
-    `browsers` are the secrets by which a browser says that it is known. Raises `TooMany`.
+    `browsers` are the secrets by which a browser shows that it is known. Raises `TooMany`.
     """
     browser = _known(tx, name, browsers)
     subject = f"login\0{address}" if browser is None else f"browser\0{browser}"
@@ -36,12 +36,12 @@ def begin_login(tx: Tx, name: str, address: str, browsers: Sequence[str] = ()) -
 
 
 def count_code(tx: Tx, address: str) -> None:
-    """Count a code of a machine that was wrong. Raises `TooMany`."""
+    """Count a machine's wrong code. Raises `TooMany`."""
     count(tx, [(fingerprint(f"join\0{address}"), TRIES)])
 
 
 def count(tx: Tx, subjects: list[Subject]) -> list[Subject]:
-    """Count one more try of each. Raises `TooMany`, and then counts none."""
+    """Count one more attempt of each. Raises `TooMany`, and then counts none."""
     for subject, most in subjects:
         number, since = rows.count(tx, subject, milliseconds(WINDOW))
         if number > most:
@@ -50,13 +50,13 @@ def count(tx: Tx, subjects: list[Subject]) -> list[Subject]:
 
 
 def take_back(tx: Tx, subjects: Sequence[Subject]) -> None:
-    """Of tries that were right."""
+    """Take back the counts of correct attempts."""
     for subject, _most in subjects:
         rows.take_back(tx, subject)
 
 
 def know(tx: Tx, user_id: UUID, browsers: Sequence[str]) -> str:
-    """Know the browser, in which the person has just signed in: the secret that it is to keep."""
+    """Remember the browser in which the person has just signed in; return the secret that it keeps."""
     since = tx.now - milliseconds(KNOWN_FOR)
     found = (each for each in browsers if rows.knows(tx, fingerprint(each), user_id, since))
     secret = next(found, None) or secrets.token_hex(16)
@@ -65,7 +65,7 @@ def know(tx: Tx, user_id: UUID, browsers: Sequence[str]) -> str:
 
 
 def forget(tx: Tx) -> None:
-    """Drop tries whose window is over, and browsers in which nobody has signed in for a year."""
+    """Drop attempts whose window is over, and browsers in which nobody has signed in for a year."""
     rows.forget(tx, tx.now - milliseconds(WINDOW))
     rows.forget_browsers(tx, tx.now - milliseconds(KNOWN_FOR))
 

@@ -1,4 +1,4 @@
-"""Coordinators: agents that people let steer every task of a project, whoever sent it and whoever has it."""
+"""Coordinators: agents that people let steer every task of a project, with any sender and any holder."""
 
 from hubbub.core.agents import agents
 from hubbub.core.people import access
@@ -14,9 +14,9 @@ listed = rows.of_project
 
 
 def grant(tx: Tx, project: Project, agent: str) -> Coordinator:
-    """Make the agent a coordinator; nothing if it is one. Records `coordinator.granted`.
+    """Make the agent a coordinator, if it is none yet. Records `coordinator.granted`.
 
-    Raises `Forbidden` unless a person asks who manages the project, and `UnknownAgent`.
+    Raises `Forbidden` unless the caller is a person who manages the project, and `UnknownAgent`.
     """
     _require_manager(tx, project)
     agents.require_known(tx, project.id, agent)
@@ -27,9 +27,9 @@ def grant(tx: Tx, project: Project, agent: str) -> Coordinator:
 
 
 def revoke(tx: Tx, project: Project, agent: str) -> None:
-    """Make the agent no coordinator any more. Records `coordinator.revoked`.
+    """End the agent's role as a coordinator. Records `coordinator.revoked`.
 
-    Raises `Forbidden` unless a person asks who manages the project, and `NotFound` for an agent that is none.
+    Raises `Forbidden` unless the caller is a person who manages the project, and `NotFound` for an agent that is none.
     """
     _require_manager(tx, project)
     if not rows.remove(tx, project.id, agent):

@@ -1,7 +1,7 @@
-"""Loans: the tokens that the programs have which are agents of machines, each for one order and no longer.
+"""Loans: tokens for the programs that are machines' agents, each for one order and no longer.
 
-By such a token a program acts as whoever gave the order, though never as a person: with the tools of cmdop, and with
-nothing else of the hub; it reads nobody's mail. It ends with the order, with the token of who gave it, and by itself.
+By such a token a program acts as the caller of the order, though never as a person: with the tools of cmdop, and with
+nothing else of the hub; it reads nobody's mail. It ends with the order, with the caller's token, and by itself.
 """
 
 from dataclasses import replace
@@ -30,11 +30,11 @@ KEEP = timedelta(days=1)  # after its end, in which it may be looked for
 def lend(
     tx: Tx, project: Project, who: Principal, *, node: str, purpose: UUID, chain: CallChain = ()
 ) -> tuple[Token, str]:
-    """A token for the program that is the agent of `node`, which works for `who`, and its secret.
+    """Lend a token to the program that is the agent of `node` and works for `who`; return it and its secret.
 
-    `purpose` is the order, or the task that goes on in the background; what was lent for it before ends. `chain` is
-    what is said of who asked whom, up to this program: it counts where it goes on from that of the token of `who`.
-    Raises `Unauthorized` if that has ended, `Forbidden` if it may not write, and `Conflict` for too many, or too deep.
+    `purpose` is the order, or the task that goes on in the background; earlier loans for it end. `chain` is the claimed
+    chain of callers up to this program: it counts if it continues that of the token of `who`. Raises `Unauthorized` if
+    that token has ended, `Forbidden` if it may not write, and `Conflict` for too many, or too deep.
     """
     token_id = parse_id(who.token_id or "")
     if token_id is None:
@@ -52,7 +52,7 @@ def lend_from(
     purpose: UUID,
     chain: CallChain = (),
 ) -> tuple[Token, str]:
-    """As `lend`, from the token of the `lender` that it is."""
+    """Lend a token like `lend`, from the token of the `lender` itself."""
     access.enter(replace(tx, actor=lender), str(project.id), Right.WRITE)
     chain = _chain(lender, who, node, chain)
     end(tx, purpose)
@@ -64,7 +64,7 @@ def lend_from(
 
 
 def _chain(lender: Actor, who: Principal, node: str, said: CallChain) -> CallChain:
-    """Who asked whom, up to the program that is lent a token: a link more than the lender has. Raises `Conflict`."""
+    """Return the chain of callers up to the borrowing program: one link more than the lender's. Raises `Conflict`."""
     if len(said) <= len(lender.chain) or call_chain.at_least(said, lender.chain) != said:
         said = call_chain.longer(lender.chain, who.name, node)
     if (why := call_chain.too_deep(said[:-1])) is not None:
@@ -73,24 +73,24 @@ def _chain(lender: Actor, who: Principal, node: str, said: CallChain) -> CallCha
 
 
 def end(tx: Tx, purpose: UUID) -> None:
-    """End what was lent for an order, or a task, which is over. Records `token.revoked`."""
+    """End the loans for an order, or a task, which is over. Records `token.revoked`."""
     for token in rows.lent_for(tx, purpose):
         tokens.end(tx, token.id)
 
 
 def give_back(tx: Tx, secret: str) -> None:
-    """End what was lent, which is not needed any more: whoever has it may. Records `token.revoked`."""
+    """End a loan that its holder does not need any more. Records `token.revoked`."""
     token = rows.find_valid(tx, access.fingerprint(secret))
     if token is not None and token.lent_from is not None:
         tokens.end(tx, token.id)
 
 
 def end_of(tx: Tx, project: Project, user_id: UUID) -> None:
-    """End what was lent for a person's orders in a project, where they may do less now. Records `token.revoked`."""
+    """End the loans for a person's orders in a project, where their rights have shrunk. Records `token.revoked`."""
     for token in rows.lent_to(tx, project.id, user_id):
         tokens.end(tx, token.id)
 
 
 def forget(tx: Tx) -> None:
-    """Drop what ended a while ago."""
+    """Drop loans that ended a while ago."""
     rows.forget_lent(tx, tx.now - milliseconds(KEEP))

@@ -1,6 +1,6 @@
 """People in browsers: the links and passwords by which they sign in, and their logins until they end.
 
-A login stands on a token of the person's: so whatever asks for a token's end, its expiry or its owner (streams,
+A login stands on a token of the person's: so all code that asks for a token's end, its expiry or its owner (streams,
 idempotency keys, questions) knows logins too. Its secret is a cookie's alone; it never works as a bearer token.
 """
 
@@ -31,28 +31,28 @@ BROWSER_LENGTH = 200  # characters of what a browser calls itself
 
 
 class BadLink(Unauthorized):
-    """A link that was used, is too old, or never was; which of them is nobody's business."""
+    """A link that was used, is too old, or never existed; the caller is not told which."""
 
     def __str__(self) -> str:
         return "this link has been used already, or it is too old; make another with: hubbub open"
 
 
 def link(tx: Tx, name: str | None = None) -> tuple[str, User, int]:
-    """The secret of a link by which a person signs in, once, within ten minutes; who that is, and until when.
+    """Make a link by which a person signs in, once, within ten minutes; return its secret, the person, and its end.
 
-    It is for whoever asks, and for another person only if the owner of the hub asks. Raises `Forbidden`, `NotFound`.
+    It is for the caller, or for another person if the owner of the hub asks. Raises `Forbidden`, `NotFound`.
     """
     return _link(tx, users.meant(tx, name))
 
 
 def owners_link(tx: Tx) -> str:
-    """As `link`, for the hub's owner: for whoever starts the hub, and so holds its data."""
+    """Make a link for the hub's owner, at the start of the hub, by somebody who holds its data."""
     secret, _user, _expires_at = _link(tx, users.owner(tx))
     return secret
 
 
 def redeem(tx: Tx, secret: str, browser: str | None) -> str:
-    """Sign the person of the link in; the link is used up by this. Returns the cookie's secret. Raises `BadLink`."""
+    """Sign in the person of the link, which is used up by this; return the cookie's secret. Raises `BadLink`."""
     user_id = rows.use_link(tx, access.fingerprint(secret))
     user = users.find(tx, user_id) if user_id is not None else None
     if user is None:
@@ -61,7 +61,7 @@ def redeem(tx: Tx, secret: str, browser: str | None) -> str:
 
 
 def begin(tx: Tx, user: User, browser: str | None, *, way: str) -> str:
-    """Sign a person in who has shown who they are, and by what `way`. Returns the cookie's secret.
+    """Sign in a person who has proved their identity by `way`; return the cookie's secret.
 
     Records `login.started`.
     """
@@ -73,7 +73,7 @@ def begin(tx: Tx, user: User, browser: str | None, *, way: str) -> str:
 
 
 def recognise(tx: Tx, secret: str) -> tuple[Actor, bool]:
-    """Who signed in with that cookie, and whether it is time to `touch` the login. Raises `Unauthorized`."""
+    """Return the actor of a cookie, and whether it is time to `touch` the login. Raises `Unauthorized`."""
     actor = access.recognise(tx, secret)
     login = rows.find(tx, actor.token_id) if actor.token_id is not None else None
     if login is None:
@@ -82,10 +82,10 @@ def recognise(tx: Tx, secret: str) -> tuple[Actor, bool]:
 
 
 def choose(tx: Tx, secrets: Sequence[str]) -> str:
-    """Return the one that counts of the cookies that a browser brings: the only one that is a login's.
+    """Choose among the cookies that a browser brings: the only one that belongs to a login.
 
-    Another program of the machine can set cookies too. One that is no login's is passed over, so that it signs nobody
-    out; of two that are logins none counts, so that nobody acts in the login of somebody else. Raises `Unauthorized`.
+    Another program of the machine can set cookies too. One that belongs to no login is ignored, so that it signs nobody
+    out; two that belong to logins are refused, so that nobody acts in somebody else's login. Raises `Unauthorized`.
     """
     good = [secret for secret in secrets if _is_good(tx, secret)]
     if len(good) != 1:
@@ -94,14 +94,14 @@ def choose(tx: Tx, secrets: Sequence[str]) -> str:
 
 
 def know_browser(tx: Tx, secret: str, browsers: Sequence[str]) -> str:
-    """Know the browser in which that login has just begun; what it is to keep, so that it is known again."""
+    """Remember the browser in which that login has just begun; return the secret that it keeps."""
     actor, _is_due = recognise(tx, secret)
     assert actor.user_id is not None  # a login is a person's
     return auth_attempts.know(tx, actor.user_id, browsers)
 
 
 def touch(tx: Tx, login_id: UUID) -> None:
-    """Note that the login is used now, so that it lasts on."""
+    """Note a use of the login, so that it lasts longer."""
     login = rows.find(tx, login_id)
     if login is not None and token_rows.is_valid(tx, login_id):
         last = login.created_at + milliseconds(LASTS)
@@ -109,12 +109,12 @@ def touch(tx: Tx, login_id: UUID) -> None:
 
 
 def of(tx: Tx, name: str | None = None) -> list[Login]:
-    """Where the person that is meant is signed in, oldest first. Raises `Forbidden` and `NotFound`."""
+    """List the logins of the meant person, oldest first. Raises `Forbidden` and `NotFound`."""
     return rows.of_user(tx, users.meant(tx, name).id)
 
 
 def set_password(tx: Tx, name: str | None, password_hash: str) -> User:
-    """Give the person that is meant a new password, of which only a hash is kept. Records `password.set`.
+    """Set the meant person's password, of which only a hash is kept. Records `password.set`.
 
     All their logins end, but for the one that asks. Raises `Forbidden` and `NotFound`.
     """
@@ -126,7 +126,7 @@ def set_password(tx: Tx, name: str | None, password_hash: str) -> User:
 
 
 def end(tx: Tx, ref: str) -> Login:
-    """Sign out one browser of the caller's own, or, for the owner of the hub, of anybody. Raises `NotFound`."""
+    """Sign out one browser of the caller, or, for the owner of the hub, of anybody. Raises `NotFound`."""
     access.require_person(tx, "end a login")
     login_id = parse_id(ref)
     login = rows.find(tx, login_id) if login_id is not None else None
@@ -137,7 +137,7 @@ def end(tx: Tx, ref: str) -> Login:
 
 
 def end_by(tx: Tx, secret: str) -> None:
-    """Sign out the browser that brings this cookie, if it is one of a login that has not ended."""
+    """Sign out the browser that brings this cookie, if its login has not ended."""
     try:
         actor = access.recognise(tx, secret)
     except Unauthorized:
@@ -149,9 +149,9 @@ def end_by(tx: Tx, secret: str) -> None:
 
 
 def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
-    """Sign a person out everywhere, with their open streams, `but` for one login. Returns how many have ended.
+    """Sign a person out everywhere, with their open streams, `but` for one login; return how many ended.
 
-    Links that they have not used lead in no more: who is not to be signed in may have made one.
+    Their unused links end, too: somebody who is not to be signed in may have made one.
     """
     rows.drop_links(tx, user.id)
     try_rows.drop_browsers(tx, user.id)
@@ -162,7 +162,7 @@ def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
 
 
 def forget(tx: Tx) -> None:
-    """Drop the links whose time was over a while ago."""
+    """Drop the links that ran out a while ago."""
     rows.forget_links(tx, tx.now - milliseconds(KEEP))
 
 
@@ -182,7 +182,7 @@ def _link(tx: Tx, user: User) -> tuple[str, User, int]:
 
 
 def _end(tx: Tx, login: Login) -> None:
-    """End it at once; its open streams hear of that by the log. Records `login.ended`, the first time."""
+    """End the login at once; its open streams learn it from the log. Records `login.ended`, the first time."""
     if token_rows.revoke(tx, login.id):
         user = users.find(tx, login.user_id)
         detail = {"token_id": str(login.id), "user": user.name if user else None}

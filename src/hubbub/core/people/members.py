@@ -1,4 +1,4 @@
-"""Members: which people belong to a project, and what each may do there.
+"""Members: the people of a project, and their roles there.
 
 Nobody gives more than they have, and a project keeps an owner.
 """
@@ -19,10 +19,11 @@ of_project = projects.members
 
 
 def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Role]:
-    """Make a person a member of the project, or give the member another role. Records `member.put`.
+    """Make a person a member of the project, or change the member's role. Records `member.put`.
 
-    For people who manage it; only an owner makes another one, or takes that from one. Raises `Forbidden`, `NotFound`
-    for who is no person of the hub, `Invalid`, and `Conflict` where the project would lose its last owner.
+    For people who manage it; only an owner makes another owner, or takes the role from one. Raises `Forbidden`,
+    `NotFound` for a name that is no person of the hub, `Invalid`, and `Conflict` where the project would lose its last
+    owner.
     """
     tokens.require_given(role)
     known = _manage(tx, project)
@@ -41,7 +42,7 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
 
 
 def remove(tx: Tx, project: Project, name: str) -> tuple[UUID, str, Role]:
-    """Let a person belong to the project no more. Records `member.removed`. Raises as `put` does."""
+    """Remove a person from the project. Records `member.removed`. Raises as `put` does."""
     known = _manage(tx, project)
     if name not in known:
         raise NotFound(NOUN, name)
@@ -59,7 +60,7 @@ def _detail(user_id: UUID, name: str, role: Role) -> dict[str, object]:
 
 
 def _manage(tx: Tx, project: Project) -> dict[str, tuple[UUID, Role]]:
-    """The members by name, locked, for a person who manages the project."""
+    """Return the members by name, locked, for a person who manages the project."""
     access.require_person(tx, "say who belongs to a project")
     access.enter(tx, str(project.id), Right.MANAGE)
     return {name: (user_id, role) for user_id, name, role in projects.members(tx, project, lock=True)}

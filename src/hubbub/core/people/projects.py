@@ -73,7 +73,7 @@ def create(
 
 
 def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
-    """Give a project other properties than its slug, which stays. Records `project.changed`, with what has changed.
+    """Change properties of a project, except its slug. Records `project.changed`, with the changes.
 
     Raises `Invalid` for a value that is not allowed.
     """
@@ -95,7 +95,7 @@ def show(tx: Tx, ref: str) -> Project:
 
 
 def find(tx: Tx, slug: str) -> Project:
-    """The project of that slug, for what the hub does by itself. Raises `NotFound`."""
+    """Return the project of that slug, for the hub's own work. Raises `NotFound`."""
     project = projects.find_by_slug(tx, slug)
     if project is None:
         raise NotFound("project", slug)

@@ -1,8 +1,8 @@
-"""What a token may use of a hub, so that one agent in a loop does not starve a team.
+"""Quotas: limits of a token's use of a hub, so that one agent in a loop does not starve a team.
 
-Calls a second are a bucket that fills again: a burst goes through at once, and a loop gets its share and no more.
-Streams and MCP sessions are counted while they are open, by who keeps them. All of these are of one hub, as it is a hub
-that they wear out. What is stored in a day is counted where a transaction writes it, at the price of an addition, and
+Calls per second are a bucket that fills again: a burst goes through at once, and a loop gets its share and no more.
+Streams and MCP sessions are counted while they are open, by their keepers. All of these belong to one hub, since they
+load that hub. The bytes stored in a day are counted where a transaction writes them, at the price of an addition, and
 added up in the database, for all hubs, some seconds later. People who have signed in count as themselves, in however
 many browsers.
 """
@@ -43,7 +43,7 @@ class Quota(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of a token; 0 is as much as it likes."""
+    """The limits of a token; 0 means no limit."""
 
     rate: int = 0  # calls a second, over a while
     burst: int = 0  # calls at once, after a pause
@@ -56,7 +56,7 @@ class Limits:
 class Usage:
     """The use of one subject; `at` and `left` are its bucket, times are Unix milliseconds.
 
-    `came` are the calls of the window that goes on, `before` those of the window before it.
+    `came` counts the calls of the present window, `before` those of the one before.
     """
 
     at: float
@@ -75,7 +75,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
-    """A token's use of a quota now, and its limit; 0 is as much as it likes."""
+    """A token's present use of a quota, and its limit; 0 means no limit."""
 
     used: float
     most: int
@@ -86,7 +86,7 @@ class QuotaUse:
 
     @property
     def is_near(self) -> bool:
-        """Whether the limit is near, or reached."""
+        """True if the limit is near, or reached."""
         return self.share >= NEAR
 
 
@@ -106,7 +106,7 @@ class Quotas:
         self._lock = threading.Lock()
 
     def spend(self, actor: Actor) -> None:
-        """Count a call. Raises `TooMany` where the calls of the token come too fast."""
+        """Count a call. Raises `TooMany` if the token's calls come too fast."""
         subject = subject_of(actor)
         if subject is None:
             return
@@ -124,7 +124,7 @@ class Quotas:
             raise self._refusal(use, Quota.CALLS, wait, f"this token makes more than {calls} a second")
 
     def limits_of(self, rate: int | None) -> Limits:
-        """The limits of a token: those of the hub, but for the `rate` that it may have of its own."""
+        """Return the limits of a token: those of the hub, except for a `rate` of its own."""
         common = self._common
         if rate is None:
             return common
@@ -132,13 +132,13 @@ class Quotas:
         return replace(common, rate=rate, burst=max(round(rate * pause), 1))
 
     def require_rate(self, actor: Actor, rate: int | None) -> None:
-        """Raise `Forbidden` where more calls are given to a token than all have, by who does not own the hub."""
+        """Raise `Forbidden` if a caller who does not own the hub gives a token a higher rate than the usual one."""
         most = self.limits.rate
         if rate is not None and most and rate > most and not actor.owns_hub:
             raise Forbidden(f"only the owner of the hub may give a token more than {most:,} calls a second")
 
     def require_stream(self, actor: Actor, are_open: int) -> None:
-        """Raise `TooMany` where the token holds as many streams open as it may."""
+        """Raise `TooMany` if the token holds its full number of streams open."""
         most = MOST_OF_BROWSER if actor.is_browser else self.limits.streams
         subject = subject_of(actor)
         if most and are_open >= most and subject is not None:
@@ -146,7 +146,7 @@ class Quotas:
             raise self._refusal(self._use(subject, actor.rate), Quota.STREAMS, STREAM_WAIT, sentence)
 
     def require_room(self, actor: Actor) -> None:
-        """Raise `TooMany` where the token has stored as much today as it may."""
+        """Raise `TooMany` if the token has stored its full amount today."""
         subject = subject_of(actor)
         if not self.limits.stored or subject is None:
             return
@@ -159,7 +159,7 @@ class Quotas:
             raise self._refusal(use, Quota.STORED, wait, sentence)
 
     def note(self, actor: Actor, stored: int) -> None:
-        """Count what a call has stored."""
+        """Count the bytes that a call has stored."""
         subject = subject_of(actor)
         if not stored or not self.limits.stored or subject is None:
             return
@@ -171,7 +171,7 @@ class Quotas:
             use.unsaved += stored
 
     def take_unsaved(self) -> dict[UUID, int]:
-        """Take what each subject has stored today and the database does not know of; it counts as saved from now on."""
+        """Take the bytes of today, by subject, that the database does not have; they count as saved from now on."""
         today, taken = self._today(), {}
         with self._lock:
             for subject, use in self._uses.items():
@@ -180,14 +180,14 @@ class Quotas:
         return taken
 
     def give_back(self, taken: Mapping[UUID, int]) -> None:
-        """Count again as unsaved what was taken and could not be saved."""
+        """Count as unsaved again what could not be saved."""
         with self._lock:
             for subject, stored in taken.items():
                 if (use := self._uses.get(subject)) is not None:
                     use.unsaved += stored
 
     def learn(self, stored: Mapping[UUID, int]) -> None:
-        """Take over what the database has of today: other hubs have added to it, or this one before it was started."""
+        """Take over today's numbers from the database: other hubs have added to them, or this one before its start."""
         today = self._today()
         for subject, known in stored.items():
             use = self._use(subject)
@@ -195,14 +195,14 @@ class Quotas:
                 use.day, use.stored = today, known + (use.unsaved if use.day == today else 0)
 
     def refusal(self, actor: Actor, quota: Quota, wait: int, sentence: str) -> TooMany:
-        """A refusal by who keeps what is held open, counted as all are."""
+        """Make a refusal for a keeper of open things, counted like all others."""
         subject = subject_of(actor)
         if subject is None:
             return TooMany(wait, sentence)
         return self._refusal(self._use(subject, actor.rate), quota, wait, sentence)
 
     def hold(self, quota: Quota, held: Held) -> None:
-        """Learn from who keeps them how many a token holds open."""
+        """Learn from the keepers how many a token holds open."""
         self._held[quota] = held
 
     def of(self, token_id: UUID) -> Usage | None:
@@ -228,17 +228,17 @@ class Quotas:
         return {quota: QuotaUse(used.get(quota, 0), most[quota]) for quota in Quota}
 
     def shares(self) -> dict[Quota, list[float]]:
-        """List for each quota the shares of their limits that the tokens use now which have called since the start."""
+        """List for each quota the shares of their limits that tokens with calls since the start use now."""
         all_of_them = [self.measures(subject) for subject in list(self._uses)]
         return {quota: [each[quota].share for each in all_of_them] for quota in Quota}
 
     def number_refused(self) -> int:
-        """Of how many subjects calls were refused in the last hour."""
+        """Count the subjects whose calls were refused in the last hour."""
         ago = self._clock() - HOUR
         return sum(use.refused_at is not None and use.refused_at > ago for use in list(self._uses.values()))
 
     def save(self, tx: Tx, taken: Mapping[UUID, int]) -> dict[UUID, int]:
-        """Add what was taken to what the database has of today, and return that, for all subjects."""
+        """Add the taken bytes to today's numbers in the database, and return these, for all subjects."""
         today = self._today()
         for subject in sorted(
             taken
@@ -247,7 +247,7 @@ class Quotas:
         return self.read(tx)
 
     def read(self, tx: Tx) -> dict[UUID, int]:
-        """Return what the database has of today, by subject."""
+        """Return today's numbers from the database, by subject."""
         return rows.of_day(tx, self._today())
 
     def _today(self) -> int:
@@ -261,7 +261,7 @@ class Quotas:
         return use
 
     def _tidy(self) -> None:
-        """Forget who has not called for a day, where there are many: what is kept here of them is over."""
+        """Forget subjects without a call for a day, if there are many: their numbers here are over."""
         if len(self._uses) < KNOWN:
             return
         long_ago = time.monotonic() - DAY
@@ -279,30 +279,30 @@ class Quotas:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what was stored on days that are over."""
+    """Drop the numbers of past days."""
     rows.forget(tx, tx.now // (DAY * 1000) - 1)
 
 
 def subject_of(actor: Actor) -> UUID | None:
-    """Return the id of whom a call counts for: a token, or a person signed in; None for the hub itself."""
+    """Return the subject that a call counts for: a token, or a person signed in; None for the hub itself."""
     return actor.user_id if actor.is_browser else actor.lent_from or actor.token_id
 
 
 def _count(use: Usage, now: float) -> None:
-    """Count a call in the window that goes on."""
+    """Count a call in the present window."""
     window = int(now // WINDOW)
     came, use.before = _recent(use, window)
     use.window, use.came = window, came + 1
 
 
 def _pace(use: Usage, now: float) -> float:
-    """Return the calls a second of late: the window that goes on, and what is still recent of the one before."""
+    """Return the recent calls per second: the present window, and the recent part of the one before."""
     came, before = _recent(use, int(now // WINDOW))
     return (came + before * (1 - now % WINDOW / WINDOW)) / WINDOW
 
 
 def _recent(use: Usage, window: int) -> tuple[int, int]:
-    """Count the calls of a window, which is the last or goes on, and of the one before it."""
+    """Return the calls of a window, the present or the next one, and of the one before it."""
     if window == use.window:
         return use.came, use.before
     return 0, use.came if window == use.window + 1 else 0

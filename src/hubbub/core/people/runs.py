@@ -1,7 +1,7 @@
 """Runs: stretches of work in a project. Tasks, messages, artifacts and reviews belong to one.
 
-A project has a *current* run from its birth on, to which belongs what names no run. It is nameless until somebody
-starts, or asks for, the first one by a name: that is then its name, so that what came before is seen in it.
+A project always has a *current* run, for everything that names no run. It has no name until somebody starts, or asks
+for, the first one by a name: that is then its name, so that the earlier work shows in it.
 """
 
 import secrets
@@ -19,14 +19,14 @@ of_project = runs.of_project
 
 
 def begin(tx: Tx, project_id: UUID) -> Run:
-    """The first run of a new project, without a name."""
+    """Make the first run of a new project, without a name."""
     run = _insert(tx, project_id, None)
     projects.set_run(tx, project_id, run.id)
     return run
 
 
 def find(tx: Tx, project_id: UUID, name: str | None) -> Run | None:
-    """The run of that name, or the current one for None; None if it has yet to be made or named."""
+    """Return the run of that name, or the current one for None; None if it has yet to be made or named."""
     if name is not None:
         return runs.find_by_name(tx, project_id, name)
     current = runs.current(tx, project_id)
@@ -34,7 +34,7 @@ def find(tx: Tx, project_id: UUID, name: str | None) -> Run | None:
 
 
 def resolve(tx: Tx, project_id: UUID, name: str | None) -> Run:
-    """The run of that name, or the current one for None; made, or named, if need be. Records `run.opened`."""
+    """Return the run of that name, or the current one for None; make or name it if need be. Records `run.opened`."""
     known = find(tx, project_id, name)
     if known is None and tx.is_read:
         raise MustWrite
@@ -56,7 +56,7 @@ def _open(tx: Tx, project_id: UUID, name: str | None) -> Run:
 
 
 def start(tx: Tx, project_id: UUID, name: str, *, by: str) -> Run:
-    """Make the run of that name the project's current one; an old one so started shows its rows again.
+    """Make the run of that name the project's current one; an old one shows its rows again.
 
     Records `run.started`.
     """
@@ -67,7 +67,7 @@ def start(tx: Tx, project_id: UUID, name: str, *, by: str) -> Run:
 
 
 def write_notebook(tx: Tx, run: Run, text: str, *, by: str) -> None:
-    """Keep what the orchestrator of the run wants to find again. Records `run.noted`."""
+    """Store the notebook of the run's orchestrator."""
     runs.write_notebook(tx, run.id, text)
     tx.record("run.noted", project_id=run.project_id, actor=by, detail={"run": run.name})
 

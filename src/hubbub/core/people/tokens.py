@@ -1,4 +1,4 @@
-"""Tokens: making them, listing them, taking them back. The secret is shown once; only its hash is kept."""
+"""Tokens: making, listing and revoking them. The secret is shown once; only its hash is kept."""
 
 import secrets
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ AGENT = "ntok_"
 
 
 def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[Token, str]:
-    """A token that is the person, and its secret: `utok_` and 32 hex digits. Records `token.created`."""
+    """Make a token that stands for the person, and its secret: `utok_` and 32 hex digits. Records `token.created`."""
     return _told(tx, _insert(tx, PERSON, user_id=user_id, ttl=ttl))
 
 
@@ -36,14 +36,14 @@ def for_project(
     ttl: timedelta | None = None,
     rate: int | None = None,
 ) -> tuple[Token, str]:
-    """A token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
+    """Make a token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
 
-    `program` is what will be the agent, if that is known: who waits for it is told what to start.
+    `program` is the agent's future program, if known: a person who waits for the agent is told what to start.
 
-    A person who is a member may make tokens that do as much or less, for their own programs. A program may do so only
-    with the right to manage, and none that outlives its own or calls faster: what gets hold of an agent's token gets no
-    other. `rate` is how many calls a second it may make, where that is not as many as all may.
-    Records `token.created`. Raises `Forbidden`, and `Invalid` for the role that is a machine's alone.
+    A person who is a member may make tokens that do as much or less, for their own programs. A program needs the right
+    to manage, and its tokens neither outlive its own nor call faster: a thief of an agent's token gets no other. `rate`
+    limits the calls a second, where that differs from the usual. Records `token.created`. Raises `Forbidden`, and
+    `Invalid` for the role that is a machine's alone.
     """
     require_given(role)
     mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
@@ -69,7 +69,7 @@ def for_project(
 
 
 def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token, str]:
-    """A token that the hub itself gives, where whoever wanted it was let in before, and its secret.
+    """Make a token that the hub itself gives, after the receiver was admitted, and its secret.
 
     For a machine that joins, and for an agent that was placed on one. Records `token.created`.
     """
@@ -86,7 +86,7 @@ def lent(
     chain: CallChain,
     lasts: timedelta,
 ) -> tuple[Token, str]:
-    """A token that does less than the lender's, as `agent`, and its secret: it ends before theirs, or with it.
+    """Make a token with fewer rights than the lender's, as `agent`, and its secret: it ends before theirs, or with it.
 
     Records `token.created`.
     """
@@ -108,14 +108,14 @@ def lent(
 
 
 def end(tx: Tx, token_id: UUID) -> None:
-    """Take back what was `granted`: what it was given for is over. Records `token.revoked`, the first time."""
+    """Revoke a `granted` token whose purpose is over. Records `token.revoked`, the first time."""
     token = tokens.find(tx, token_id)
     if token is not None:
         _end(tx, token)
 
 
 def end_lent(tx: Tx, token_id: UUID) -> None:
-    """End what was lent from a token, which has ended. Records `token.revoked`."""
+    """End the loans from a token that has ended. Records `token.revoked`."""
     for lent in tokens.lent_from(tx, token_id):
         _end(tx, lent)
 
@@ -127,16 +127,16 @@ def require_given(role: Role) -> None:
 
 
 def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
-    """The agents' tokens of the projects, and, for the owner of the hub, those of people too."""
+    """List the agents' tokens of the projects, and, for the owner of the hub, those of people too."""
     people = tokens.of_people(tx) if tx.actor.owns_hub else []
     return people + tokens.of_projects(tx, [project.id for project in projects])
 
 
 def revoke(tx: Tx, token_id: UUID) -> Token:
-    """Take a token back, at once: its open streams end too. Records `token.revoked`.
+    """Revoke a token, at once: its open streams end too. Records `token.revoked`.
 
-    A person's own tokens, and those that somebody made, are theirs to revoke; others need the right to manage.
-    Revoking it again changes nothing. Raises `NotFound` and `Forbidden`.
+    People may revoke their own tokens, and those that they made; others need the right to manage. Revoking it again
+    changes nothing. Raises `NotFound` and `Forbidden`.
     """
     token = tokens.find(tx, token_id)
     if token is None or not _may_see(tx, token):
@@ -148,9 +148,9 @@ def revoke(tx: Tx, token_id: UUID) -> Token:
 
 
 def for_login(tx: Tx, user_id: UUID, ttl: timedelta) -> tuple[Token, str]:
-    """A token for a login of the person to stand on, and its secret, which only a cookie can hold.
+    """Make a token for a login of the person to stand on, and its secret, which only a cookie can hold.
 
-    Whoever asks for it records the login.
+    The caller records the login.
     """
     return _insert(tx, access.LOGIN, user_id=user_id, ttl=ttl)
 
@@ -169,7 +169,7 @@ def _insert(
     lent: tuple[UUID | None, UUID | None] = (None, None),
     chain: CallChain = (),
 ) -> tuple[Token, str]:
-    """`until` is when it ends at the latest; `lent` from which token, and for what; `chain` for whom."""
+    """Make a token. `until` is its latest end; `lent` its source and purpose; `chain` its callers."""
     if ttl is not None and ttl <= timedelta(0):
         raise Invalid("a token must expire in the future")
     ends = [tx.now + milliseconds(ttl)] if ttl is not None else []
@@ -197,7 +197,7 @@ def _insert(
 
 
 def _told(tx: Tx, made: tuple[Token, str]) -> tuple[Token, str]:
-    """A token and its secret; the log hears of the token."""
+    """Record a new token; return it and its secret."""
     token, _secret = made
     detail: dict[str, object] = {"token_id": str(token.id), "role": token.role}
     if token.chain:
@@ -207,7 +207,7 @@ def _told(tx: Tx, made: tuple[Token, str]) -> tuple[Token, str]:
 
 
 def _end(tx: Tx, token: Token) -> None:
-    """End a token, and what was lent from it; nothing if it has ended already."""
+    """End a token and its loans; nothing if it has ended already."""
     if tokens.revoke(tx, token.id):
         detail = {"token_id": str(token.id)}
         tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)

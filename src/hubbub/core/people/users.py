@@ -24,7 +24,7 @@ find = users.find
 
 
 def first_start(tx: Tx) -> str | None:
-    """On a hub without people: make its owner and the project `default`; returns the owner's token, else None.
+    """Give a hub without people its owner and the project `default`; return the owner's token, else None.
 
     Of two hubs that start on one empty database, one does it.
     """
@@ -42,20 +42,20 @@ def first_start(tx: Tx) -> str | None:
 
 
 def owner_token(tx: Tx) -> str:
-    """Another token of the hub's owner, for whoever holds the hub's data and has lost the first."""
+    """Make another token of the hub's owner, for somebody who holds the hub's data and has lost the first."""
     _token, secret = tokens.for_person(tx, owner(tx).id)
     return secret
 
 
 def owner(tx: Tx) -> User:
-    """Whose hub it is, once it has started."""
+    """Return the hub's owner, once it has started."""
     return next(user for user in users.everyone(tx) if user.owns_hub)
 
 
 def create(
     tx: Tx, name: str, *, project: Project | None = None, role: Role = Role.MEMBER
 ) -> tuple[User, str]:
-    """Make a person, as a member of `project` if given; returns them and their token. Only for the hub's owner.
+    """Make a person, as a member of `project` if given; return them and their token. Only for the hub's owner.
 
     Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
     """
@@ -69,7 +69,7 @@ def create(
 
 
 def invite(tx: Tx, project: Project, role: Role = Role.MEMBER) -> str:
-    """A code, good for a week and for one person, that lets them register as a member of the project.
+    """Make a code, good for a week and for one person, to register as a member of the project.
 
     Needs the right to manage the project. Records `user.invited`. Raises `Forbidden` and `Invalid`.
     """
@@ -87,9 +87,9 @@ def invite(tx: Tx, project: Project, role: Role = Role.MEMBER) -> str:
 def register(
     tx: Tx, name: str, password_hash: str, *, invite_code: str | None, is_open: bool
 ) -> tuple[User, str]:
-    """Let a person in by an invitation, or, where registration `is_open`, without one; returns them and their token.
+    """Register a person by an invitation or, where registration `is_open`, without one; return them and their token.
 
-    Who was invited joins the project of the invitation; who was not gets a project of their own, named after them.
+    An invited person joins the project of the invitation; any other gets a project of their own, named after them.
     Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
     """
     _checked(name)
@@ -119,12 +119,12 @@ def name_of(tx: Tx, user_id: UUID | None) -> str | None:
 
 
 def by_name(tx: Tx, name: str) -> User | None:
-    """The person of that name, with their password's hash; for logging in. What can be no name is nobody's."""
+    """Return the person of that name, with their password's hash, for logging in; None for an impossible name."""
     return users.find_by_name(tx, name) if _NAME.fullmatch(name) else None
 
 
 def meant(tx: Tx, name: str | None) -> User:
-    """The person that a person means: themselves without a name, and by name, for the owner of the hub, anybody.
+    """Return the person that the caller means: themselves without a name; by name, for the owner of the hub, anybody.
 
     Raises `Forbidden` and `NotFound`.
     """
@@ -142,7 +142,7 @@ def meant(tx: Tx, name: str | None) -> User:
 def _insert(
     tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False, by: str | None = None
 ) -> User:
-    """Make a person: by another one, or by themselves."""
+    """Make a person, on behalf of another one or of themselves."""
     user = users.insert(
         tx, User(id=new_id(), name=name, password=password_hash, owns_hub=owns_hub, created_at=tx.now)
     )
@@ -161,7 +161,7 @@ def _checked(name: str) -> str:
 
 
 def _free_slug(tx: Tx, name: str) -> str:
-    """A slug made of the name as far as it goes, and of random digits where it is taken or goes nowhere."""
+    """Make a slug from the name, with random digits where it is taken or impossible."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     if plain and project_rows.find_by_slug(tx, plain) is None:
         return plain

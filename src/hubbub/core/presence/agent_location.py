@@ -1,4 +1,4 @@
-"""Where agents run, how they fare there, and what they were last seen to do: what a heartbeat does not tell."""
+"""Location of agents: their machines, their statuses there, and their last activity, beyond a heartbeat."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_WORK = 500  # tasks that are looked at to see who works on what
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLocation:
-    """What is known of one agent."""
+    """Everything known of one agent's location and work."""
 
     agent: str
     placed: ManagedAgent | None = None  # where it was started from here
@@ -35,7 +35,7 @@ class AgentLocation:
 
 
 def of(tx: Tx, project_id: UUID, agent: str) -> AgentLocation:
-    """What is known of an agent."""
+    """Return the location of an agent."""
     work = task_search.search(tx, [project_id], status=[Status.WORKING], assignee=agent, limit=MOST_WORK)
     return AgentLocation(
         agent=agent,
@@ -46,7 +46,7 @@ def of(tx: Tx, project_id: UUID, agent: str) -> AgentLocation:
 
 
 def of_project(tx: Tx, project_id: UUID) -> dict[str, AgentLocation]:
-    """What is known of those of the project's agents of whom anything is, by their names."""
+    """Return the known locations of the project's agents, by their names."""
     placed = {each.agent: each for each in managed_agents.of_project(tx, project_id)}
     seen = last_activity.of_project(tx, project_id)
     begun = sorted(
@@ -65,7 +65,7 @@ def of_project(tx: Tx, project_id: UUID) -> dict[str, AgentLocation]:
 
 
 def machine(tx: Tx, project_id: UUID, agent: str) -> str | None:
-    """The machine that the agent runs on; None where that is not known."""
+    """Return the machine that the agent runs on; None if that is not known."""
     placed = managed_agents.find(tx, project_id, agent)
     return (
         placed.node if placed is not None else _itself(agent) or last_activity.of(tx, project_id, agent).node
@@ -73,7 +73,7 @@ def machine(tx: Tx, project_id: UUID, agent: str) -> str | None:
 
 
 def machines(tx: Tx, project_id: UUID, assignees: Iterable[str]) -> dict[str, str]:
-    """The machines of those of the agents of whom it is known where they run, by their names."""
+    """Return the known machines of these agents, by the agents' names."""
     seen = {each.agent: each.node for each in last_activity.of_project(tx, project_id).values() if each.node}
     known = seen | {each.agent: each.node for each in managed_agents.of_project(tx, project_id)}
     found = {name: known.get(name) or _itself(name) for name in set(assignees)}
@@ -81,7 +81,7 @@ def machines(tx: Tx, project_id: UUID, assignees: Iterable[str]) -> dict[str, st
 
 
 def _itself(agent: str) -> str | None:
-    """The machine whose own work is done by this name."""
+    """Return the machine whose own work this name stands for; None for an agent's name."""
     return agent.removeprefix(NODE_PREFIX) if agent.startswith(NODE_PREFIX) else None
 
 

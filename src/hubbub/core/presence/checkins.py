@@ -1,7 +1,7 @@
-"""Stays: presences that an agent opens and closes itself, and proves by a secret in between.
+"""Stays: presences that an agent opens and closes itself, with a secret as its proof.
 
-It says where it is going to work, and in the end what came of it. Who keeps silent for longer than the project allows
-is taken to be gone.
+It says where it is going to work, and in the end what it achieved. An agent that is silent for longer than the project
+allows counts as gone.
 """
 
 import secrets
@@ -60,7 +60,7 @@ history = rows.history
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkin:
-    """A stay that has begun, what proves it, and with whom it is in conflict."""
+    """A stay that has begun, its secret, and its conflicts."""
 
     presence: Presence
     secret: str
@@ -68,7 +68,7 @@ class Checkin:
 
 
 def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Checkin:
-    """Come, and say where to work; without a name one is made up that the project does not know yet.
+    """Begin a stay and declare its scope; without a name, make one up that the project does not know yet.
 
     Raises `Conflict` if the name is live by another token, `ScopeConflict` where the project blocks overlaps.
     """
@@ -92,7 +92,7 @@ def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Checkin:
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], secret: str) -> Presence:
-    """The stay that the secret proves, while it lasts. Raises `NotFound`, also for one that is over, or elsewhere."""
+    """Return the stay of the secret, while it lasts. Raises `NotFound`, also for one that is over, or elsewhere."""
     presence = rows.presence_by_secret(tx, access.fingerprint(secret), lock=not tx.is_read)
     if presence is None or presence.project_id not in project_ids or not presence.is_live(tx.now):
         raise NotFound("presence", "of that token")
@@ -101,7 +101,7 @@ def find(tx: Tx, project_ids: Sequence[UUID], secret: str) -> Presence:
 
 
 def only(tx: Tx, project_ids: Sequence[UUID]) -> Presence | None:
-    """The stay that the caller's token has begun in one of the projects, if there is just one."""
+    """Return the stay that the caller's token has begun in one of the projects, if there is just one."""
     token_id = tx.actor.token_id
     begun = [
         presence
@@ -113,7 +113,7 @@ def only(tx: Tx, project_ids: Sequence[UUID]) -> Presence | None:
 
 
 def keep(tx: Tx, presence: Presence) -> Presence:
-    """A heartbeat. Records `agent.heartbeat`: the agent's first, and then at most one a minute."""
+    """Take a heartbeat. Records `agent.heartbeat`: the agent's first, and then at most one a minute."""
     told_at = presence.heartbeat_told_at
     is_told = told_at is None or tx.now - told_at >= HEARTBEATS_TOLD
     kept = presences.keep(tx, replace(presence, heartbeat_told_at=tx.now) if is_told else presence)
@@ -125,7 +125,7 @@ def keep(tx: Tx, presence: Presence) -> Presence:
 def end(
     tx: Tx, presence: Presence, *, outcome: str | None, summary: str | None, touched: Sequence[str] | None
 ) -> Presence:
-    """Go, and say what came of it. What was claimed from the open queue goes back there. Raises `NotFound`."""
+    """End a stay, with its result. Tasks claimed from the open queue go back there. Raises `NotFound`."""
     said = replace(
         presence,
         outcome=outcome,
@@ -140,7 +140,7 @@ def end(
 
 
 def _made_up_name(tx: Tx, project_id: UUID) -> str:
-    """A name of the form agent-swift-42 that no agent of the project has."""
+    """Make up a name of the form agent-swift-42 that no agent of the project has."""
     for digits in (99, 9_999, 999_999):
         for _ in range(20):
             name = f"agent-{choice(ADJECTIVES)}-{randint(1, digits)}"  # noqa: S311  # a name, not a secret

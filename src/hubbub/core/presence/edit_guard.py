@@ -1,7 +1,7 @@
-"""Edits: what a client's hook asks before its agent changes a file, and tells when it has read or changed one.
+"""Edits: a client's hook asks before its agent changes a file, and reports after it has read or changed one.
 
-The answer is one sentence that a model reads. It has no words of other agents in it but their names, and how they call
-their branches: cleaned, cut short, in quotes.
+The answer is one sentence for a model. Its only words of other agents are their names and the names of their branches:
+cleaned, cut short, in quotes.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ PATH_LENGTH = 200
 
 
 class EditDecision(StrEnum):
-    """Whether an edit may go on."""
+    """The decision on an edit."""
 
     ALLOW = auto()
     WARN = auto()  # it may, and the model should know
@@ -36,7 +36,7 @@ class EditDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editor:
-    """Who edits, and where: a run of the agent's client, in a repository."""
+    """An editor and its place: a run of the agent's client, in a repository."""
 
     agent: str
     instance: str
@@ -49,7 +49,7 @@ class Editor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TouchedFile:
-    """A file as its editor finds it; `changed` says that it is not any more what the editor has read."""
+    """A file as its editor finds it; `changed` says that it has changed since the editor read it."""
 
     path: str
     digest: str | None = None
@@ -58,7 +58,7 @@ class TouchedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditVerdict:
-    """What becomes of an edit, and why; who is in its way, and since when."""
+    """The decision on an edit, the reason, and the holder who is in its way, with the time since when."""
 
     decision: EditDecision = EditDecision.ALLOW
     sentence: str | None = None
@@ -69,9 +69,9 @@ class EditVerdict:
 def before(
     tx: Tx, project: Project, editor: Editor, files: Sequence[TouchedFile], *, ttl: timedelta = TTL
 ) -> EditVerdict:
-    """Claim the files for whoever is about to edit them, all or none, and say whether that may go on.
+    """Claim the files for an editor, all or none, and decide whether the edit may go on.
 
-    Records what `claims.claim` and `presences.report` do, and `file.refused` for what may not. Raises `Invalid`.
+    Records as `claims.claim` and `presences.report` do, and `file.refused` for a denied one. Raises `Invalid`.
     """
     presence = _attend(tx, project, editor, ttl)
     mine = {
@@ -99,7 +99,7 @@ def before(
 def after(
     tx: Tx, project: Project, editor: Editor, files: Sequence[TouchedFile], *, ttl: timedelta = TTL
 ) -> EditVerdict:
-    """Keep what the files have become, and by whom. They stay claimed from now on, as far as they are."""
+    """Store the new state of the files and its author. Claimed files stay claimed for another `ttl`."""
     presence = _attend(tx, project, editor, ttl)
     held = {
         each.path: each.entry
@@ -116,7 +116,7 @@ def after(
 
 
 def read(tx: Tx, project: Project, editor: Editor) -> EditVerdict:
-    """Take note that the agent is there, and looks at something."""
+    """Note that the agent is there, and reads something."""
     _attend(tx, project, editor, TTL)
     return EditVerdict()
 
@@ -131,7 +131,7 @@ def release(
     paths: Sequence[str] | None,
     why: str,
 ) -> list[str]:
-    """Let go of what a run of the agent's client has claimed; what it was, as it stands among declared scopes."""
+    """Release the claims of a run of the agent's client; return their entries."""
     presence = agents.presence(tx, project.id, agent, lock=True)
     if presence is None:
         return []
@@ -139,12 +139,12 @@ def release(
 
 
 def forget(tx: Tx) -> None:
-    """Drop what is kept of edits that were long ago."""
+    """Drop edits that were long ago."""
     claim_rows.forget_edits(tx, before=tx.now - milliseconds(KEEP))
 
 
 def _attend(tx: Tx, project: Project, editor: Editor, ttl: timedelta) -> Presence:
-    """The editor is there, and at least for as long as what it claims is held."""
+    """Note the editor's presence, for at least as long as its claims last."""
     return presences.attend(
         tx,
         project.id,
@@ -206,7 +206,7 @@ def _warning(
 def _contested(
     tx: Tx, conflicts: Sequence[AgentConflict], mine: Mapping[str, Claim], files: Sequence[TouchedFile]
 ) -> EditVerdict:
-    """What to tell of the others that hold the files: once, and again when one of them has edited since."""
+    """Warn of other holders of the files: once, and again after one of them has edited since."""
     known = min((mine[path].edited_at for path in _paths(files) if path in mine), default=None)
     for conflict in conflicts:
         claim = claims.behind(tx, conflict)
@@ -216,7 +216,7 @@ def _contested(
 
 
 def _doubled(editor: Editor, mine: Mapping[str, Claim], files: Sequence[TouchedFile]) -> EditVerdict:
-    """What to tell of the agent itself, if another run of its client edits the same file."""
+    """Warn of another run of the same agent that edits the same file."""
     for path in _paths(files):
         if path in mine and mine[path].instance not in (None, editor.instance):
             sentence = f"hubbub: {_shown(path)} is edited in another window of yours as well. Look at it again first."
@@ -225,7 +225,7 @@ def _doubled(editor: Editor, mine: Mapping[str, Claim], files: Sequence[TouchedF
 
 
 def _changed(tx: Tx, project: Project, editor: Editor, files: Sequence[TouchedFile]) -> EditVerdict:
-    """What to tell of a file that was changed since its editor read it, by somebody else."""
+    """Warn of a file that somebody else has changed since its editor read it."""
     for path, each in zip(_paths(files), files, strict=True):
         file = _file(editor.repository, path)
         last = claim_rows.last_edit(tx, project.id, file=file, digest=each.digest or "")
@@ -240,7 +240,7 @@ def _changed(tx: Tx, project: Project, editor: Editor, files: Sequence[TouchedFi
 
 
 def _join(first: EditVerdict, second: EditVerdict) -> EditVerdict:
-    """Both sentences; of whom only one can be told, the first."""
+    """Join two verdicts: both sentences, and one holder, the first."""
     if first.sentence is None or second.sentence is None:
         return first if second.sentence is None else second
     told = first if first.holder is not None else second

@@ -1,4 +1,4 @@
-"""Presences: how an agent comes, stays by its heartbeat, and goes; and what that means for the work it holds."""
+"""Presences: how an agent comes, stays by its heartbeat, and goes; and the effect on the work it holds."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -41,16 +41,16 @@ def report(
     ttl: timedelta,
     secret: str | None = None,
 ) -> Presence:
-    """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
+    """Take an agent's report, which is also its heartbeat; fields that `profile` leaves out stay as they were.
 
     A name is one agent, whose doors (`tx.door`) each have an instance that speaks for it: a report by one of them is a
     heartbeat for all, and `ttl` is that of the door that opened the presence. A report from another `instance` at the
     same door replaces the one that spoke there, with the presence if that was the only one. An agent that comes back
     finds the work it had begun in its inbox again.
 
-    Records `agent.checkin`, `agent.changed` or `agent.checkout`; `agent.described` for what changes neither condition
-    nor occupation, but what else is shown of the agent, and nothing for a heartbeat that does not even that. `secret`
-    is the hash of what the agent shows from now on, if it comes with one.
+    Records `agent.checkin`, `agent.changed` or `agent.checkout`; `agent.described` for a change of visible fields other
+    than condition and occupation, and nothing for a mere heartbeat. `secret` is the hash of the agent's new secret, if
+    it brings one.
     """
     names.meet(tx, project_id, name)
     last = agents.presence(tx, project_id, name, lock=True)
@@ -93,7 +93,7 @@ def take(
     ttl: timedelta,
     instead_of: str | None = None,
 ) -> Presence:
-    """Begin to be `name`, unless somebody else is that agent now.
+    """Become `name`, unless somebody else is that agent now.
 
     Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance, by
     whichever door; except that `instead_of` names the instance that the caller knows to be dead.
@@ -118,11 +118,11 @@ def attend(
     profile: Profile,
     ttl: timedelta = TTL,
 ) -> Presence:
-    """What is heard of an agent by way of its client: it is there, and does this. The presence that it has now.
+    """Note a sign of life from an agent's client, with its condition; return the agent's present presence.
 
-    One that it has under another instance, since it speaks for itself, goes on as it was told there; without a
-    `condition` so does its own. It lasts for `ttl` at the least, if nothing more is heard. Records what `report` does.
-    Raises `MustWrite` in a read, unless there is no news.
+    A presence under another instance, where the agent speaks for itself, keeps its own data; without a `condition` so
+    does this one. It lasts for at least another `ttl`. Records as `report` does. Raises `MustWrite` in a read, unless
+    there is no news.
     """
     last = agents.presence(tx, project_id, name)
     is_fresh = last is not None and last.is_live(tx.now) and tx.now - last.seen_at < FRESH
@@ -146,12 +146,12 @@ def attend(
 
 
 def _speaks(last: Presence, door: str, instance: str) -> bool:
-    """Whether the agent is there by another instance, or by other doors as well, where it speaks for itself."""
+    """Tell whether the agent speaks for itself, by another instance or by other doors."""
     return last.instance != instance or not last.voices.keys() <= {door}
 
 
 def _is_known(last: Presence, condition: Condition | None, ttl: timedelta) -> bool:
-    """Whether a heartbeat of the same instance brings nothing that is not known of it."""
+    """Tell whether a heartbeat of the same instance brings no news."""
     return condition in (None, last.condition) and last.ttl >= milliseconds(ttl)
 
 
@@ -164,7 +164,7 @@ def beat(
     condition: Condition,
     profile: Profile,
 ) -> Presence:
-    """A heartbeat of an instance that is there already. Raises `NotFound` if it is not, or not any more."""
+    """Take a heartbeat of a present instance. Raises `NotFound` if it is not there (any more)."""
     last = agents.presence(tx, project_id, name, lock=True)
     if last is None or _voice(last, tx.door) != instance or not last.is_live(tx.now):
         raise NotFound("presence", instance)
@@ -173,7 +173,7 @@ def beat(
 
 
 def rest(tx: Tx, project_id: UUID, name: str) -> None:
-    """Note that the agent is idle, doing nothing; unless it is not there. Records `agent.changed`."""
+    """Mark a present agent as idle. Records `agent.changed`."""
     last = agents.presence(tx, project_id, name, lock=True)
     if last is None or not last.is_live(tx.now):
         return
@@ -185,7 +185,7 @@ def rest(tx: Tx, project_id: UUID, name: str) -> None:
 def progress(
     tx: Tx, task: Task, by: str, *, output: str | None = None, progress: float | None = None
 ) -> None:
-    """Note of an agent how far it is with its task, which is not late by that; `progress` in percent.
+    """Note an agent's progress with its task, in percent, so that the task does not count as late.
 
     Records `task.progress`.
     """
@@ -214,9 +214,10 @@ def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | N
 
 
 def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str) -> Scope:
-    """Let what an agent has declared to work on, or holds, stand in nobody's way; it is told who did that, and why.
+    """Release an agent's scope and claims; the agent is told by whom, and why.
 
-    Returns what it was. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` where there is nothing.
+    Returns the scope. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` if there is nothing to
+    release.
     """
     names.require_known(tx, project.id, agent)
     presence = names.presence(tx, project.id, agent, lock=True)
@@ -234,7 +235,7 @@ def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str)
 
 
 def keep(tx: Tx, presence: Presence) -> Presence:
-    """A bare heartbeat, by which a presence that was found with a lock goes on for as long again."""
+    """Take a bare heartbeat: a presence that was found with a lock lasts as long again."""
     return agents.update_presence(
         tx, replace(presence, seen_at=tx.now, expires_at=presence.lasts_until(tx.now, presence.ttl))
     )
@@ -296,12 +297,12 @@ def _open(
 
 
 def _voice(presence: Presence, door: str) -> str | None:
-    """The instance that speaks for the agent at a door; of a presence that has none noted, who opened it."""
+    """Return the instance that speaks for the agent at a door; without notes, the one that opened the presence."""
     return presence.voices.get(door) if presence.voices else presence.instance
 
 
 def _goes_on(last: Presence, door: str, instance: str) -> bool:
-    """Whether a presence stays the agent's when `instance` speaks at a door: unless the only other one spoke there."""
+    """Tell whether the presence continues when `instance` speaks at a door: not if only another one spoke there."""
     return _voice(last, door) in (None, instance) or len(last.voices) > 1
 
 
@@ -315,7 +316,7 @@ def _heard(
     ttl: timedelta,
     secret: str | None,
 ) -> Presence:
-    """Take a report into a presence that goes on; another instance at the door has let go of what was taken there."""
+    """Take a report into a continuing presence; a replaced instance at the door has lost its work there."""
     before = _voice(last, tx.door)
     is_opener = before == last.instance
     lasts = milliseconds(ttl) if is_opener else last.ttl
@@ -342,7 +343,7 @@ def _heard(
 
 
 def _replace_voice(tx: Tx, heard: Presence) -> None:
-    """Let go of what an instance took whose place another has at its door; the agent is there by other doors."""
+    """Release the work of a replaced instance at its door, while the agent stays present by other doors."""
     reason = f"{heard.agent} is there anew ({REPLACED})"
     transfers.release(tx, heard.project_id, heard.agent, reason=reason, door=tx.door)
     if heard.condition is not Condition.OFFLINE:
@@ -361,7 +362,7 @@ def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
 
 
 def _record_change(tx: Tx, before: Presence, now: Presence) -> None:
-    """Tell of what an agent that was there already says of itself, if it is shown and was not so before."""
+    """Record the changes in a present agent's report, if they are visible."""
     if (now.condition, now.doing) != (before.condition, before.doing):
         _record(tx, "agent.changed", now)
     elif any(getattr(now, name) != getattr(before, name) for name in SHOWN):
@@ -387,6 +388,6 @@ def _told(profile: Profile) -> dict[str, Any]:
 
 
 def _merged(known: Profile, told: Profile) -> Profile:
-    """`told`, completed by what was known before."""
+    """Complete `told` by the known values."""
     values = {name: value for name, value in _told(told).items() if value is not None}
     return Profile(**{**_told(known), **values})

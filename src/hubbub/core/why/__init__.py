@@ -1,7 +1,7 @@
-"""Why: what the hub knows of how a task, an agent, a machine or a file is, told in one paragraph.
+"""Why: the hub's knowledge of a task, an agent, a machine or a file, told in one paragraph.
 
-It is made from the log, presences, claims, dependencies, leases, questions to people, machines and orders, all of them
-as they are in one transaction. Nothing of it is guessed.
+It is made from the log, presences, claims, dependencies, leases, questions to people, machines and orders, all as they
+are in one transaction. Nothing of it is guessed.
 """
 
 from collections.abc import Iterable
@@ -21,10 +21,10 @@ OF_FILES = frozenset("/.*")  # what has one of these may be a file
 
 
 def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None) -> Explanation:
-    """Why a task (by its number or id), an agent, a machine, a thing (by their names) or a file (by its path) is so.
+    """Explain a task (by its number or id), an agent, a machine, a thing (by their names) or a file (by its path).
 
-    Without a `kind` it is the first of these that there is; what has a slash or a dot in it may always be a file.
-    Raises `NotFound`; `UnknownAgent`, with near names, where only an agent is meant; `Invalid` for what is no path.
+    Without a `kind` it is the first of these that exists; a name with a slash or a dot may always be a file. Raises
+    `NotFound`; `UnknownAgent`, with near names, where only an agent is meant; `Invalid` for a wrong path.
     """
     found = {
         SubjectKind.TASK: _task,
@@ -82,5 +82,5 @@ def _what_may_be_a_thing(tx: Tx, project: Project, ref: str) -> Explanation | No
 
 
 def _account(kind: SubjectKind, name: str, facts: Iterable[Fact]) -> Explanation:
-    """An account in which nothing is said twice."""
+    """Make an explanation in which nothing is said twice."""
     return Explanation(kind, name, list({fact.sentence: fact for fact in facts}.values()))

@@ -1,4 +1,4 @@
-"""Why an agent does what it does, or nothing: whether it is there, what it holds, and what waits for it."""
+"""Explanation of an agent: whether it is there, what it holds, and what waits for it."""
 
 from collections.abc import Iterator, Sequence
 from uuid import UUID
@@ -19,7 +19,7 @@ MOST = 1_000  # letters that are looked through
 
 
 def account(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Every fact that the hub has about how the agent is."""
+    """Yield every fact about the agent's state."""
     yield from presence.of_agent(tx, project_id, name)
     yield from _stale(tx, project_id, name)
     yield from tasks.of_agent(tx, project_id, name)
@@ -28,7 +28,7 @@ def account(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def _stale(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Whether a person is needed for the work that it held when it fell silent."""
+    """Say whether a person is needed for the work of an agent that fell silent."""
     known = card_states.KnownAgent.of(tx, project_id, name)
     need = known.stands.need if known is not None else None
     if need is not None and need.kind is NeedKind.STALE:
@@ -36,7 +36,7 @@ def _stale(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
-    """What a machine works on, whose agents are placed on it, and what was ordered of it."""
+    """Facts about a machine: its work, the agents placed on it, and its orders."""
     own = board_name(machine.name)
     yield from tasks.of_agent(tx, machine.project_id, own)
     yield from waits.of_agent(tx, machine.project_id, own)
@@ -47,7 +47,7 @@ def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
 
 
 def _inbox(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """What did not reach it, and what it read and did not acknowledge."""
+    """Facts about an agent's inbox: undelivered letters, and letters read without an acknowledgement."""
     number = inbox.pending(tx, project_id, name)
     letters = inbox.read(tx, project_id, name, MOST)
     unread = [each for each in letters if each.delivery.seen_at is None]
@@ -73,7 +73,7 @@ def _inbox(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def _woken(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """How it was woken last."""
+    """Say how the agent was last woken."""
     last = wakes.last(tx, project_id, name)
     if last is None or last.taken_at is None:
         return

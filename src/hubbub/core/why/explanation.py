@@ -1,7 +1,7 @@
-"""An account of why something is as it is: facts that the hub has, each with the sentence that is made from it.
+"""Explanations: facts of the hub, each with a sentence made from it.
 
-Nothing is said that is no fact of the transaction in which the account is given. Names, titles and what programs say
-are others' text: they stand in it short, every character visible, and in quotes where they could be taken for ours.
+Nothing is said that is not a fact of the same transaction. Names, titles and output of programs are others' text: they
+appear short, every character visible, and in quotes where they could be taken for ours.
 """
 
 import re
@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[\w:@/+-]+(\.[\w:@/+-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class RelativeTime:
-    """A moment that was, or will be, and how far that is from now, in milliseconds."""
+    """A past or future moment, and its distance from now in milliseconds."""
 
     at: int
     span: int
@@ -37,7 +37,7 @@ class RelativeTime:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words by their key, and the values that they are filled with; as text it is English."""
+    """A phrase: the key of its words, and the values for them; as text it is English."""
 
     key: str
     values: Mapping[str, "Value"]
@@ -58,13 +58,13 @@ NOTHING = ""  # in a sentence, where there is nothing to be said
 
 
 def say(key: str, **values: Value) -> Phrase:
-    """The words of that key, filled with these values."""
+    """Make the phrase of that key, filled with these values."""
     return Phrase(key, values)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that the hub knows: its `kind` is stable, its `detail` is JSON; moments in it are Unix milliseconds."""
+    """One fact of the hub: its `kind` is stable, its `detail` is JSON; times in it are Unix milliseconds."""
 
     kind: str
     phrase: Phrase
@@ -77,12 +77,12 @@ class Fact:
 
     @property
     def words(self) -> dict[str, object]:
-        """The phrase for those who tell it in another language."""
+        """The phrase for readers that word it in another language."""
         return self.phrase.shape()
 
 
 class SubjectKind(StrEnum):
-    """What can be asked about."""
+    """The kind of a subject."""
 
     TASK = auto()
     AGENT = auto()
@@ -93,7 +93,7 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a task, an agent, a machine, a thing or a file is as it is."""
+    """The explanation of a task, an agent, a machine, a thing or a file."""
 
     kind: SubjectKind
     name: str
@@ -106,20 +106,20 @@ class Explanation:
 
 
 def named(name: str) -> str:
-    """A name in a sentence; in quotes unless it is one word."""
+    """Format a name for a sentence; in quotes unless it is one word."""
     if len(name) <= NAME_LENGTH and _PLAIN.fullmatch(name) and visible(name) == name:
         return name
     return quoted(name)
 
 
 def quoted(text: str, length: int = NAME_LENGTH) -> str:
-    """Others' text in a sentence: its first line, which ends where it seems to."""
+    """Format others' text for a sentence: its first line, with a visible end."""
     line = text.strip().partition("\n")[0]
     return '"' + cut(visible(cut(line, length)), 2 * length).replace('"', "'") + '"'
 
 
 def listed(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join names: `a`, `a and b`, `a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -129,12 +129,12 @@ def moment(at: int) -> str:
 
 
 def ago(at: int, now: int) -> RelativeTime:
-    """A moment that has passed, and how long ago."""
+    """Make a past moment, with the time since."""
     return RelativeTime(at, now - at, is_past=True)
 
 
 def ahead(at: int, now: int) -> RelativeTime:
-    """A moment that is to come, and in how long."""
+    """Make a future moment, with the time until it."""
     return RelativeTime(at, at - now, is_past=False)
 
 

@@ -1,4 +1,4 @@
-"""Who works on a file, as far as agents have said where they work, or hold it because they edit it."""
+"""Explanation of a file: the agents that declared it, or hold it because they edit it."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ SHOWN = 5  # declared files, or claims, of an agent
 
 
 def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
-    """Every fact that the hub has about who works on the file. Raises `Invalid` for what can be no path."""
+    """Yield every fact about the agents at work on the file. Raises `Invalid` for a wrong path."""
     scope = Scope.of(None, [path])
     known = {area.slug: area for area in scopes.areas(tx, project.id)}
     file = quoted(scope.files[0], PATH_LENGTH)
@@ -40,19 +40,19 @@ def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
 
 
 def is_declared(tx: Tx, project: Project, path: str) -> bool:
-    """Whether somebody who is there has named exactly that."""
+    """Tell whether a present agent has named exactly that path."""
     return any(path in each.scope.files for each in scopes.live(tx, project.id))
 
 
 def _meant(ground: ScopeIndex, declared: Scope) -> Scope:
-    """What of a declared scope the file is in."""
+    """Return the part of a declared scope that holds the file."""
     is_area = declared.area is not None and ground.overlap(Scope(declared.area)) is not None
     files = tuple(each for each in declared.files if ground.overlap(Scope(None, (each,))) is not None)
     return Scope(declared.area if is_area else None, files)
 
 
 def _held(tx: Tx, project: Project, file: str, by: str, ground: ScopeIndex) -> Iterator[Fact]:
-    """What an agent that is there has claimed, and what it has declared, of what the file is in."""
+    """Facts about a present agent's claims and declarations around the file."""
     current = agents.presence(tx, project.id, by)
     assert current is not None  # who has declared something is there
     claimed = [
@@ -73,7 +73,7 @@ def _held(tx: Tx, project: Project, file: str, by: str, ground: ScopeIndex) -> I
 
 
 def _claimed(tx: Tx, current: Presence, claim: Claim) -> Fact:
-    """A claim, and everything that ends it."""
+    """Say of a claim what holds it and what ends it."""
     worktree = quoted(claim.worktree, PATH_LENGTH) if claim.worktree else ""
     told = say(
         "file_claimed_editing" if claim.instance is not None else "file_claimed",

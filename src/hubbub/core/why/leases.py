@@ -14,7 +14,7 @@ SHOWN = 5  # of those who wait, by name
 
 
 def of_thing(tx: Tx, project: Project, thing: str) -> Iterator[Fact]:
-    """Every fact that the hub has about who has a thing. Raises `Invalid` for what can be none."""
+    """Yield every fact about the holders of a thing. Raises `Invalid` for an impossible one."""
     use = leases.of_thing(tx, project, thing)
     name, waiting = named(use.thing), use.waiting
     if use.capacity > 1:

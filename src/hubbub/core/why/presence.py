@@ -1,4 +1,4 @@
-"""Whether an agent, or a machine, is there: since when, until when, and what shows that it does something."""
+"""Presence of an agent, or a machine: since when, until when, and its signs of life."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -27,7 +27,7 @@ SENT = ("message.sent", "task.sent")  # what an agent may have done that the log
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Whether an agent is there, where it was placed, and what it was last seen to do."""
+    """Facts about an agent's presence, its machine, and its last activity."""
     if name.startswith(NODE_PREFIX):
         machine = nodes.find(tx, project_id, name.removeprefix(NODE_PREFIX))
         yield of_machine(tx, machine) if machine is not None else _unknown_machine(name)
@@ -49,7 +49,7 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def of_machine(tx: Tx, machine: Machine) -> Fact:
-    """Whether a machine is there."""
+    """Say whether a machine is there."""
     name, detail = named(machine.name), {"node": machine.name, "seen_at": machine.seen_at}
     if machine.is_online(tx.now):
         told = say("machine_online", name=name, seen=ago(machine.seen_at, tx.now))
@@ -89,7 +89,7 @@ def _presence(tx: Tx, name: str, presence: Presence | None) -> Fact:
 
 
 def _acted_at(tx: Tx, project_id: UUID, name: str, presence: Presence | None) -> int | None:
-    """When an agent that is not there was seen to act all the same, as those do who keep no heartbeat."""
+    """Time when an agent without a presence last acted, as agents without heartbeats do."""
     if presence is not None and presence.is_live(tx.now):
         return None
     acted_at = rows.last_act(tx, project_id, name)

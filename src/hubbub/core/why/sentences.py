@@ -1,6 +1,6 @@
-"""The words of an account, in English: by the key under which pages have them in other languages too.
+"""The words of explanations, in English: by the key under which pages have them in other languages too.
 
-`{name}` is filled in. What depends on a `count` has two forms, `_one` and `_other`.
+`{name}` is filled in. A phrase that depends on a `count` has two forms, `_one` and `_other`.
 """
 
 from hubbub.core.mail.delivery_forecast import NOTES

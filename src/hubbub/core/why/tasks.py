@@ -1,4 +1,4 @@
-"""Why a task is as it is: who has it, what it waits for, and what would move it on."""
+"""Explanation of a task: its holder, what it waits for, and what would move it on."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -24,7 +24,7 @@ HISTORY = 200  # activities of a task that are looked through
 
 
 def account(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Every fact that the hub has about how the task is."""
+    """Yield every fact about the task's state."""
     yield _status(tx, task)
     if task.status in ENDED:
         yield from _end(tx, task)
@@ -47,7 +47,7 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _late(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Whether a person is needed as nobody gets on with it; that it is blocked, or failed, is told without that."""
+    """Say whether a person is needed because nobody gets on with it; blocked and failed tasks say so elsewhere."""
     need = Need.told(card_states.of_task(tx, task)["need"])
     if need is not None and need.kind is NeedKind.LATE and need.holds(tx.now):
         yield Fact("task.late", say("task_late", since=ago(need.since, tx.now)), {"since": need.since})
@@ -69,7 +69,7 @@ def _status(tx: Tx, task: Task) -> Fact:
 
 
 def _since(tx: Tx, task: Task) -> int:
-    """When the task came to be as it is."""
+    """Return the time since when the task has its status."""
     for each in activity.latest(tx, task.project_id, task_id=task.id, limit=HISTORY):
         if each.detail.get("after") == task.status and each.detail.get("before") != task.status:
             return each.at
@@ -92,7 +92,7 @@ def _end(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _needs(tx: Tx, task: Task) -> Iterator[Fact]:
-    """What must be completed before it."""
+    """Say which tasks must be completed before it."""
     if task.started_at is not None:
         return
     found = [rows.find(tx, each) for each in dependencies.of_task(tx, task)]
@@ -118,12 +118,12 @@ def _need(task: Task) -> Phrase:
 
 
 def _named(task: Task, whom: Value = NOTHING) -> Phrase:
-    """A task by its number, and how it is."""
+    """Name a task by its number and status."""
     return say("named_task", number=str(task.number), status=say(f"state_{task.status}"), whom=whom)
 
 
 def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
-    """How it came to be at the start again, where it has been further."""
+    """Say how a task that was further came back to the start."""
     if task.status not in (Status.QUEUED, Status.DELIVERED) or task.attempt == 1:
         return
     for each in activity.latest(tx, task.project_id, task_id=task.id, limit=HISTORY):
@@ -179,7 +179,7 @@ def _held(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
 
 
 def _delivery(tx: Tx, task: Task, holder: str) -> Fact:
-    """How far it got in the inbox of whom it is addressed to."""
+    """Say how far the task got in its addressee's inbox."""
     row = messages.find_delivery(tx, task.delivery_id) if task.delivery_id is not None else None
     stored_at = row.stored_at if row is not None else task.delivered_at or task.created_at
     seen_at = row.seen_at if row is not None else None
@@ -196,7 +196,7 @@ def _delivery(tx: Tx, task: Task, holder: str) -> Fact:
 
 
 def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
-    """By what the holder has it, and when that ends."""
+    """Say by which right the holder has the task, and when that ends."""
     if task.status is Status.BLOCKED:
         told = say("holder_waits", name=named(holder))
         if task.note:
@@ -219,14 +219,14 @@ def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
 
 
 def _lease_counts(task: Task, presence: Presence | None) -> bool:
-    """Whether the holder was there when it began, or is now: what it took without a heartbeat no silence ends."""
+    """Tell whether silence ends the hold: the holder was present when it began, or is now."""
     if presence is None:
         return False
     return presence.ended_at is None or max(task.accepted_at or 0, task.started_at or 0) <= presence.ended_at
 
 
 def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
-    """What else the one to whom it is addressed works on."""
+    """Name the other tasks that the addressee works on."""
     others = task_search.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
     if others:
         numbers = [each.number for each in others]
@@ -235,7 +235,7 @@ def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
 
 
 def _review(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Who looks at it."""
+    """Say who reviews or checks the task."""
     check = completion_checks.running(tx, task)
     if check is not None:
         told = say("task_checked", name=named(check.agent), until=ahead(check.expires_at, tx.now))
@@ -247,7 +247,7 @@ def _review(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
-    """The reviews that are asked for of what was made for it."""
+    """Facts about the pending reviews of the task's artifacts."""
     names: set[str] = {str(task.id), str(task.number), f"#{task.number}", task.external_id or str(task.id)}
     for review in artifacts.reviews_of_run(tx, task.run_id) if task.run_id is not None else []:
         artifact = artifacts.find(tx, review.artifact_id) if review.verdict is None else None
@@ -264,7 +264,7 @@ def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """What an agent holds, and what waits for it."""
+    """Facts about the tasks that an agent holds, and those that wait for it."""
     held = task_search.search(
         tx, [project_id], status=[Status.ACCEPTED, Status.WORKING, Status.BLOCKED], assignee=name, limit=50
     )

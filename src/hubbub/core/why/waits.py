@@ -16,14 +16,14 @@ SHOWN_LENGTH = 120
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """The questions of an agent's calls that no person has answered, its leases, and its orders that have not ended."""
+    """Facts about an agent's unanswered questions, its leases, and its open orders."""
     yield from _approvals(tx, project_id, name)
     yield from leases.of_agent(tx, project_id, name)
     yield from _dispatches(tx, project_id, name)
 
 
 def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """What was asked is for people to read; others are told that there is a question, and where."""
+    """Facts about open questions. Only people read the question itself; others learn that there is one, and where."""
     for each in approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=MOST):
         if name not in (each.who, f"{NODE_PREFIX}{each.node}"):
             continue
@@ -44,7 +44,7 @@ def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def _place(approval: Approval) -> Value:
-    """The place where a call is to be done, and who says so."""
+    """Return the place where a call is to be done, with its teller."""
     said = approval.said_node
     return named(approval.node) if said is None else say("approval_place", place=named(said))
 

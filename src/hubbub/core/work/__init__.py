@@ -1,1 +1,1 @@
-"""Work: what is done in a project, and what that needs."""
+"""Work: the tasks of a project and everything they need."""

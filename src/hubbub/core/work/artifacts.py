@@ -1,4 +1,4 @@
-"""Artifacts: what agents make and show to each other. Names repeat; the newest of a name is meant by it.
+"""Artifacts: things that agents make and show to each other. Names repeat; a name means its newest artifact.
 
 Where work is done by runs, that is the newest of the run; elsewhere the newest of the project.
 """
@@ -26,9 +26,9 @@ number_in_run = artifacts.number_in_run
 def post(
     tx: Tx, run: Run, *, by: str, name: str, kind: str, content: str, task: str | None = None
 ) -> Artifact:
-    """Show something to everyone in the run; `task` is what it was made for, in its maker's words.
+    """Show something to everyone in the run; `task` is its purpose, in its maker's words.
 
-    Records `artifact.posted`, of that task where it is one of the project.
+    Records `artifact.posted`, for that task if it is one of the project.
     """
     artifact = Artifact(
         id=new_id(),
@@ -54,14 +54,14 @@ def post(
 
 
 def _task_of(tx: Tx, project_id: UUID, ref: str) -> UUID | None:
-    """The task of the project by that id; None for anything else, which is another project's, or no id."""
+    """Return the project's task of that id; None for another project's, or for no id."""
     task_id = parse_id(ref)
     task = tasks.find(tx, task_id) if task_id is not None else None
     return task.id if task is not None and task.project_id == project_id else None
 
 
 def newest(tx: Tx, run: Run, name: str) -> Artifact:
-    """The newest artifact of that name in the run. Raises `NotFound`."""
+    """Return the newest artifact of that name in the run. Raises `NotFound`."""
     artifact = artifacts.newest(tx, run.id, name)
     if artifact is None:
         raise NotFound("artifact", name)
@@ -69,7 +69,7 @@ def newest(tx: Tx, run: Run, name: str) -> Artifact:
 
 
 def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact:
-    """The newest artifact of that name, whichever run it was made in. Raises `NotFound`."""
+    """Return the newest artifact of that name in any run. Raises `NotFound`."""
     artifact = artifacts.newest_of_project(tx, project_id, name)
     if artifact is None:
         raise NotFound("artifact", name)
@@ -77,7 +77,7 @@ def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact:
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
-    """The artifact of that id. Raises `NotFound`, also for what belongs to another project."""
+    """Return the artifact of that id. Raises `NotFound`, also for one of another project."""
     artifact_id = parse_id(ref)
     artifact = artifacts.find(tx, artifact_id) if artifact_id else None
     if artifact is None or artifact.project_id not in project_ids:
@@ -86,7 +86,7 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
 
 
 def of_task(tx: Tx, task: Task) -> list[Artifact]:
-    """What was made for a task, oldest first: in any run by its id, in its own by any of its names."""
+    """Return a task's artifacts, oldest first: in any run by its id, in its own by any of its names."""
     names = [str(task.number), f"#{task.number}"]
     names += [task.external_id] if task.external_id is not None else []
     return artifacts.of_task(tx, task.project_id, str(task.id), task.run_id, names)

@@ -1,4 +1,4 @@
-"""How tasks end, and who hears of it: the sender, the senders of the ancestors, and whoever waited for it."""
+"""Ends of tasks, and the replies about them: to the sender, the ancestors' senders, and all who waited."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkReport:
-    """What else an agent says of what it has done; `task` is what it calls that, by default the id of the task."""
+    """An agent's further report on its work; `task` is its own name for the task, by default the task's id."""
 
     task: str | None = None
     artifacts: Sequence[str] | None = None
@@ -45,13 +45,13 @@ def end(
     files: Sequence[str] | None = None,
     account: WorkReport = EMPTY_REPORT,
 ) -> Task:
-    """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and let everyone know who waits for it.
+    """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and tell everyone who waits for it.
 
-    Its sender gets `text` as a reply, unless it is who ends it or was `told` already; the senders of its ancestors
-    get it as a chained reply. The issue that a completed task is about gets it as a comment, from the outbox.
-    The task keeps the beginning of `result`, and `files`, what was changed for it; what its holder says is done is
-    kept whole, with an `account` of it. Records `task.completed` and so on. Raises `InvalidTransition` if it has ended,
-    `BeingChecked` if it is to be completed while somebody looks at it, `Lacking` without the proof that it asks for.
+    Its sender gets `text` as a reply, unless they end it or were `told` already; the senders of its ancestors get it as
+    a chained reply. The issue of a completed task gets it as a comment, from the outbox. The task keeps the beginning
+    of `result`, and the changed `files`; the holder's own words are kept whole, with an `account` of the work. Records
+    `task.completed` and so on. Raises `InvalidTransition` if it has ended, `BeingChecked` if it is to be completed
+    during a check, `Lacking` without the demanded proof.
     """
     if event is Event.COMPLETE:
         completion_checks.require_none(tx, task)
@@ -77,7 +77,7 @@ def end(
 
 
 def expire(tx: Tx, task: Task) -> None:
-    """End a task that nobody began in time, as the hub does, and tell who waits for it. Records `task.expired`."""
+    """Expire a task that nobody began in time, and tell all who wait for it. Records `task.expired`."""
     given_at = task.delivered_at or task.created_at
     seconds = ((task.expires_at or tx.now) - given_at) // 1000
     text = f"expired: nobody began it within {seconds} s"
@@ -94,7 +94,7 @@ def keep(
     task_id: UUID | None,
     account: WorkReport = EMPTY_REPORT,
 ) -> CompletionReport:
-    """Keep what `agent` says it has done. Records `completion.reported`."""
+    """Store an agent's report of finished work. Records `completion.reported`."""
     made = account.artifacts
     completion = completion_reports.insert(
         tx,

@@ -1,7 +1,7 @@
-"""Checks: a task is looked at, on the machine of its holder, before it counts as completed.
+"""Checks: a task is checked, on the machine of its holder, before it counts as completed.
 
-Of several who want to complete it at once one does the looking; the others wait for what comes of it. A check is a
-lease that whoever looks renews: should they die, the next may look.
+Of several who want to complete it at once one does the check; the others wait for its result. A check is a lease that
+the checker renews: should they die, another may check.
 """
 
 from datetime import timedelta
@@ -19,21 +19,21 @@ TTL = timedelta(seconds=30)  # renew it well before
 
 
 def running(tx: Tx, task: Task) -> Check | None:
-    """The check of the task that is going on."""
+    """Return the running check of the task."""
     last = completion_checks.latest(tx, task.id)
     return last if last is not None and last.is_running(tx.now) else None
 
 
 def require_none(tx: Tx, task: Task) -> None:
-    """Raise `BeingChecked` while somebody looks at the task: nobody completes it before they have."""
+    """Raise `BeingChecked` during a check: nobody completes the task before it has ended."""
     if running(tx, task) is not None:
         raise BeingChecked
 
 
 def begin(tx: Tx, task: Task, *, by: str, manner: VerbManner = VerbManner.PLAIN) -> Check:
-    """Begin to look at a task that was found with a lock, for whoever may complete it. Records `check.started`.
+    """Begin a check of a task that was found with a lock, for a caller that may complete it. Records `check.started`.
 
-    Raises what `task_actions.complete` does; `BeingChecked` if somebody looks at it already.
+    Raises the errors of `task_actions.complete`; `BeingChecked` if a check is running already.
     """
     permissions.require(tx, task, Verb.COMPLETE, by, manner)
     require_none(tx, task)
@@ -46,7 +46,7 @@ def begin(tx: Tx, task: Task, *, by: str, manner: VerbManner = VerbManner.PLAIN)
 
 
 def find(tx: Tx, task: Task, ref: str) -> Check:
-    """The check of the task by that id. Raises `NotFound`."""
+    """Return the task's check of that id. Raises `NotFound`."""
     check_id = parse_id(ref)
     check = completion_checks.find(tx, check_id) if check_id else None
     if check is None or check.task_id != task.id:
@@ -55,7 +55,7 @@ def find(tx: Tx, task: Task, ref: str) -> Check:
 
 
 def own(tx: Tx, task: Task, ref: str, *, by: str) -> Check:
-    """The check of the task by that id, which `by` has begun. Raises `NotFound` and `Forbidden`."""
+    """Return the task's check of that id, begun by `by`. Raises `NotFound` and `Forbidden`."""
     check = find(tx, task, ref)
     if check.agent != by:
         raise Forbidden(f"the check was begun by {check.agent!r}")
@@ -63,7 +63,7 @@ def own(tx: Tx, task: Task, ref: str, *, by: str) -> Check:
 
 
 def renew(tx: Tx, check_id: UUID) -> Check:
-    """Say that the looking goes on. Raises `Conflict` if its time ran out, or it has ended."""
+    """Renew a running check. Raises `Conflict` if its time ran out, or it has ended."""
     renewed = completion_checks.renew(tx, check_id, tx.now + _milliseconds())
     if renewed is None:
         raise Conflict("the check is not running any more")
@@ -71,7 +71,7 @@ def renew(tx: Tx, check_id: UUID) -> Check:
 
 
 def end(tx: Tx, task: Task, check: Check, *, passed: bool | None, output: str | None) -> Check:
-    """Say what came of it, None for nothing; what follows for the task is the caller's. Records `check.ended`.
+    """Store a check's result, None for no result; the consequences are the caller's. Records `check.ended`.
 
     Raises `Conflict` if its time ran out, or it has ended.
     """

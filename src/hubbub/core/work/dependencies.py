@@ -1,4 +1,4 @@
-"""Dependencies: what must be completed before a task may be claimed, and what comes free when something is.
+"""Dependencies: tasks that must be completed before another may be claimed, and the release of those that wait.
 
 A task that needs others is held back: it lies in no inbox until they are completed, and cannot be claimed.
 """
@@ -20,27 +20,27 @@ of_run = dependencies.of_run
 
 
 def of_task(tx: Tx, task: Task) -> Sequence[UUID]:
-    """What the task needs, in the order in which it was named."""
+    """Return the ids of the tasks that it needs, in the order in which they were named."""
     return dependencies.of_task(tx, task.id) if task.gated else ()
 
 
 def needs(tx: Tx, task: Task) -> list[Task]:
-    """The tasks that the task needs, in the order in which they were named."""
+    """Return the tasks that it needs, in the order in which they were named."""
     found = (task_rows.find(tx, each) for each in of_task(tx, task))
     return [each for each in found if each is not None]
 
 
 def waiting(tx: Tx, task: Task) -> list[Task]:
-    """The tasks that need the task, oldest first."""
+    """Return the tasks that need it, oldest first."""
     found = (task_rows.find(tx, each) for each in dependencies.waiting_for(tx, task.id))
     return [each for each in found if each is not None]
 
 
 def release(tx: Tx, completed: Task, *, by: str) -> None:
-    """Let go what waited for this task and waits for nothing else now.
+    """Release the tasks that waited for this one and wait for nothing else now.
 
-    What has an assignee comes into its inbox, which records `task.delivered`; what is free may be claimed from now
-    on, which records `task.ready`.
+    A task with an assignee comes into its inbox, which records `task.delivered`; a free one may be claimed from now on,
+    which records `task.ready`.
     """
     for each in waiting(tx, completed):
         held = tasks.locked(tx, each)  # so that of two last ones the later sees the other

@@ -1,4 +1,4 @@
-"""Late tasks: that nobody gets on with one is told once, whoever then looks, and however many hubs there are."""
+"""Late tasks: a task without progress is reported once, by whichever of the hubs sees it first."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,18 +16,18 @@ MOST = 10_000  # found by one look, which goes through all that is open
 
 
 def due(tx: Tx) -> list[UUID]:
-    """The tasks that have become late, and nobody was told; the longest late first, so many as one look finds."""
+    """List the unreported tasks that have become late; the longest late first, up to a limit."""
     return late_tasks.due(tx, unbegun=UNBEGUN_FOR, silent=SILENT_FOR, limit=MOST)
 
 
 def settle(tx: Tx, due: Sequence[UUID]) -> None:
-    """Tell of those tasks which are late and were not told to be. Records `task.late` for each."""
+    """Report those of these tasks that are still late and unreported. Records `task.late` for each."""
     for each in due:
         _tell(tx, each)
 
 
 def _tell(tx: Tx, task_id: UUID) -> None:
-    """Tell of a task if it is late as it is now; what was done to it meanwhile may have ended that."""
+    """Report a task if it is late as it is now; a recent change may have ended that."""
     found = rows.find(tx, task_id)
     if found is None:
         return

@@ -1,6 +1,6 @@
-"""Lease rules: commands that a project lets run only while something is held, as the hooks of clients ask.
+"""Lease rules: commands that a project lets run only under a lease, on behalf of clients' hooks.
 
-Who runs such a command under `hubbub with`, or holds what it needs, goes on; anybody else is told how to run it.
+A command under `hubbub with`, or of an agent that holds the things, goes on; any other is told how to run it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ of_project = rows.rules
 
 
 def put(tx: Tx, project: Project, command: str, things: Sequence[str]) -> LeaseRule:
-    """Let a command run only while these things are held. Records `lease.rule`. Raises `Invalid`."""
+    """Make a rule: a command runs only while these things are held. Records `lease.rule`. Raises `Invalid`."""
     rule = lease_rules.rule(command, things)
     wanted(rule.things, rows.capacities(tx, project.id))
     known = {each.command for each in rows.rules(tx, project.id)}
@@ -33,14 +33,14 @@ def put(tx: Tx, project: Project, command: str, things: Sequence[str]) -> LeaseR
 
 
 def drop(tx: Tx, project: Project, command: str) -> None:
-    """Let a command run without anything. Records `lease.rule`. Raises `NotFound`."""
+    """Drop the rule for a command. Records `lease.rule`. Raises `NotFound`."""
     if not rows.drop_rule(tx, project.id, " ".join(command.split())):
         raise NotFound("rule", command)
     tx.record("lease.rule", project_id=project.id, detail={"command": command, "things": None})
 
 
 def refusal(tx: Tx, project: Project, text: str, *, by: str, within: str | None = None) -> str | None:
-    """Why a shell's text is not to be run as it is, in one sentence that says how; None where it may be.
+    """Say in one sentence why a shell's text is not to be run as it is, and how instead; None if it may be.
 
     `by` is the name that the caller acts by, `within` the id of the lease under which their program runs.
     """

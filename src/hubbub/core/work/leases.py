@@ -1,9 +1,9 @@
-"""Leases: somebody holds ports, databases or processors, for as long as they say that they are there.
+"""Leases: ports, databases or processors held by somebody, for as long as they renew them.
 
-All the things of a lease are granted at once or none, in the order of priority and of asking, and no more of a thing
-is held than there is. The fence, a number which rises with each grant, tells a holder of before from one of now. A
-lease ends when it is released, when its holder was not heard of for its time, and when its agent is removed; one that
-was taken by a call of a tool, also with the agent's presence.
+All the things of a lease are granted at once or none, in the order of priority and of asking, and no more of a thing is
+held than there is. The fence, a number which rises with each grant, tells an old holder from the present one. A lease
+ends when it is released, when its holder is silent for its time, and when its agent is removed; a lease taken by a call
+of a tool also ends with the agent's presence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,12 +64,12 @@ def ask(
     waits: bool = True,
     within: str | None = None,
 ) -> Lease:
-    """Ask for all of these things; the lease that grants them, or one that waits until they are free.
+    """Ask for all of these things; return the lease that grants them, or one that waits until they are free.
 
-    `by` is the name that the caller acts by. With `within`, the id of a lease under which this is asked, what that
-    holds is not asked for again: if it is all, the lease is that one. Whoever holds something already is granted more
-    at once or not at all, since two who wait for each other would wait for ever; so is whoever says that it never
-    `waits`. Records `lease.granted` or `lease.waiting`. Raises `LeaseTaken`, and `Invalid` for what can be no thing.
+    `by` is the name that the caller acts by. With `within`, the id of an outer lease, its things are not asked for
+    again: if it has all of them, it is returned. A caller that holds something already is granted more at once or not
+    at all, since two who wait for each other would wait for ever; so is a caller that never `waits`. Records
+    `lease.granted` or `lease.waiting`. Raises `LeaseTaken`, and `Invalid` for an impossible thing.
     """
     leases.lock(tx, project.id)
     known = leases.capacities(tx, project.id)
@@ -99,9 +99,9 @@ def ask(
 
 
 def renew(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
-    """Say that one is there, as holder or waiting; the lease as it is, which lasts for as long again.
+    """Renew a lease, held or waiting; return it with its full time again.
 
-    Raises `NotFound` for what has ended, and `Forbidden` for another's.
+    Raises `NotFound` for one that has ended, and `Forbidden` for another's.
     """
     lease = mine(tx, project, ref, by=by)
     renewed = leases.renew(tx, lease.id)
@@ -111,9 +111,9 @@ def renew(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
 
 
 def release(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
-    """Give a lease back, or wait no more; whoever waits for what it had is served. Records `lease.released`.
+    """Release a lease, or stop waiting; those that wait for its things are served. Records `lease.released`.
 
-    Another's, people do who manage the project. Raises `NotFound` for what has ended, and `Forbidden`.
+    People who manage the project may release another's. Raises `NotFound` for one that has ended, and `Forbidden`.
     """
     leases.lock(tx, project.id)
     lease = find(tx, project, ref)
@@ -126,7 +126,7 @@ def release(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
 
 
 def release_by_tool(tx: Tx, project: Project, things: Sequence[str] | None, *, by: str) -> list[str]:
-    """Give back what an agent holds by calls of tools, or all leases among it that have one of these things."""
+    """Release an agent's leases by tools: all of them, or those with one of these things."""
     leases.lock(tx, project.id)
     wants = wanted(things, leases.capacities(tx, project.id)) if things is not None else None
     mine = [each for each in leases.of_holder(tx, project.id, by) if each.by_tool]
@@ -139,9 +139,9 @@ def release_by_tool(tx: Tx, project: Project, things: Sequence[str] | None, *, b
 
 
 def hold_by_tool(tx: Tx, project: Project, things: Sequence[str], *, by: str, ttl: timedelta) -> list[Lease]:
-    """Let an agent hold things for as long as it holds files: until `ttl` has passed, or until it goes.
+    """Let an agent hold things like files: until `ttl` has passed, or until it leaves.
 
-    What it holds that way already it holds for longer. Raises as `ask` does for who never waits.
+    Things that it holds that way already it holds for longer. Raises the errors of an `ask` that never waits.
     """
     leases.lock(tx, project.id)
     known = leases.capacities(tx, project.id)
@@ -179,7 +179,7 @@ def taken(tx: Tx, project: Project, things: Sequence[str], *, by: str) -> str | 
 
 
 def find(tx: Tx, project: Project, ref: str) -> Lease:
-    """A lease of the project by its id. Raises `NotFound`."""
+    """Return a lease of the project by its id. Raises `NotFound`."""
     lease_id = parse_id(ref)
     lease = leases.find(tx, lease_id) if lease_id is not None else None
     if lease is None or lease.project_id != project.id:
@@ -188,7 +188,7 @@ def find(tx: Tx, project: Project, ref: str) -> Lease:
 
 
 def mine(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
-    """A lease of the caller's, who acts by that name. Raises `NotFound`, and `Forbidden` for another's."""
+    """Return a lease of the caller, who acts by that name. Raises `NotFound`, and `Forbidden` for another's."""
     lease = find(tx, project, ref)
     if lease.holder != access.programs_name(tx, by):
         raise Forbidden(f"the lease is {lease.holder!r}'s")
@@ -222,15 +222,15 @@ def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[tuple[Lease, Ahead]
 
 
 def capacities(tx: Tx, project_id: UUID) -> list[Capacity]:
-    """The things of which there is not only one, by name."""
+    """List the counted things, by name."""
     return [Capacity(thing, count) for thing, count in leases.capacities(tx, project_id).items()]
 
 
 def put_capacity(tx: Tx, project: Project, thing: str, capacity: int) -> Capacity:
-    """Say how many there are of a thing, which is counted from now on. Records `lease.capacity`.
+    """Set how many there are of a thing, which is counted from now on. Records `lease.capacity`.
 
-    Who holds more than there are keeps it, and nobody is granted more meanwhile; who waits for more than there are
-    waits no longer. Raises `Invalid`.
+    A lease above the new number is kept, and nobody is granted more meanwhile; one that waits for more than there are
+    ends. Raises `Invalid`.
     """
     leases.lock(tx, project.id)
     named(thing)
@@ -246,7 +246,7 @@ def put_capacity(tx: Tx, project: Project, thing: str, capacity: int) -> Capacit
 
 
 def drop_capacity(tx: Tx, project: Project, thing: str) -> None:
-    """Count a thing no more: there is one of it from now on. Records `lease.capacity`. Raises `NotFound`."""
+    """Stop counting a thing: there is one of it from now on. Records `lease.capacity`. Raises `NotFound`."""
     leases.lock(tx, project.id)
     if not leases.drop_capacity(tx, project.id, thing):
         raise NotFound("capacity", thing)
@@ -255,17 +255,17 @@ def drop_capacity(tx: Tx, project: Project, thing: str) -> None:
 
 
 def end_of_presence(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Let go of what an agent held by calls of tools, as it is gone."""
+    """Release the leases by tools of an agent that is gone."""
     _leave(tx, project_id, [each for each in leases.of_holder(tx, project_id, agent) if each.by_tool])
 
 
 def end_of_agent(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Let go of all that an agent holds or waits for, as it was removed."""
+    """Release all leases of a removed agent, held or waiting."""
     _leave(tx, project_id, leases.of_holder(tx, project_id, agent))
 
 
 def lapse(tx: Tx, limit: int) -> None:
-    """Let go of what nobody has renewed in time. Records `lease.released`, and serves whoever waits."""
+    """Release leases that nobody has renewed in time. Records `lease.released`, and serves those that wait."""
     for project_id in leases.lapsed(tx, limit):
         leases.lock(tx, project_id)
         for each in leases.delete_lapsed(tx, project_id):
@@ -276,7 +276,7 @@ def lapse(tx: Tx, limit: int) -> None:
 def _insert(
     tx: Tx, project: Project, by: str, wants: Mapping[str, int], things: tuple[str, ...], *, terms: Terms
 ) -> Lease:
-    """Keep what somebody asks for, which waits until it is granted."""
+    """Store a lease that waits until it is granted."""
     ttl = milliseconds(min(max(terms.ttl, SHORTEST), LONGEST))
     said = cut(_SECRETS.text(terms.purpose.strip()), PURPOSE_LENGTH) if terms.purpose else None
     fresh = Lease(
@@ -308,7 +308,7 @@ def _leave(tx: Tx, project_id: UUID, found: Sequence[Lease]) -> None:
 
 
 def held_under(tx: Tx, project: Project, within: str | None) -> Lease | None:
-    """The lease under which another is asked for, as long as it is held."""
+    """Return the outer lease that a request names, while it is held."""
     lease_id = parse_id(within) if within is not None else None
     lease = leases.find(tx, lease_id) if lease_id is not None else None
     return lease if lease is not None and lease.project_id == project.id and lease.is_held else None
@@ -319,7 +319,7 @@ def _table(tx: Tx, project_id: UUID) -> LeaseTable:
 
 
 def _refit(tx: Tx, project_id: UUID) -> None:
-    """Let nobody wait for more than there is, and serve whoever can be served now."""
+    """End leases that wait for more than there is, and serve all that can be served now."""
     for each in _table(tx, project_id).too_large():
         _end(tx, each, TOO_FEW)
     _serve_all(tx, project_id)
@@ -330,7 +330,7 @@ def _serve_all(tx: Tx, project_id: UUID) -> None:
 
 
 def _serve(tx: Tx, project_id: UUID, table: LeaseTable) -> Mapping[UUID, Lease]:
-    """Grant what can be granted; the leases that were, by their ids. Whoever calls it has locked the project."""
+    """Grant what can be granted; return these leases by their ids. The caller has locked the project."""
     granted = {}
     for lease, units in table.grantable():
         fence = sequence_numbers.next_number(tx, project_id, "fence")

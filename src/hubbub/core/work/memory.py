@@ -1,7 +1,7 @@
-"""What agents remember for longer than a run: one document of the project, and one of each agent.
+"""Memories of agents for longer than a run: one document of the project, and one of each agent.
 
-Whoever changes a document takes the next version of it first, and others wait for that: changes at the same time come
-one after the other, and none is lost.
+A writer takes the next version of a document first, and others wait for that: changes at the same time come one after
+the other, and none is lost.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ documents = memory.of_project
 def write(
     tx: Tx, project_id: UUID, agent: str | None, key: str, content: str, *, by: str | None = None
 ) -> None:
-    """Give the section `key` this content; a new one comes last. Records `memory.updated`.
+    """Set the content of the section `key`; a new one comes last. Records `memory.updated`.
 
-    `by` is who writes, if it is not the agent itself. Raises `Invalid` for what can be no key.
+    `by` is the writer, if that is not the agent itself. Raises `Invalid` for a wrong key.
     """
     require_key(key)
     version = memory.advance(tx, project_id, agent)
@@ -46,10 +46,10 @@ def replace(
     version: int | None,
     by: str | None = None,
 ) -> MemoryDocument:
-    """Put `parts` in the place of all that is there, if that is still `version`. Records `memory.updated`.
+    """Replace the whole memory by `parts`, if it is still at `version`. Records `memory.updated`.
 
-    0 is the version of a memory that nobody has written yet; None is any. Raises `Conflict` if the memory has moved
-    on, `Invalid` for keys that cannot be, or are not all different.
+    0 is the version of an unwritten memory; None is any. Raises `Conflict` if the memory has moved on, `Invalid` for
+    keys that are wrong, or not all different.
     """
     require_parts(parts)
     advanced = memory.advance(tx, project_id, agent)

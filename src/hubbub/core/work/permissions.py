@@ -1,7 +1,7 @@
-"""The parts that callers have in a task: what these let them do, and what its holder hears of it.
+"""Permissions on tasks: the parts that callers have in one, the verbs these allow, and messages to its holder.
 
-The functions of `task_actions` ask `require` first. Where they changed what somebody else works on, they end with
-`tell_holder`, so that nobody works on for nothing, whichever door it came by.
+The functions of `task_actions` call `require` first. After a change to a task that somebody else works on, they call
+`tell_holder`, so that nobody works on for nothing, whichever door the change came by.
 """
 
 from hubbub.core.mail import messages
@@ -20,10 +20,10 @@ TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
 
 
 def require(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbManner.PLAIN) -> None:
-    """Raise an error unless one of the parts that `by` has in the task lets them do that, in that manner.
+    """Raise an error unless one of `by`'s parts in the task allows the verb, in that manner.
 
-    It is `NotHolder` for what is mostly its holder's to do, and `Forbidden` for the rest; both, for what is to be done
-    with one's own.
+    It is `NotHolder` for verbs that are mostly the holder's, and `Forbidden` for the rest; both, for verbs on one's own
+    task.
     """
     if may(tx, task, verb, by, manner):
         return
@@ -37,7 +37,7 @@ def require(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbMa
 
 
 def may(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbManner.PLAIN) -> bool:
-    """Whether `by`, the name that the caller acts by, may do that with the task, in that manner."""
+    """Tell whether `by`, the name that the caller acts by, may do that with the task, in that manner."""
     door = OPEN_TO.get(manner)
     return (door is None or _has_one_of(tx, task, by, door)) and _has_one_of(
         tx, task, by, allowed(verb, manner)
@@ -53,7 +53,7 @@ def _has_one_of(tx: Tx, task: Task, by: str, wanted: frozenset[TaskRole]) -> boo
 
 
 def _at_hand(tx: Tx, task: Task, by: str) -> set[TaskRole]:
-    """The parts that the call and the task tell of."""
+    """Return the parts that follow from the call and the task alone."""
     if by == HUB:
         return {TaskRole.PERSON}
     found = {TaskRole.STRANGER if tx.actor.agent is not None else TaskRole.STAND_IN}
@@ -67,7 +67,7 @@ def _at_hand(tx: Tx, task: Task, by: str) -> set[TaskRole]:
 
 
 def _is_reviewer(tx: Tx, task: Task, by: str) -> bool:
-    """Whether the holder or the sender has asked `by`: who asks for a review of somebody else's gives no part by it."""
+    """Tell whether the holder or the sender has asked `by` for a review; a request by anybody else gives no part."""
     return any(
         review.reviewer == by and review.requester in (task.assignee, task.sender)
         for artifact in artifacts.of_task(tx, task)
@@ -78,9 +78,9 @@ def _is_reviewer(tx: Tx, task: Task, by: str) -> bool:
 def tell_holder(
     tx: Tx, task: Task, deed: str, *, by: str, reason: str | None = None, unread: bool = False
 ) -> None:
-    """Tell whoever had said yes to the task, as it was, what was done to it by others.
+    """Tell a holder that had accepted the task what others did to it.
 
-    `unread` tells also who has it in the inbox, and may have read it there.
+    `unread` tells also a holder with the task in the inbox, who may have read it there.
     """
     if task.assignee is None or task.assignee == by or task.status not in (HELD if unread else TOLD):
         return
@@ -105,10 +105,10 @@ def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
 
 
 def label(tx: Tx, by: str) -> str:
-    """Return the name that the log has for the one who acts."""
+    """Return the actor's name in the log."""
     return tx.actor.label if by == HUB else by
 
 
 def other_end(task: Task, by: str) -> str | None:
-    """To whom `by` speaks about a task: its assignee, else its sender."""
+    """Return the name that `by` speaks to about a task: its assignee, else its sender."""
     return next((each for each in (task.assignee, task.sender) if each not in (None, by)), None)

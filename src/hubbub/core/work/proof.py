@@ -1,7 +1,7 @@
-"""Proof: a task counts as completed when what it asks for was seen, and not because its holder says so.
+"""Proof: a task counts as completed when its demands were seen to be met, not because its holder says so.
 
-What a task asks for is its contract: its own, else its project's. Hooks beside the agents' programs tell what they saw
-of the work (`saw`). Whoever completes a task without what it asks for hears what is missing. A person who speaks in
+The demands are the task's contract: its own, else its project's. Hooks beside the agents' programs report what they saw
+of the work (`saw`). A caller that completes a task without meeting them hears what is missing. A person who speaks in
 nobody's name may complete or approve it all the same, or waive the proof; the log says who did.
 """
 
@@ -88,7 +88,7 @@ def rules_of(tx: Tx, project_id: UUID) -> ProofRules:
 
 
 def put_rules(tx: Tx, project: Project, new: ProofRules) -> ProofRules:
-    """Say what a project's tasks ask for, those under way too. Records `project.proof`. Raises `Invalid`."""
+    """Set the demands of a project's tasks, those under way too. Records `project.proof`. Raises `Invalid`."""
     if len(new.test_files) > MOST_TEST_FILES:
         raise Invalid(f"test_files: at most {MOST_TEST_FILES} of them")
     files = tuple(dict.fromkeys(map(path_patterns.normalise, new.test_files)))
@@ -102,9 +102,9 @@ def put_rules(tx: Tx, project: Project, new: ProofRules) -> ProofRules:
 
 
 def put_contract(tx: Tx, task: Task, done_when: Sequence[str] | None, *, by: str) -> Contract:
-    """Say what one task asks for, None for what its project does. Records `task.contract`.
+    """Set the demands of one task, None for the project's. Records `task.contract`.
 
-    Raises `Forbidden` for whoever has the task, `Invalid`.
+    Raises `Forbidden` to the holder of the task, `Invalid`.
     """
     if by == task.assignee:
         raise Forbidden("whoever does the work does not say when it is done")
@@ -118,7 +118,7 @@ def put_contract(tx: Tx, task: Task, done_when: Sequence[str] | None, *, by: str
 
 
 def waive(tx: Tx, task: Task, *, by: str, reason: str) -> Contract:
-    """Let a task be completed without what it asks for, as a person. Records `task.waived`. Raises `Forbidden`."""
+    """Waive a task's demands, as a person. Records `task.waived`. Raises `Forbidden`."""
     access.require_person(tx, "let a task be completed without proof")
     if by != HUB:
         raise Forbidden("a person waives proof in nobody's name but their own")
@@ -126,9 +126,9 @@ def waive(tx: Tx, task: Task, *, by: str, reason: str) -> Contract:
 
 
 def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False) -> bool:
-    """Keep what a hook saw of an agent that has a task; whether it shall look at the checkout, too.
+    """Store a hook's sighting of an agent with a task; tell whether the hook should look at the checkout, too.
 
-    A hook that only `asks` tells it again if so, with what it found; else that is kept as it is.
+    A hook that only `asks` reports again if so, with its findings; else this report is stored.
     """
     held = rows.under_way(tx, project.id, agent, HELD)
     looks = any(demands(tx, each) for each in held)
@@ -186,7 +186,7 @@ def of_task(tx: Tx, task: Task) -> Proof:
 
 
 def settle(tx: Tx, task: Task, *, by: str) -> None:
-    """Keep what is known of a task that is about to be completed. Raises `Lacking` where that is not what it asks for.
+    """Store the findings of a task that is about to be completed. Raises `Lacking` if a demand is not met.
 
     A person who speaks in nobody's name completes it all the same, which the log says.
     """
@@ -204,7 +204,7 @@ def settle(tx: Tx, task: Task, *, by: str) -> None:
 
 
 def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
-    """Tell whoever has just taken a task what it asks for, by mail; a tool of the hub's own says it in its reply."""
+    """Mail the demands to the agent that has just taken the task; the hub's own tools say them in their reply."""
     if tx.door == OWN_DOOR or task.assignee is None or before.accepted_at == task.accepted_at:
         return
     if asked := told(tx, task):
@@ -219,7 +219,7 @@ def goes_to_review(tx: Tx, task: Task) -> bool:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what was seen long ago."""
+    """Drop sightings from long ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
@@ -269,5 +269,5 @@ def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
 
 
 def _command(text: str) -> str:
-    """A command as it is kept and compared: as it was given, without secrets."""
+    """Return a command in its stored and compared form: as given, without secrets."""
     return cut(_SECRETS.text(text[: 4 * LONGEST].strip()), LONGEST)

@@ -1,4 +1,4 @@
-"""Reviews: somebody is asked to look at an artifact, and says once what they think of it."""
+"""Reviews: an agent is asked to look at an artifact, and gives one verdict."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,7 +16,7 @@ number_in_run = artifacts.number_of_reviews_in_run
 
 
 def request(tx: Tx, artifact: Artifact, *, by: str, reviewer: str, awaited: bool = False) -> Review:
-    """Ask the reviewer, who is told by a message. Records `review.requested`.
+    """Ask the reviewer by a message. Records `review.requested`.
 
     Raises `UnknownAgent`, unless the reviewer is `awaited`.
     """
@@ -42,7 +42,7 @@ def request(tx: Tx, artifact: Artifact, *, by: str, reviewer: str, awaited: bool
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Review:
-    """The review of that id. Raises `NotFound`, also for what belongs to another project."""
+    """Return the review of that id. Raises `NotFound`, also for one of another project."""
     review_id = parse_id(ref)
     review = artifacts.find_review(tx, review_id) if review_id else None
     if review is None or review.project_id not in project_ids:
@@ -51,9 +51,9 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Review:
 
 
 def submit(tx: Tx, review: Review, verdict: ReviewVerdict, *, by: str, comments: str | None) -> Review:
-    """Give the verdict, of which the requester is told by a message. Records `review.submitted`.
+    """Give the verdict and tell the requester by a message. Records `review.submitted`.
 
-    Raises `NotReviewer` unless it was `by` who was asked, and `Conflict` if there is a verdict already.
+    Raises `NotReviewer` unless `by` was asked, and `Conflict` if there is a verdict already.
     """
     if by != review.reviewer:
         raise NotReviewer(review.reviewer)

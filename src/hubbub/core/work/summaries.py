@@ -1,4 +1,4 @@
-"""What was said of runs at their end. A summary is kept by the run's name, which the hub need not have seen."""
+"""Summaries of runs. A summary is stored by the run's name, which the hub need not have seen."""
 
 from uuid import UUID
 
@@ -14,9 +14,9 @@ versions = summaries.of_project
 def save(
     tx: Tx, project_id: UUID, run: str, agent: str, text: str, *, version: int | None = None
 ) -> RunSummary:
-    """Keep what `agent` says of `run`, in the place of what was said before. Records `summary.saved`.
+    """Store `agent`'s summary of `run`, in place of the one before. Records `summary.saved`.
 
-    With a `version` only if that is still the one there is, 0 for none; raises `Conflict` if it is not.
+    With a `version`, only if that is the present one, 0 for none; raises `Conflict` if it is not.
     """
     saved = summaries.put(tx, project_id, run, agent, text)
     if version not in (None, saved.version - 1):
@@ -28,12 +28,12 @@ def save(
 
 
 def names(tx: Tx, project_id: UUID) -> list[str]:
-    """The runs that have a summary, those whose first was saved last first."""
+    """List the runs with a summary, latest first by their first summary."""
     return [run for run, _version in versions(tx, project_id)]
 
 
 def find(tx: Tx, project_id: UUID, run: str) -> RunSummary:
-    """The summary of that run. Raises `NotFound`."""
+    """Return the summary of that run. Raises `NotFound`."""
     summary = summaries.find(tx, project_id, run)
     if summary is None:
         raise NotFound("summary", run)

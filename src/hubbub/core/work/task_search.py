@@ -1,4 +1,4 @@
-"""Finding tasks by what people remember of them: a number, words, whose they are; and what belongs to one."""
+"""Search for tasks by what people remember: a number, words, a holder; and what belongs to a task."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def search(
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
-    """Tasks of the projects, newest first; `before` is the number to go on from, within one project.
+    """Find tasks of the projects, newest first; `before` is the number to go on from, within one project.
 
     All words of `text` occur in their titles or descriptions, in whatever case. A number alone, such as 12, #12 or
     T-12, means the task that has it.
@@ -64,7 +64,7 @@ def number(
     sender: str | None = None,
     area: str | None = None,
 ) -> int:
-    """How many tasks `search` would find without a limit."""
+    """Count the tasks that `search` would find without a limit."""
     wanted, words, meant = tuple(status), *_meant(text)
     columns = {"assignee": assignee, "sender": sender, "area": area, "number": meant}
     return sum(
@@ -74,17 +74,17 @@ def number(
 
 
 def _meant(text: str) -> tuple[Sequence[str], int | None]:
-    """The words that are looked for, or the number of the task that is meant."""
+    """Return the words to look for, or the number of the meant task."""
     number = _NUMBER.fullmatch(text.strip())
     return (text.split()[:MOST_WORDS], None) if number is None else ((), int(number[1]))
 
 
 def children(tx: Tx, task: Task) -> list[Task]:
-    """What was derived from the task, oldest first, whatever became of it."""
+    """Return the tasks derived from this one, oldest first, whatever became of them."""
     return tasks.children(tx, task.id, MOST_CHILDREN)
 
 
 def deliveries(tx: Tx, task: Task) -> list[Delivery]:
-    """How far the task got in inboxes: the first time, where that was when it was made, and the last."""
+    """Return the task's inbox rows: the first, if it was delivered when it was made, and the last."""
     found = (messages.find_delivery(tx, each) for each in {task.id, task.delivery_id or task.id})
     return sorted((row for row in found if row is not None), key=lambda row: row.id)

@@ -1,7 +1,7 @@
 """Tasks: sending them, finding them, and moving them along the table of their life.
 
-What somebody may do with one is in `task_actions`; the rest of how a task ends is in `completion`, how it changes hands
-in `transfers`, what it waits for in `dependencies`.
+Callers' verbs are in `task_actions`; ends of tasks are in `completion`, changes of hands in `transfers`, and needs in
+`dependencies`.
 """
 
 import re
@@ -75,11 +75,10 @@ def send(
 ) -> Task:
     """Put a task into the inbox of `to`, or into the open queue if None; `ttl` is the time in which to begin it.
 
-    Without a `title` it is the first line of `text`; without a `run` it belongs to the current one. What `needs`
-    others is held back until they are completed; as they are there before it, there are no circles. What is delivered
-    at once has the id of its task for that of its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the
-    agent is `awaited`, `NotFound` if there is no such parent in the project, and `Invalid` for an `issue` that cannot
-    be one.
+    Without a `title` it is the first line of `text`; without a `run` it belongs to the current one. A task that `needs`
+    others is held back until they are completed; as they exist before it, there are no circles. A task that is
+    delivered at once shares its id with its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the agent is
+    `awaited`, `NotFound` if there is no such parent in the project, and `Invalid` for an impossible `issue`.
     """
     if to is not None and not awaited:
         agents.require_known(tx, project_id, to)
@@ -116,7 +115,7 @@ def send(
 
 
 def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
-    """Whether all are completed; one that is not is locked, so that who completes it finds what waits for it."""
+    """Tell whether all are completed; open ones are locked, so that whoever completes one finds the waiting task."""
     awaited = {need.id: need for need in needs if need.status is not Status.COMPLETED}
     if awaited:
         lock_names(tx, needs[0].project_id, to, *(need.assignee for need in awaited.values()))
@@ -125,7 +124,7 @@ def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
 
 
 def _make(tx: Tx, task: Task, needs: Sequence[Task]) -> Task:
-    """Keep a new task, and deliver it if it has an assignee and waits for nothing."""
+    """Store a new task, and deliver it if it has an assignee and waits for nothing."""
     changes: dict[str, Any] = {}
     if task.assignee is not None and _are_met(tx, needs, task.assignee):
         status = advance(task.status, Event.DELIVER)
@@ -150,10 +149,10 @@ def _parent(tx: Tx, project_id: UUID, ref: str) -> Task:
 def find(
     tx: Tx, project_ids: Sequence[UUID], ref: str, *, lock: bool = False, by_number: bool = True
 ) -> Task:
-    """The task that `ref` names: by its id, by the id of any of its inbox rows, or by its number in the only project.
+    """Return the task named by `ref`: its id, the id of one of its inbox rows, or its number in the only project.
 
     A number may be written `14`, `#14` or `T-14`. `lock` the task to change it. Without `by_number` a number is no
-    name: for words that may be anything. Raises `NotFound`, also for what belongs to another project.
+    name: for words that may be anything. Raises `NotFound`, also for a task of another project.
     """
     number = _NUMBER.fullmatch(ref) if by_number and len(project_ids) == 1 else None
     if number is not None and len(number[1]) < len(str(sequence_numbers.LAST)):
@@ -166,13 +165,13 @@ def find(
 
 
 def locked(tx: Tx, task: Task) -> Task:
-    """The task as it is now, locked for a change, after the name of who has it."""
+    """Return the task as it is now, locked for a change, after its holder's name."""
     lock_names(tx, task.project_id, task.assignee)
     return tasks.find(tx, task.id, lock=True) or task
 
 
 def next_free(tx: Tx, project_id: UUID) -> Task | None:
-    """The most urgent task that is free and waits for nothing, then the oldest, locked; None where there is none."""
+    """Return the most urgent, then oldest free task that waits for nothing, locked; None if there is none."""
     while (free := tasks.next_free(tx, project_id)) is not None:
         mine = locked(tx, free)
         if mine.assignee is None and mine.status is Status.QUEUED:
@@ -181,7 +180,7 @@ def next_free(tx: Tx, project_id: UUID) -> Task | None:
 
 
 def lapsed(tx: Tx, limit: int) -> Iterator[Task]:
-    """Tasks that nobody began in time, longest overdue first, each locked, unless somebody just began or ended it."""
+    """Yield the tasks that nobody began in time, longest overdue first, locked, except those just begun or ended."""
     for found in tasks.lapsed(tx, limit):
         task = locked(tx, found)
         if (task.status, task.expires_at) == (found.status, found.expires_at):
@@ -189,7 +188,7 @@ def lapsed(tx: Tx, limit: int) -> Iterator[Task]:
 
 
 def is_number(ref: str) -> bool:
-    """Whether `ref` names a task by its number, which means nothing without its project."""
+    """Tell whether `ref` is a task's number, which means nothing without its project."""
     return _NUMBER.fullmatch(ref) is not None
 
 
@@ -218,7 +217,7 @@ def by_urgency(
 
 
 def counts(tx: Tx, project_ids: Sequence[UUID]) -> dict[Status, int]:
-    """How many tasks the projects have in each status that occurs."""
+    """Count the projects' tasks by status; statuses without tasks are left out."""
     total: Counter[str] = Counter()
     for project_id in project_ids:
         total.update(status_counters.counts(tx, project_id))
@@ -226,18 +225,18 @@ def counts(tx: Tx, project_ids: Sequence[UUID]) -> dict[Status, int]:
 
 
 def totals(tx: Tx) -> dict[Status, int]:
-    """How many tasks the whole hub has in each status that occurs."""
+    """Count the whole hub's tasks by status."""
     return {Status(status): number for status, number in status_counters.totals(tx).items()}
 
 
 def require_epoch(task: Task, epoch: int | None) -> None:
-    """Raise `Conflict` if a report speaks of an earlier epoch: the task has been in other hands since."""
+    """Raise `Conflict` if a report has an earlier epoch: the task has been in other hands since."""
     if epoch is not None and epoch != task.epoch:
         raise Conflict(f"the task has changed hands since (epoch {epoch}, now {task.epoch})")
 
 
 def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
-    """Raise `Unmet` if the task has not begun, and something that it needs is not completed.
+    """Raise `Unmet` if the task has not begun, and another task that it needs is not completed.
 
     Raise `AccountPaused` if `by`, who is about to begin it, shares an account that is paused.
     """
@@ -248,7 +247,7 @@ def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
 
 
 def is_ready(tx: Tx, task: Task) -> bool:
-    """Whether everything that the task needs is completed."""
+    """Tell whether all tasks that it needs are completed."""
     return not (task.gated and dependency_rows.unmet(tx, task.id))
 
 
@@ -262,14 +261,13 @@ def step(
     kind: str | None = None,
     said: str | None = None,
 ) -> Task:
-    """Move a task along `LIFECYCLE` and record it, as the first of the events unless another `kind` says it better.
+    """Move a task along `LIFECYCLE` and record it, as the first of the events unless a `kind` is given.
 
-    What is `said` of it, by default the reason in `detail`, is its note from now on. Saying nothing clears that, except
-    that what was said stays until somebody who has got the task begins it.
+    `said`, by default the reason in `detail`, becomes its note. Without either the note is cleared, except that it
+    stays until a new holder begins the task.
 
-    What a machine was lent for it ends when it has ended, or has another holder.
-    Without an `actor` it is whoever calls. Raises `InvalidTransition`, or `Conflict` if the task was found without a
-    lock and has changed since.
+    A machine's loans for the task end when it ends, or changes hands. Without an `actor` it is the caller. Raises
+    `InvalidTransition`, or `Conflict` if the task was found without a lock and has changed since.
     """
     reason = said or (detail or {}).get("reason")
     noted = (
@@ -287,27 +285,27 @@ def step(
 
 
 def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> None:
-    """Keep in the log what is said of a task that stays as it is; a reason is its note. Records `task.noted`."""
+    """Log a remark on a task that stays as it is; a reason becomes its note. Records `task.noted`."""
     if reason := detail.get("reason"):
         task = tasks.note(tx, task.id, cards.said(str(reason)))
     _record(tx, "task.noted", task, actor=actor, before=task, detail=detail)
 
 
 def describe(tx: Tx, task: Task, text: str, *, signed: str, actor: str) -> Task:
-    """Give a task another description, signed by who wrote it. Records `task.described`."""
+    """Change a task's description, signed by its writer. Records `task.described`."""
     described = tasks.describe(tx, task, text, by=signed)
     _record(tx, "task.described", described, actor=actor, before=task, detail=None)
     return described
 
 
 def find_by_external_id(tx: Tx, run: Run, external_id: str) -> Task | None:
-    """The task of the run that its maker calls so; no other transaction makes one until this one has ended."""
+    """Return the run's task with its maker's id; no other transaction makes one until this one has ended."""
     runs.lock(tx, run.id)
     return tasks.find_by_external_id(tx, run.id, external_id)
 
 
 def put_into_inbox(tx: Tx, task: Task, to: str, delivery_id: UUID) -> None:
-    """Add the inbox row by which a task reaches `to`."""
+    """Add the inbox row that brings a task to `to`."""
     inboxes.deliver(
         tx,
         Delivery(
@@ -323,13 +321,13 @@ def put_into_inbox(tx: Tx, task: Task, to: str, delivery_id: UUID) -> None:
 
 
 def acknowledge(tx: Tx, task: Task) -> None:
-    """Acknowledge a task's row in an inbox, if it is pending there."""
+    """Acknowledge a task's pending inbox row, if it has one."""
     if task.delivery_id is not None:
         inboxes.ack(tx, task.delivery_id)
 
 
 def withdraw(tx: Tx, task: Task) -> None:
-    """Take a task's row out of the inbox where it is pending, if it is."""
+    """Withdraw a task's pending inbox row, if it has one."""
     if task.delivery_id is not None:
         inboxes.withdraw(tx, task.delivery_id)
 

@@ -1,4 +1,4 @@
-"""What an agent has set out to do: a list that it replaces as it goes on."""
+"""To-do lists of agents, replaced as the work goes on."""
 
 from collections.abc import Sequence
 from uuid import UUID

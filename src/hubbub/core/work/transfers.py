@@ -1,8 +1,8 @@
-"""How tasks change hands, and what becomes of them when their holder is gone. Who may have it so is in `task_actions`.
+"""Changes of hands of tasks, and their fate when a holder is gone. The rights to them are in `task_actions`.
 
-A claimed task is a lease. It ends with its holder's presence: what was claimed from the open queue goes back there,
-what was addressed to the holder by name waits for it and is delivered again. With every change of hands the epoch
-rises, so that what an old holder still reports can be told from what the new one does.
+A claimed task is a lease. It ends with its holder's presence: a task claimed from the open queue goes back there, one
+addressed to the holder by name waits for it and is delivered again. With every change of hands the epoch rises, so that
+reports of an old holder can be told from those of the new one.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ from hubbub.store.tx import Tx
 def move_to(
     tx: Tx, task: Task, target: Status, *, by: str, leased: bool | None = None, reason: str | None = None
 ) -> Task:
-    """Bring a task to `target`, one of those in which it is under way, whatever it is now; it stays whose it is.
+    """Move a task to `target`, a status under way, from any status; its holder stays.
 
     `leased` says whether the holder has a heartbeat, as in `task_actions.accept`; None leaves that as it was. `reason`
-    is kept in the log. Records what that comes to, such as `task.started`, or `task.noted` for a reason alone. Raises
-    `InvalidTransition` for what failed, was cancelled or expired.
+    is kept in the log. Records the steps, such as `task.started`, or `task.noted` for a reason alone. Raises
+    `InvalidTransition` for a task that failed, was cancelled or expired.
     """
     events = route(task.status, target)
     detail = {"reason": reason} if reason is not None else None
@@ -45,9 +45,9 @@ def move_to(
 
 
 def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
-    """Take a task from whoever has it and put it into the open queue, where anyone may claim it.
+    """Move a task from its holder into the open queue, where anyone may claim it.
 
-    The time to begin it starts anew. Records `task.released`. Raises `InvalidTransition` for what nobody has.
+    The time to begin it starts anew. Records `task.released`. Raises `InvalidTransition` for a task that nobody has.
     """
     changes = {"addressed": 0, "expires_at": new_expiry(tx, task)}
     detail = {"reason": reason, "taken_from": task.assignee}
@@ -55,9 +55,9 @@ def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 
 
 def pass_on(tx: Tx, task: Task, to: str, *, by: str) -> Task:
-    """Give a task to another agent just as it is: what has begun, or is completed, stays so.
+    """Give a task to another agent just as it is: begun or completed, it stays so.
 
-    Records `task.reassigned`. Raises `InvalidTransition` for what ended otherwise than completed.
+    Records `task.reassigned`. Raises `InvalidTransition` for a task that ended otherwise than completed.
     """
     changes: dict[str, object] = {"assignee": to, "addressed": 1, "leased": 0}
     detail = {"taken_from": task.assignee}
@@ -76,9 +76,9 @@ def pass_on(tx: Tx, task: Task, to: str, *, by: str) -> Task:
 
 
 def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str, door: str | None = None) -> None:
-    """Put what a vanished agent had claimed from the open queue back there. Records `task.released`.
+    """Put the tasks that a vanished agent had claimed from the open queue back there. Records `task.released`.
 
-    With a `door`, only what it had taken there: by its other doors it is there still.
+    With a `door`, only those taken there: by its other doors the agent is still present.
 
     The time during which it was held does not count against the time in which to begin it.
     """
@@ -90,9 +90,9 @@ def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str, door: str |
 
 
 def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int, door: str | None = None) -> None:
-    """Deliver again what an agent that was gone had begun before it went. Records `task.released`.
+    """Deliver again the tasks that a returned agent had begun before it was gone. Records `task.released`.
 
-    With a `door`, only what it had taken there. The time to begin it starts anew, as it may long have run out.
+    With a `door`, only those taken there. The time to begin it starts anew, as it may long have run out.
     """
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
         begun_at = max(task.accepted_at or 0, task.started_at or 0)
@@ -103,7 +103,7 @@ def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int, doo
 
 
 def new_expiry(tx: Tx, task: Task) -> int | None:
-    """When it expires if it has, from now on, as long as it had when it was given."""
+    """Return a new expiry: the time that the task was first given, from now on."""
     given_at = task.delivered_at or task.created_at
     return tx.now + task.expires_at - given_at if task.expires_at else None
 

@@ -1,1 +1,1 @@
-"""SQL for agents, their presences and connections, and where they work."""
+"""SQL for agents, their presences and connections, and their scopes and claims."""

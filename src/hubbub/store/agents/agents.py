@@ -23,14 +23,14 @@ _STAMPS = 2**42  # so many there are; those of a million presences add up to a n
 
 
 class Version(NamedTuple):
-    """How many presences there are, and what their stamps add up to."""
+    """The number of presences, and the sum of their stamps."""
 
     number: int
     stamps: int
 
 
 def stamp() -> int:
-    """Another number at each change of a presence's row; whoever changes one has to set it (`version`)."""
+    """Return a random number; every change of a presence's row has to set a new one (`version`)."""
     return random.randrange(_STAMPS)  # noqa: S311  # nothing secret
 
 
@@ -54,7 +54,7 @@ def meet(tx: Tx, project_id: UUID, name: str) -> bool:
 
 
 def forget(tx: Tx, project_id: UUID, name: str) -> None:
-    """Let the project know the name no more; its presences stay as a part of the past."""
+    """Forget the name in the project; its presences stay as a part of the past."""
     for table, column in (("agents", "name"), ("evidence", "agent"), ("todo_lists", "agent")):
         tx.run(
             f"DELETE FROM {table} WHERE project_id = :project_id AND {column} = :name",
@@ -82,10 +82,10 @@ def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
 
 
 def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
-    """Let nobody else change how these agents stand before this transaction ends. Who locks a name locks it first.
+    """Lock these agents' state until this transaction ends. A transaction that locks names does so first.
 
-    On PostgreSQL it comes before the presence, the tasks and the project: so two who write wait in a row, and never
-    for each other. Names that are not known, or None, are passed over.
+    On PostgreSQL it comes before the presence, the tasks and the project: so two writers wait in a row, and never for
+    each other. Names that are not known, or None, are ignored.
     """
     if not tx.db.for_update:
         return
@@ -100,9 +100,9 @@ def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
 
 
 def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
-    """The presence that the agent has, or the last one it had; `lock` it against other writers.
+    """Return the presence that the agent has, or the last one it had; `lock` it against other writers.
 
-    The name is locked first: so it is also when there is no presence yet, or when it is about to be replaced.
+    The name is locked first: also when there is no presence yet, or when it is about to be replaced.
     """
     if lock:
         lock_names(tx, project_id, name)
@@ -172,7 +172,7 @@ def history(
 
 
 def close(tx: Tx, presence: Presence) -> None:
-    """Keep what an agent said of its stay when it left."""
+    """Store an agent's words on its stay as it leaves."""
     tx.run(
         """UPDATE presences SET outcome = :outcome, summary = :summary, touched = :touched, stamp = :stamp
            WHERE id = :id""",
@@ -185,7 +185,7 @@ def close(tx: Tx, presence: Presence) -> None:
 
 
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
-    """Return what the agent said it was doing; None unless it is there."""
+    """Return the condition that the agent reported; None unless it is present."""
     row = tx.one(
         """SELECT p.condition FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :project_id AND a.name = :name AND p.ended_at IS NULL AND p.expires_at > :now""",
@@ -197,7 +197,7 @@ def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
 
 
 def counts(tx: Tx, project_id: UUID) -> dict[Condition, int]:
-    """How many agents of the project are in each condition; who is not there is offline, whatever it said last."""
+    """Count the agents of the project in each condition; an absent one counts as offline, whatever it said last."""
     rows = tx.all(
         """SELECT CASE WHEN p.ended_at IS NULL AND p.expires_at > :now THEN p.condition ELSE :offline END AS said,
                   count(*) AS agents
@@ -257,7 +257,7 @@ def open_presence(tx: Tx, new: Presence) -> Presence:
 
 
 def update_presence(tx: Tx, presence: Presence) -> Presence:
-    """Keep what a heartbeat brought."""
+    """Store the news of a heartbeat."""
     changing = (
         "instance", "condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since",
         "secret", "voices", "heartbeat_told_at", "paused_until",
@@ -289,7 +289,7 @@ def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
 
 
 def lapsed(tx: Tx, limit: int) -> list[Presence]:
-    """Presences whose agents have been silent for too long, longest first; not locked, as names are locked first."""
+    """List presences silent for too long, longest first; not locked, since names are locked first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM presences p WHERE p.ended_at IS NULL AND p.expires_at <= :now
             ORDER BY p.expires_at LIMIT :limit""",
@@ -300,7 +300,7 @@ def lapsed(tx: Tx, limit: int) -> list[Presence]:
 
 
 def put_node(tx: Tx, node: ReportedNode) -> None:
-    """Keep what is known of a machine; what is None stays as it was."""
+    """Store the facts about a machine; fields that are None stay as they were."""
     tx.run(
         """INSERT INTO nodes (project_id, key, name, model, runtime, seen_at)
            VALUES (:project_id, :key, :name, :model, :runtime, :seen_at)

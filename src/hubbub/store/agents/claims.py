@@ -1,7 +1,7 @@
-"""SQL for claims: files that agents hold because they edit them, and who changed a file last.
+"""SQL for claims: files that agents hold because they edit them, and the last editors of files.
 
-The entries of what is claimed stand among those that are declared (`store/agents/scopes.py`), where others look. A
-claim's number is its position there, far behind those of what was declared.
+The entries of claims stand among the declared ones (`store/agents/scopes.py`), where others look. A claim's number is
+its position there, far behind those of declared entries.
 """
 
 import json
@@ -22,7 +22,7 @@ _INSERT = _TABLE.inserting(["project_id", "number"])
 
 
 def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
-    """Return what the presence holds, oldest first."""
+    """Return the claims of the presence, oldest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM claims WHERE presence_id = :id AND expires_at > :now ORDER BY number",
         id=presence_id,
@@ -32,7 +32,7 @@ def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
 
 
 def of_project(tx: Tx, project_id: UUID, agent: str | None = None) -> list[Claim]:
-    """Return what is held in the project, by agent, oldest first; only what `agent` holds, if it is given."""
+    """Return the claims in the project, by agent, oldest first; only those of `agent`, if it is given."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM claims
             WHERE project_id = :project_id AND expires_at > :now {"AND agent = :agent" if agent else ""}
@@ -63,7 +63,7 @@ def add(tx: Tx, project_id: UUID, claim: Claim) -> None:
 def renew(
     tx: Tx, presence_id: UUID, entries: Iterable[str], *, instance: str | None = None, expires_at: int
 ) -> None:
-    """Let the presence hold these entries until then, as they were edited just now, by that instance if one is said."""
+    """Extend the presence's claims on these entries, edited just now, by that instance if one is given."""
     for entry in entries:
         tx.run(
             """UPDATE claims SET edited_at = :now, expires_at = :expires_at,
@@ -78,7 +78,7 @@ def renew(
 
 
 def drop(tx: Tx, presence_id: UUID, entries: Iterable[str]) -> None:
-    """Let go of these entries."""
+    """Drop the claims on these entries."""
     for entry in entries:
         row = tx.one(
             "DELETE FROM claims WHERE presence_id = :id AND entry = :entry RETURNING number",
@@ -94,12 +94,12 @@ def drop(tx: Tx, presence_id: UUID, entries: Iterable[str]) -> None:
 
 
 def drop_all(tx: Tx, presence_id: UUID) -> None:
-    """Let go of everything, where the entries are withdrawn by somebody else."""
+    """Drop all claims of the presence; somebody else withdraws their entries."""
     tx.run("DELETE FROM claims WHERE presence_id = :id", id=presence_id)
 
 
 def show(tx: Tx, presence_id: UUID) -> None:
-    """Let the presence be seen with what it holds now."""
+    """Store the present claims with the presence, where they are seen."""
     held = [claim.entry for claim in of_presence(tx, presence_id)]
     tx.run(
         "UPDATE presences SET claimed = :claimed, stamp = :stamp WHERE id = :id",
@@ -131,7 +131,7 @@ def settle_home(tx: Tx, project_id: UUID, repository: str) -> None:
 
 
 def put_edit(tx: Tx, project_id: UUID, *, file: str, agent: str, digest: str) -> None:
-    """Keep who changed a file last, and what it became."""
+    """Store the last editor of a file, and the file's digest."""
     tx.run(
         """INSERT INTO file_edits (project_id, file, agent, digest, edited_at)
            VALUES (:project_id, :file, :agent, :digest, :now)
@@ -146,7 +146,7 @@ def put_edit(tx: Tx, project_id: UUID, *, file: str, agent: str, digest: str) ->
 
 
 def last_edit(tx: Tx, project_id: UUID, *, file: str, digest: str) -> tuple[str, int] | None:
-    """Return who made a file what it is, and when, if that is known."""
+    """Return the agent and the time of the edit that made the file what it is, if they are known."""
     row = tx.one(
         """SELECT agent, edited_at FROM file_edits
            WHERE project_id = :project_id AND file = :file AND digest = :digest""",

@@ -1,4 +1,4 @@
-"""SQL for connections, that is transport sessions of MCP, and for what is kept with them."""
+"""SQL for connections, that is transport sessions of MCP, and for the facts kept with them."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -18,7 +18,7 @@ def insert(tx: Tx, connection: Connection) -> None:
 
 
 def use(tx: Tx, connection_id: str) -> Connection | None:
-    """Note that the connection is used, and return it; None if there is none (any more)."""
+    """Note a use of the connection, and return it; None if there is none (any more)."""
     row = tx.one(
         """UPDATE connections SET used_at = :now WHERE id = :id
            RETURNING id, token_id, dialect, revision, asks""",
@@ -29,17 +29,17 @@ def use(tx: Tx, connection_id: str) -> Connection | None:
 
 
 def end(tx: Tx, connection_id: str) -> None:
-    """Drop the connection, with all that is kept with it."""
+    """Drop the connection, with everything kept with it."""
     tx.run("DELETE FROM connections WHERE id = :id", id=connection_id)
 
 
 def remember(tx: Tx, connection_id: str, memory: str) -> None:
-    """Keep with the connection what the tools of its dialect want to know of it later."""
+    """Keep with the connection the facts that its dialect's tools need later."""
     tx.run("UPDATE connections SET memory = :memory WHERE id = :id", id=connection_id, memory=memory)
 
 
 def recall(tx: Tx, connection_id: str) -> str | None:
-    """Return what was kept with the connection."""
+    """Return the facts kept with the connection."""
     row = tx.one("SELECT memory FROM connections WHERE id = :id", id=connection_id)
     return row["memory"] if row else None
 
@@ -78,7 +78,7 @@ def followed(tx: Tx, connection_id: str) -> list[str]:
 
 
 def ask(tx: Tx, connection_id: str, question: str) -> None:
-    """Keep that whoever sits at the client is asked something."""
+    """Store a question to the person at the client."""
     tx.run(
         "INSERT INTO questions (id, connection) SELECT :question, id FROM connections WHERE id = :id",
         id=connection_id,
@@ -108,7 +108,7 @@ def close_question(tx: Tx, question: str) -> None:
 
 
 def choose(tx: Tx, token_id: UUID, choice: str) -> None:
-    """Keep what was chosen by a token."""
+    """Store the project that a token has chosen."""
     tx.run(
         """INSERT INTO choices (token_id, choice, chosen_at) VALUES (:token_id, :choice, :now)
            ON CONFLICT (token_id) DO UPDATE SET choice = excluded.choice, chosen_at = excluded.chosen_at""",
@@ -119,12 +119,12 @@ def choose(tx: Tx, token_id: UUID, choice: str) -> None:
 
 
 def chosen(tx: Tx, token_id: UUID) -> str | None:
-    """Return what was chosen last by the token."""
+    """Return the last choice of the token."""
     row = tx.one("SELECT choice FROM choices WHERE token_id = :token_id", token_id=token_id)
     return row["choice"] if row else None
 
 
 def forget(tx: Tx, unused_since: int, chosen_before: int) -> None:
-    """Drop the connections that nobody used since then, and old choices."""
+    """Drop the connections that nobody has used since then, and old choices."""
     tx.run("DELETE FROM connections WHERE used_at < :since", since=unused_since)
     tx.run("DELETE FROM choices WHERE chosen_at < :before", before=chosen_before)

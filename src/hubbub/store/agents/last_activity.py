@@ -1,4 +1,4 @@
-"""SQL for evidence: what each agent was last seen to do."""
+"""SQL for evidence: the last visible activity of each agent."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,7 +16,7 @@ def _evidence(row: Row) -> LastActivity:
 
 
 def put(tx: Tx, project_id: UUID, seen: LastActivity) -> None:
-    """Keep what was seen; what it leaves out stays as it was, and so does what is newer than it."""
+    """Store a visible activity; omitted parts stay as they were, and so do newer ones."""
     tx.run(
         f"""INSERT INTO evidence (project_id, {_COLUMNS})
             VALUES (:project_id, :agent, :node, :runtime, :last_output, :last_output_at, :last_tool,
@@ -53,10 +53,10 @@ def find(tx: Tx, project_id: UUID, agent: str) -> LastActivity | None:
 
 
 def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int | None:
-    """When an agent last acted without being there, 0 if it did not since it was; None for a name that is not known.
+    """Time of the agent's last action outside any presence; 0 if none since its last one, None if the name is unknown.
 
-    An act is a call of a tool, the beginning of what it is at, or what the log says it did, among the `recent` lines
-    that concern it. What becomes of its presence and its claims is none, nor is a wake: all of that happens to it.
+    An action is a call of a tool, the beginning of its present work, or its own doing in the log, among the `recent`
+    lines that concern it. Changes of its presence and its claims do not count, nor do wakes: they happen to it.
     """
     row = tx.one(
         """SELECT e.last_tool_at AS called_at,
@@ -83,7 +83,7 @@ def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int 
 
 
 def of_project(tx: Tx, project_id: UUID) -> Sequence[LastActivity]:
-    """Return what is known of the project's agents, by name."""
+    """Return the last activity of the project's agents, by name."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM evidence WHERE project_id = :project_id ORDER BY agent",
         project_id=project_id,

@@ -1,7 +1,7 @@
 """SQL for areas, and for the scopes that agents declare.
 
-A scope stands on its presence as it was declared, for as long as that is remembered. Beside it, while it counts, each
-entry stands in a table of its own under the place where others find it.
+A presence keeps its scope as declared, for as long as that is remembered. While the scope counts, each of its entries
+also stands in a table of its own, under the place where others find it.
 """
 
 import json
@@ -38,7 +38,7 @@ def _scope(row: Row) -> Scope:
 
 
 def _whole(row: Row) -> Scope:
-    """Return what was declared, and after it what is held as well."""
+    """Return the declared scope, extended by the claims."""
     declared = _scope(row)
     held = json.loads(row["claimed"] or "[]")
     return Scope(declared.area, tuple(dict.fromkeys((*declared.files, *held))))
@@ -80,21 +80,21 @@ def areas(tx: Tx, project_id: UUID) -> list[Area]:
 
 
 def find(tx: Tx, presence: Presence) -> Scope:
-    """Return what the presence has declared last, also if it has ended since."""
+    """Return the last scope that the presence declared, also if it has ended since."""
     row = tx.one("SELECT area, files FROM presences WHERE id = :id", id=presence.id)
     assert row is not None  # presences are never forgotten
     return _scope(row)
 
 
 def whole(tx: Tx, presence_id: UUID) -> Scope:
-    """Return what the presence has declared last together with what it holds."""
+    """Return the last declared scope of the presence together with its claims."""
     row = tx.one("SELECT area, files, claimed FROM presences WHERE id = :id", id=presence_id)
     assert row is not None  # presences are never forgotten
     return _whole(row)
 
 
 def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
-    """Put the scope in the place of what the presence has declared before."""
+    """Replace the presence's declared scope."""
     tx.run(
         "UPDATE presences SET area = :area, files = :files, stamp = :stamp WHERE id = :id",
         id=presence_id,
@@ -114,12 +114,12 @@ def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
 
 
 def withdraw(tx: Tx, presence_id: UUID) -> None:
-    """Let what the presence has declared, and what it holds, not count any more."""
+    """Withdraw the scope and the claims of the presence, so that they do not count any more."""
     tx.run("DELETE FROM scope_entries WHERE presence_id = :id", id=presence_id)
 
 
 def candidates(tx: Tx, project_id: UUID, reach: PlaceRange) -> list[Declaration]:
-    """Of what those who are there have declared, the part that lies within reach; by agent."""
+    """Return the entries of present agents within reach, by agent."""
     found = [row for places in _chunks(reach.places) for row in _at_places(tx, project_id, places)]
     for folder in reach.folders:
         found += tx.all(
@@ -133,7 +133,7 @@ def candidates(tx: Tx, project_id: UUID, reach: PlaceRange) -> list[Declaration]
 
 
 def live(tx: Tx, project_id: UUID) -> list[Declaration]:
-    """Return what those who are there have declared or hold, whole; by agent. Who has neither is left out."""
+    """Return the whole scopes and claims of present agents, by agent. Agents with neither are left out."""
     rows = tx.all(
         """SELECT a.name, p.id, p.area, p.files, p.claimed FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :id AND p.ended_at IS NULL AND p.expires_at > :now
@@ -146,7 +146,7 @@ def live(tx: Tx, project_id: UUID) -> list[Declaration]:
 
 
 def lock(tx: Tx, project_id: UUID, *agents: str) -> None:
-    """Keep others who declare in the project waiting until the transaction ends; first those who tell of `agents`."""
+    """Make others who declare in the project wait until the transaction ends; `agents` are locked first."""
     lock_names(tx, project_id, *agents)
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
@@ -154,7 +154,7 @@ def lock(tx: Tx, project_id: UUID, *agents: str) -> None:
 def _insert(
     tx: Tx, project_id: UUID, presence_id: UUID, first: int, entries: Sequence[tuple[str, str]]
 ) -> None:
-    """Add entries with their places, counted on from `first`, at once: on PostgreSQL each statement is a journey."""
+    """Add entries with their places, counted from `first`, in one statement: each is a round trip on PostgreSQL."""
     values: dict[str, object] = {}
     for number, (place, entry) in enumerate(entries):
         values |= {f"position_{number}": first + number, f"place_{number}": place, f"entry_{number}": entry}
@@ -172,7 +172,7 @@ def _insert(
 
 
 def _chunks(places: Iterable[str]) -> Iterator[dict[str, str]]:
-    """The places as values for one statement after the other, which is always the same text: the last is repeated."""
+    """Yield the places as values for statements of always the same text: the last place is repeated."""
     listed = sorted(places)
     for first in range(0, len(listed), PLACES):
         chunk = listed[first : first + PLACES]
@@ -185,7 +185,7 @@ def _at_places(tx: Tx, project_id: UUID, places: Mapping[str, str]) -> Sequence[
 
 
 def _declarations(rows: Iterable[Row]) -> list[Declaration]:
-    """Return what each presence has declared, of which each row brings an entry, some perhaps twice."""
+    """Combine rows, one for each entry and some perhaps double, into the declarations of presences."""
     areas: dict[tuple[str, UUID], str] = {}
     files: dict[tuple[str, UUID], dict[str, None]] = {}
     for row in rows:

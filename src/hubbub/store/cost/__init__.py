@@ -1,1 +1,1 @@
-"""SQL for what the work of agents costs."""
+"""SQL for the cost of the agents' work."""

@@ -1,4 +1,4 @@
-"""SQL for what clients have used: added up, and what of it was counted already."""
+"""SQL for the use that clients report: its sums, and the marks of counted readings."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -31,16 +31,16 @@ COLUMNS: Mapping[By, str] = {
 
 
 class CountedSpending(NamedTuple):
-    """The total that a counter was at, and when."""
+    """The last total of a counter, and its time."""
 
     at: int
     total: float
 
 
 def hear(tx: Tx, project_id: UUID, conversation: str, source: Source, *, silent: int) -> Source:
-    """Note that a client's conversation is heard of by a source, and return by which it is metered.
+    """Note that a source reports on a client's conversation, and return the source that counts.
 
-    It is the first, until that has been silent since `silent`; a report never takes the place of another. The row is
+    That is the first, until it has been silent since `silent`; a report never takes the place of another. The row is
     locked from then on, so that nobody counts of the same conversation meanwhile.
     """
     takes_over = "metered.heard_at < :silent AND excluded.source <> :report"
@@ -70,7 +70,7 @@ def counted(tx: Tx, mark: UUID) -> CountedSpending | None:
 
 
 def count(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> None:
-    """Note what has been counted under the mark."""
+    """Note the count under the mark."""
     tx.run(
         """INSERT INTO counted (mark, at, total, forget_at) VALUES (:mark, :at, :total, :forget_at)
            ON CONFLICT (mark) DO UPDATE
@@ -83,14 +83,14 @@ def count(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> None:
 
 
 def add(tx: Tx, spending: Spending) -> None:
-    """Add to what was used of the same, in the same five minutes."""
+    """Add to the same use in the same five minutes."""
     tx.run(_ADD, **_TABLE.row(spending))
 
 
 def task_at(tx: Tx, project_id: UUID, agent: str, at: int) -> Row | None:
-    """The id and run of the task that the agent was at in that moment: the one that it began last.
+    """Return the id and run of the agent's task at that moment: the one that it began last.
 
-    Of tasks that have ended it is looked for among the agent's newest.
+    Ended tasks are searched among the agent's newest.
     """
     then = "started_at <= :at AND (ended_at IS NULL OR ended_at >= :at) ORDER BY started_at DESC LIMIT 1"
     whose = "project_id = :project_id AND assignee = :agent"
@@ -137,7 +137,7 @@ def sums(
 
 
 def agents_there(tx: Tx, project_id: UUID, *, since: int, until: int) -> list[str]:
-    """The agents that the project knew by then, and has heard of since."""
+    """List the agents that the project knew by then, and has heard of since."""
     rows = tx.all(
         """SELECT a.name FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :project_id AND a.created_at < :until AND p.seen_at >= :since ORDER BY a.name""",
@@ -149,7 +149,7 @@ def agents_there(tx: Tx, project_id: UUID, *, since: int, until: int) -> list[st
 
 
 def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int) -> list[UUID]:
-    """Those among the newest tasks that were begun at some time between."""
+    """List those of the newest tasks that were begun at some time between."""
     rows = tx.all(
         """SELECT id FROM (SELECT id, number, started_at FROM tasks WHERE project_id = :project_id
                            ORDER BY number DESC LIMIT :among) AS newest
@@ -163,7 +163,7 @@ def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int)
 
 
 def titles(tx: Tx, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, str]]:
-    """The number and the title of tasks."""
+    """Return the numbers and titles of tasks."""
     found = {}
     for task_id in task_ids:
         row = tx.one("SELECT number, title FROM tasks WHERE id = :id", id=task_id)
@@ -173,6 +173,6 @@ def titles(tx: Tx, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, str]]:
 
 
 def forget(tx: Tx, heard_before: int) -> None:
-    """Drop what nobody can tell a second time any more."""
+    """Drop the marks of readings that cannot come again."""
     tx.run("DELETE FROM counted WHERE forget_at < :now", now=tx.now)
     tx.run("DELETE FROM metered WHERE heard_at < :before", before=heard_before)

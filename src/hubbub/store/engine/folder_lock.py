@@ -1,6 +1,6 @@
-"""One hub a data folder: a lock file beside the database, which says who holds it.
+"""The lock of a data folder, for one hub: a file beside the database, which says who holds it.
 
-The lock is the kernel's (`flock`), so it ends with the process, however that ends. What the file says is for people.
+The lock is the kernel's (`flock`), so it ends with the process, however that ends. The file's text is for people.
 """
 
 import json
@@ -24,7 +24,7 @@ class FolderLock:
 
     @classmethod
     def take(cls, folder: Path, *, url: str | None = None) -> "FolderLock":
-        """Take the lock of `folder` and note who has it; `StoreRefused` says who, when somebody else does."""
+        """Take the lock of `folder` and note its holder; `StoreRefused` names another holder."""
         file = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o600)
         if not file_locks.take(file):
             holder = _sentence(_facts(os.pread(file, 4096, 0)))
@@ -41,12 +41,12 @@ class FolderLock:
         return cls(file)
 
     def release(self) -> None:
-        """Let the next hub have the folder. The file stays: removing it would race with whoever opens it now."""
+        """Release the folder for the next hub. The file stays: removing it would race with the next opener."""
         os.close(self._file)
 
 
 def holder_of(folder: Path) -> int | None:
-    """The process on this machine that serves the data of `folder`; None if there is none.
+    """Return the process on this machine that serves the data of `folder`; None if there is none.
 
     Raises `StoreRefused` if it is not on this machine.
     """

@@ -1,4 +1,4 @@
-"""Whoever wants to be woken when something happened."""
+"""Functions to be called when something has happened."""
 
 import logging
 from collections.abc import Callable

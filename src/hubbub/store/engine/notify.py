@@ -1,11 +1,10 @@
-"""What the hubs on a PostgreSQL database tell each other: that something happened, live news, and that they are there.
+"""Messages between hubs on a PostgreSQL database: something happened, live news, and signs of presence.
 
 NOTIFY takes a lock on the whole server until its transaction ends; inside every transaction it would let them commit
-one after the other. So one connection notifies for the whole hub, at most once in some milliseconds. A notification
-that is lost costs a second: the listeners are woken that often in any case. News that is lost is lost.
+one after the other. So one connection notifies for the whole hub, at most once in some milliseconds. A lost
+notification costs a second: the listeners are woken that often in any case. Lost news is lost.
 
-A hub is there for as long as the connection that listens holds the lock that its name stands for: however a hub ends,
-the server lets go of it.
+A hub is present while its listening connection holds the lock of its name: however a hub ends, the server releases it.
 """
 
 import threading
@@ -35,7 +34,7 @@ HUB_HAS_ENDED = f"""NOT EXISTS (
 
 
 class Notifier:
-    """Two threads: one that notifies, and, as soon as there is a listener here, one that listens."""
+    """Two threads: one notifies, the other listens as soon as there is a listener here."""
 
     def __init__(self, url: str, notify_every: float) -> None:
         self._url, self._notify_every = url, notify_every
@@ -64,7 +63,7 @@ class Notifier:
         self._hub = hub
 
     def tell(self) -> None:
-        """A writing transaction has ended: wake the listeners here now, and those of other hubs soon."""
+        """Report the end of a writing transaction: wake the listeners here now, and those of other hubs soon."""
         self._due.set()
         self._listeners.wake()
 
@@ -74,7 +73,7 @@ class Notifier:
         self._due.set()
 
     def close(self) -> None:
-        """Send the last notification, by which the own listener ends too."""
+        """Send the last notification, which also ends our own listener."""
         self._closing.set()
         self._due.set()
         for thread in self._threads:
@@ -133,7 +132,7 @@ class Notifier:
                     hear(news)
 
     def _is_held(self, db: psycopg.Connection) -> bool:
-        """Whether this connection holds the hub's lock by now; a connection before it may still have had it."""
+        """Tell whether this connection holds the hub's lock by now; the connection before it may still have had it."""
         if self._hub is None:
             return False
         row = db.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", (HUBS, self._hub)).fetchone()
@@ -144,14 +143,14 @@ class Notifier:
 
 
 def _pieces(sender: str, news: str) -> Iterator[str]:
-    """The news as notifications can carry it: `sender number-of-those-that-follow piece`, each another."""
+    """Cut the news for notifications: `sender number-of-those-that-follow piece`, each one different."""
     starts = range(0, len(news), PIECE)
     for left, start in zip(reversed(range(len(starts))), starts, strict=True):
         yield f"{sender} {left} {news[start : start + PIECE]}"
 
 
 class _Assembled:
-    """News out of its pieces. Those of one sender come in their order, and one news after the other."""
+    """Assembles news from its pieces. Those of one sender come in order, one news after the other."""
 
     def __init__(self) -> None:
         self._begun: dict[str, str] = {}

@@ -1,9 +1,9 @@
-"""PostgreSQL: writers that commit together what waits, and a pool of connections, for hubs that share one database.
+"""PostgreSQL: writers that commit waiting calls together, and a pool of connections, for hubs that share one database.
 
-Operations are the same plain functions. One writer takes the calls that gathered during the last commit, runs each in
-a savepoint, and commits once for all, as on SQLite: else whoever counts in a project would hold its counter until
-the disk has the commit, with all other senders in a line behind. Another writer takes over what waits where the first
-is long at one call. A call that meets what another transaction has locked is put aside, and does its waiting alone.
+Operations are the same plain functions. One writer takes the calls that gathered during the last commit, runs each in a
+savepoint, and commits once for all, as on SQLite: otherwise a transaction would hold a project's counter until the disk
+has the commit, with all other senders in a line behind. Another writer takes over the waiting calls where the first is
+long at one call. A call that meets a lock of another transaction is put aside, and does its waiting alone.
 
 Operations may meet here: two that wait for each other (a deadlock) are begun again from the start, with a new `Tx`,
 which is safe because an operation does nothing outside its transaction.
@@ -88,11 +88,10 @@ class Postgres:
 
     @classmethod
     def open(cls, url: str, *, clock: Clock = unix_ms, notify_every: float = NOTIFY_EVERY) -> "Postgres":
-        """The store at `url` (postgresql://…), whose tables are made if the database is empty.
+        """Open the store at `url` (postgresql://…); make its tables if the database is empty.
 
-        `notify_every` is how many seconds lie between two notifications of other hubs, at least. Raises
-        `StoreRefused` if the database is not at this version of the program, `StoreUnavailable` if it cannot
-        be reached.
+        `notify_every` is the least number of seconds between two notifications of other hubs. Raises `StoreRefused` if
+        the database is not at this version of the program, `StoreUnavailable` if it cannot be reached.
         """
         try:
             with psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT) as db:
@@ -168,7 +167,7 @@ class Postgres:
         self._threads.shutdown()
 
     def _together(self, turn: Iterator[PendingCall]) -> None:
-        """Run the calls as one transaction and answer them; what fails by no fault of its own goes alone."""
+        """Run the calls as one transaction and answer them; calls that fail through others run again alone."""
         taken: list[PendingCall] = []
         aside: list[PendingCall] = []
         try:
@@ -188,7 +187,7 @@ class Postgres:
     def _tried_twice(self, turn: Iterator[PendingCall], taken: list[PendingCall]) -> list[PendingCall]:
         """Commit what can be done at once, and return the calls that could not. Raises when nothing was kept.
 
-        What a call told the server may fail when another is at work; then all begin anew, and each is waited for.
+        A statement sent without waiting may fail when another is at work; then all begin anew, and each is waited for.
         """
         try:
             return self._commit(_noted(turn, taken))
@@ -216,7 +215,7 @@ class Postgres:
     def _run(self, call: PendingCall, tx: Tx, connection: PostgresConnection, *, waits: bool) -> bool:
         """Run one call among others; if it raises, it alone is undone. False if it has to be run alone.
 
-        Raises what failed of the calls before.
+        Raises the failure of an earlier call.
         """
         call.error, is_done = None, True
         earlier = connection.open_call()
@@ -250,7 +249,7 @@ class Postgres:
     def _patiently(
         self, once: Callable[[Actor, Operation[T]], T], actor: Actor, operation: Operation[T]
     ) -> T:
-        """Run the operation, again where that may help, and explain why where it does not."""
+        """Run the operation, again where that may help, and explain the failure where it does not."""
         tries = 0
         while True:
             tries += 1
@@ -281,7 +280,7 @@ class Postgres:
 
     @contextmanager
     def _transaction(self, how: str) -> Iterator[PostgresConnection]:
-        """A transaction that is committed in the end, and undone if something raises."""
+        """Open a transaction that is committed in the end, and undone if something raises."""
         with self._pool.connection() as db:
             connection = PostgresConnection(db)
             try:
@@ -295,7 +294,7 @@ class Postgres:
 
 
 def _noted(turn: Iterator[PendingCall], taken: list[PendingCall]) -> Iterator[PendingCall]:
-    """The calls of a turn, each noted as it is taken."""
+    """Yield the calls of a turn, each noted as it is taken."""
     for call in turn:
         taken.append(call)
         yield call
@@ -307,7 +306,7 @@ def _configure(db: Db) -> None:
 
 
 def _commit(db: Db, connection: PostgresConnection) -> None:
-    """Commit; a connection that is lost just now leaves open whether the server did."""
+    """Commit; if the connection is lost just now, it stays unknown whether the server did."""
     try:
         connection.commit()
     except psycopg.OperationalError as error:
@@ -319,12 +318,12 @@ def _commit(db: Db, connection: PostgresConnection) -> None:
 
 
 def _step_back(tries: int) -> None:
-    """Let the other one pass: who comes back at once takes the row again before the other has woken up."""
+    """Let the other one pass: an immediate return takes the row again before the other has woken up."""
     time.sleep(STEP_BACK * 2**tries * random.uniform(0.5, 1))  # noqa: S311  # nothing secret
 
 
 def _is_lost(error: psycopg.OperationalError) -> bool:
-    """Whether the connection is gone, so that another one may do; the server says why, or there is no code at all."""
+    """Tell whether the connection is gone, so that another one may do; the server says so, or gives no code."""
     gone = isinstance(error, (errors.AdminShutdown, errors.CrashShutdown)) or error.sqlstate is None
     return gone and not isinstance(error, (PoolTimeout, PoolClosed))
 

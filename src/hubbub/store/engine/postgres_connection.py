@@ -1,8 +1,8 @@
-"""A connection to PostgreSQL as operations use it: what needs no answer goes along with the next question.
+"""A connection to PostgreSQL for operations: statements without answers go along with the next question.
 
-Each statement is prepared once a connection, and sent without waiting for the one before; only who asks for rows waits.
-This is psycopg's own way of talking to libpq, without its cursors, which cost three times the processor's time of what
-the wire needs.
+Each statement is prepared once a connection, and sent without waiting for the one before; only a query waits for its
+rows. This is psycopg's own way of talking to libpq, without its cursors, which cost three times the processor's time of
+what the wire needs.
 """
 
 import re
@@ -49,7 +49,7 @@ _TOKENS = re.compile(
 
 @lru_cache(maxsize=1024)
 def spell(sql: str) -> tuple[bytes, tuple[str, ...]]:
-    """The statement with its `:name` parameters as numbers, and their names; texts and casts stay what they are."""
+    """Spell the statement with numbers for its `:name` parameters, and list their names; texts and casts stay."""
     names: list[str] = []
 
     def token(match: re.Match[str]) -> str:
@@ -80,7 +80,7 @@ Given = tuple[tuple[str, object], ...]  # what a statement is given
 
 
 class _Value(NamedTuple):
-    """A parameter as the wire has it."""
+    """A parameter in the form of the wire."""
 
     oid: int
     format: pq.Format
@@ -109,7 +109,7 @@ def _value(value: object) -> _Value:
 
 
 class Db(psycopg.Connection[tuple[object, ...]]):
-    """A connection of psycopg that knows what it has prepared."""
+    """A connection of psycopg that knows its prepared statements."""
 
     def __init__(self, pgconn: pq.abc.PGconn) -> None:
         super().__init__(pgconn)
@@ -150,10 +150,10 @@ class PostgresConnection:
         self.tell(how, {})
 
     def open_call(self) -> int:
-        """Begin a call among others, and return how many statements are to be done before its first is.
+        """Begin a call among others, and return the number of statements that come before its first.
 
-        Until it changes or locks something it gets the answers that others of this transaction got who asked alike: it
-        waited already as the transaction began, so it might as well have asked when they did.
+        Until it changes or locks something it gets the answers that earlier calls of this transaction got to the same
+        questions: it was waiting as the transaction began, so it might as well have asked then.
         """
         self.tell("SAVEPOINT call", {})
         self._is_opening = True
@@ -173,7 +173,7 @@ class PostgresConnection:
         return self._asked(sql, values)
 
     def _go_beyond(self, sql: str) -> None:
-        """Forget what a statement may have changed; whoever changes or locks something asks anew from then on."""
+        """Forget the answers that a statement may have changed; a call that changes or locks something asks anew."""
         if not only_asks(sql):
             self._is_opening = False
             for asked, known in self._answers.items():
@@ -203,7 +203,7 @@ class PostgresConnection:
         self._owed.append(None)
 
     def settle(self) -> None:
-        """Wait until all that was told is done. Raises what became of it."""
+        """Wait until all statements are done. Raises the first failure."""
         self._pg.send_flush_request()
         self._hand_over()
         while self._owed:
@@ -212,7 +212,7 @@ class PostgresConnection:
             self._told += 1
 
     def recover(self) -> None:
-        """Pass over what was not done since something failed; the transaction can only be undone from here."""
+        """Skip the answers after a failure; the transaction can only be undone from here."""
         for key in self._owed:
             if key is not None:
                 self._db.prepared.pop(key, None)
@@ -224,7 +224,7 @@ class PostgresConnection:
                 raise psycopg.OperationalError("the connection is lost")
 
     def commit(self) -> None:
-        """Keep what was done, and leave the connection as it was. Raises if it is not kept, or nobody knows."""
+        """Commit, and leave the connection as it was. Raises if it is not kept, or nobody knows."""
         self.tell("COMMIT", {})
         try:
             self.settle()
@@ -232,7 +232,7 @@ class PostgresConnection:
             self._leave()
 
     def undo(self) -> None:
-        """Undo what was done, as far as there is still a connection, and leave it as it was."""
+        """Undo the transaction, as far as there is still a connection, and leave the connection as it was."""
         with suppress(psycopg.OperationalError):
             self.recover()
             self.tell("ROLLBACK", {})
@@ -269,7 +269,7 @@ class PostgresConnection:
         return name
 
     def _hand_over(self) -> None:
-        """Give the server all that was sent. What it answers meanwhile is taken in: it may read on only then."""
+        """Send all statements to the server. Take in its answers meanwhile: it may read on only then."""
         if self._pg.flush():
             self._poll.modify(self._pg.socket, select.POLLIN | select.POLLOUT)
             while self._pg.flush():
@@ -278,7 +278,7 @@ class PostgresConnection:
             self._poll.modify(self._pg.socket, select.POLLIN)
 
     def _answer(self) -> PGresult:
-        """The answer to the statement that was sent first of those that have none."""
+        """Return the answer to the oldest statement without one."""
         result = self._result()
         if result is None:
             raise psycopg.OperationalError("the connection is lost")

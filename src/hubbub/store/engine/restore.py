@@ -1,4 +1,4 @@
-"""Putting a backup in the place of the database of a data folder."""
+"""Restoring a backup as the database of a data folder."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ PATIENCE = timedelta(seconds=5)  # with another program that looks into the data
 
 
 def restore(folder: Path, source: Path) -> Path | None:
-    """Make a copy of the backup `source` the database of `folder`; returns where the old one is kept, if there was one.
+    """Copy the backup `source` to the database of `folder`; return the place of the old one, if there was one.
 
     Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is no sound database of this
     version or an older one.
@@ -55,10 +55,10 @@ def _copy_checked(source: Path, target: Path) -> None:
 
 
 def _set_aside(database: Path) -> Path | None:
-    """Keep the old database under another name as well; it goes on being the database until it is replaced.
+    """Keep the old database under another name as well; it stays the database until it is replaced.
 
     The files beside it have other names when this returns, and that is on the disk: else, after a power cut, the new
-    database could find them, and take what they say of the old one for its own.
+    database could find them, and take their words about the old one for its own.
     """
     if not database.exists():
         return None
@@ -75,7 +75,7 @@ def _set_aside(database: Path) -> Path | None:
 
 
 def _gather(database: Path) -> None:
-    """Have all that a database holds in its own file; of a damaged one, what is beside it is kept there."""
+    """Move everything that a database holds into its own file; of a damaged one, the files beside it are kept."""
     try:
         with closing(apsw.Connection(str(database))) as db:
             db.set_busy_timeout(milliseconds(PATIENCE))

@@ -1,16 +1,16 @@
-"""What a store does about other hubs where there can be none."""
+"""The part of a store about other hubs, where there can be none."""
 
 from collections.abc import Callable
 
 
 class SingleHub:
-    """The part of `Store` that is about other hubs, for an engine that one hub has to itself."""
+    """The part of `Store` about other hubs, for an engine that serves only one hub."""
 
     def be_seen(self, hub: str) -> None:
-        """Nobody looks."""
+        """Do nothing: no other hub looks."""
 
     def tell_hubs(self, news: str) -> None:
-        """Nobody hears."""
+        """Do nothing: no other hub listens."""
 
     def on_news(self, hear: Callable[[str], None]) -> None:
-        """Nobody tells."""
+        """Do nothing: no other hub speaks."""

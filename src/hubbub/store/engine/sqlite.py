@@ -54,11 +54,11 @@ class SQLite(SingleHub):
         busy_timeout: timedelta = timedelta(seconds=5),
         clock: Clock = unix_ms,
     ) -> "SQLite":
-        """The store of `folder`, made if it is new, brought to this version if it is older (after a backup).
+        """Open the store of `folder`: made if it is new, brought to this version if it is older (after a backup).
 
-        `url` is where the hub will answer, for the sentence a second hub is refused with. `busy_timeout` is how long
-        a write waits for another program that has locked the database. Raises `StoreRefused` when another hub holds
-        the folder or the database is not of this version, `StoreUnavailable` when it cannot be read or written.
+        `url` is the hub's address, for the refusal of a second hub. `busy_timeout` is how long a write waits for
+        another program that has locked the database. Raises `StoreRefused` when another hub holds the folder or the
+        database is not of this version, `StoreUnavailable` when it cannot be read or written.
         """
         file = folder / DATABASE
         try:
@@ -87,9 +87,9 @@ class SQLite(SingleHub):
         return future.result()
 
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
-        """An indexed read takes some 20 µs, a fifth of what it takes to ask another thread: so it is done here.
+        """Read on the event loop: an indexed read takes some 20 µs, a fifth of the cost of asking another thread.
 
-        What turns out to take long begins anew in a thread, where nobody waits for what was known to.
+        A read that takes longer begins anew in a thread, apart from those known to be long.
         """
         if not long:
             try:
@@ -154,7 +154,7 @@ class SQLite(SingleHub):
 
 
 def _prepare(file: Path, folder: Path, busy_timeout: timedelta) -> None:
-    """Bring the file to the program's version, before anyone serves from it."""
+    """Bring the file to the program's version before anyone serves from it."""
     connection = SQLiteConnection(file, busy_timeout)
     try:
         migrate.migrate_sqlite(connection.db, folder)

@@ -1,4 +1,4 @@
-"""One connection to SQLite, and what may befall it in words."""
+"""One connection to SQLite, and its errors in words."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,13 +38,13 @@ FAULTS: dict[type[apsw.Error], str] = {
 
 
 class TooLong(BaseException):
-    """A call takes more of an event loop than it was allowed: it is to begin anew where it may take its time."""
+    """A call takes more of an event loop than allowed: it has to begin anew where it may take its time."""
 
 
 class SQLiteConnection:
     """`Connection` on SQLite: ids are 16 bytes there, rows are dicts here.
 
-    On an event loop it is `bound`: what takes more than that raises `TooLong`, or `apsw.InterruptError`.
+    On an event loop it is `bound`: exceeding the bounds raises `TooLong`, or `apsw.InterruptError`.
     """
 
     transaction_number = "0"  # there is one writer, so `seq` alone is the order
@@ -66,12 +66,12 @@ class SQLiteConnection:
         self.release()
 
     def bound(self, statements: int, rows: int) -> None:
-        """Carry out so many statements more, of so many rows in all, and so much of SQLite's own work."""
+        """Limit the next statements: their number, their rows in all, and SQLite's own work."""
         self._statements, self._rows, self._looks = statements, rows, LOOKS
         self.db.set_progress_handler(self._has_looked_enough, STEPS)
 
     def release(self) -> None:
-        """Carry out whatever is asked for."""
+        """Lift the limits."""
         self._statements = self._rows = UNBOUNDED
         self.db.set_progress_handler(None)
 
@@ -80,7 +80,7 @@ class SQLiteConnection:
         return self._looks < 0
 
     def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
-        """By both at once SQLite would go through all that has the same `tx`, which is the whole log."""
+        """Compare one by one: for both at once SQLite reads all rows with the same `tx`, the whole log."""
         return f"tx = {tx} AND seq {sign} {seq}"
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
@@ -107,7 +107,7 @@ class SQLiteConnection:
             yield _row(self._names_of(sql, cursor), row)
 
     def _names_of(self, sql: str, cursor: apsw.Cursor) -> Sequence[str]:
-        """The names of the columns of a statement; `cursor` is at a row of it."""
+        """Return the column names of a statement whose `cursor` is at a row."""
         names = self._names.get(sql)
         if names is None:
             names = self._names[sql] = [column[0] for column in cursor.get_description()]
@@ -134,7 +134,7 @@ def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
 
 
 def explained(error: BaseException, consequence: str) -> BaseException:
-    """The error as its caller should see it: a fault of the engine as one sentence, anything else as it is."""
+    """Explain an error to its caller: a fault of the engine in one sentence, anything else as it is."""
     if (told := _fault(error)) is not None:
         fault = StoreUnavailable(f"{told}; {consequence}")
         fault.__cause__ = error

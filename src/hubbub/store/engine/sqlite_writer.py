@@ -2,13 +2,13 @@
 
 A commit has to reach the disk before it is answered, and that takes longer than an operation. So calls take turns:
 those that gathered during the last commit are run one after the other, each in a savepoint, and committed once for
-all. Nobody waits on purpose; the more callers, the larger the turns. Only the writer checkpoints: two connections that
-do it at once are what older SQLites lose data by.
+all. Nobody waits on purpose; the more callers, the larger the turns. Only the writer checkpoints: older SQLites lose
+data if two connections do it at once.
 
 The writer is a thread, which alone waits for the disk. But two threads that are both busy hand the interpreter's lock
-to and fro at each statement, which costs as much as the statements. So calls that say that they are `short` are run by
-the event loop that they come from, and only committed by the thread. No loop is held up by them: what takes more of it
-than was promised is undone, and begins anew in the thread.
+to and fro at each statement, which costs as much as the statements. So calls marked `short` are run by the event loop
+that they come from, and only committed by the thread. They never hold up a loop: a call that takes more than promised
+is undone, and begins anew in the thread.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ UNSYNCED = (apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC)
 
 @dataclass(slots=True)
 class WriteBatch:
-    """Calls that are committed together, of which some have yet to be run."""
+    """Calls that are committed together; some have yet to be run."""
 
     calls: list[PendingCall]
     to_run: deque[PendingCall] = field(init=False)
@@ -67,10 +67,10 @@ class WriteBatch:
 
 
 class Writer:
-    """Runs calls, and has `wake` called when activities were committed."""
+    """Runs calls, and calls `wake` when activities were committed."""
 
     def __init__(self, file: Path, busy_timeout: timedelta, clock: Clock, wake: Callable[[], None]) -> None:
-        """`busy_timeout` is how long it waits for another program that has locked the database."""
+        """Open the database. `busy_timeout` is how long to wait for another program that has locked it."""
         self._connection = SQLiteConnection(file, busy_timeout)
         self._db, self._clock, self._wake = self._connection.db, clock, wake
         try:
@@ -93,7 +93,7 @@ class Writer:
 
     @property
     def line(self) -> int:
-        """How many calls wait for their turn."""
+        """The number of calls that wait for their turn."""
         return len(self._waiting)
 
     def add(self, call: PendingCall) -> None:
@@ -109,7 +109,7 @@ class Writer:
                 self._take_from_loop()
 
     def close(self) -> None:
-        """Finish what waits, and let go of the database."""
+        """Finish the waiting calls, and release the database."""
         with self._gate:
             if self._is_closed:
                 return
@@ -121,7 +121,7 @@ class Writer:
         self._db.close()
 
     def _call_next(self) -> None:
-        """Have a turn begun by whom the first call that waits is for. Needs the gate."""
+        """Start a turn on the loop or the thread of the first waiting call. Needs the gate."""
         first = self._waiting[0]
         if first.is_short and first.loop is not None and not self._is_closed:
             with suppress(RuntimeError):  # the loop is closed
@@ -131,13 +131,13 @@ class Writer:
         self._turns.put(WriteBatch([]))
 
     def _take_from_loop(self) -> None:
-        """Have the thread begin the turn that is due on a loop, which may never come to it. Needs the gate."""
+        """Let the thread begin the turn that is due on a loop, which may never come to it. Needs the gate."""
         if self._due is not None:
             self._due = None
             self._turns.put(WriteBatch([]))
 
     def _taken(self, most: int, loop: asyncio.AbstractEventLoop | None = None) -> list[PendingCall]:
-        """Take out of the line what comes next: of a `loop`, its short calls. Needs the gate."""
+        """Take the next calls out of the line: for a `loop`, its short ones. Needs the gate."""
         taken: list[PendingCall] = []
         while self._waiting and len(taken) < most:
             if loop is not None and not (self._waiting[0].is_short and self._waiting[0].loop is loop):
@@ -159,7 +159,7 @@ class Writer:
         self._turns.put(turn)
 
     def _run_bounded(self, turn: WriteBatch) -> None:
-        """Run what can be run of a turn in a while; what fails as a whole is left to the thread, and so is waiting."""
+        """Run what a loop can do in the allowed time; leave failures of the whole turn, and waiting, to the thread."""
         self._connection.bound(STATEMENTS, ROWS)
         self._db.set_busy_timeout(0)
         try:
@@ -206,7 +206,7 @@ class Writer:
         return turn.recorded > 0
 
     def _run(self, turn: WriteBatch) -> None:
-        """Run the calls of a turn that are yet to be, in its transaction.
+        """Run the remaining calls of a turn, in its transaction.
 
         Raises `TooLong` where that takes more than is allowed, and when SQLite gave up the transaction.
         """
@@ -248,10 +248,10 @@ class Writer:
         return apsw.SQLITE_OK
 
     def _checkpoint(self) -> None:
-        """Move what the write-ahead log holds into the database; callers have had their answer by now.
+        """Move the write-ahead log into the database; callers have had their answers by now.
 
-        A log that has grown large is cut as well, unless a reader still needs it. Nothing waits here, and a
-        checkpoint that fails loses nothing: the next commit brings the next try.
+        A large log is also cut, unless a reader still needs it. Nothing waits here, and a failed checkpoint loses
+        nothing: the next commit brings the next try.
         """
         if self._wal_pages < CHECKPOINT_AT:
             return

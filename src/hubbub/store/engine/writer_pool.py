@@ -1,7 +1,7 @@
-"""Whose turn it is to write: calls gather while a writer is busy, and are the next turn together.
+"""The order of writers: calls gather while a writer is busy, and form the next turn together.
 
 One writer at a time is best, as its calls never wait for each other. But where it is long at one call, which may be
-slow or wait for somebody, another takes what waits, also what would have been of the same turn.
+slow or wait for somebody, another takes the waiting calls, also those of the same turn.
 """
 
 import threading
@@ -43,7 +43,7 @@ class WriterPool:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Finish what waits."""
+        """Finish the waiting calls."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -60,7 +60,7 @@ class WriterPool:
                     self._changed.notify()
 
     def _next(self) -> Iterator[PendingCall] | None:
-        """Wait until it is this writer's turn, and return its calls; None when the end has come."""
+        """Wait for this writer's turn, and return its calls; None at the end."""
         with self._changed:
             while True:
                 left = self._until_turn()
@@ -77,11 +77,11 @@ class WriterPool:
                 self._watching -= watches
 
     def _until_turn(self) -> float:
-        """Seconds until nobody is at work who is expected to be done soon."""
+        """Return the seconds until no writer is at work that is expected to finish soon."""
         return max(self._busy.values()) + LONG - time.monotonic() if self._busy else 0
 
     def _turn(self, number: int, begun: int) -> Iterator[PendingCall]:
-        """So many of the calls that waited as the turn began, each when it is its turn, until another turn begins."""
+        """Yield that many of the calls that waited as the turn began, one by one, until another turn begins."""
         for _ in range(number):
             with self._changed:
                 if not self._waiting or self._begun != begun:
@@ -94,5 +94,5 @@ class WriterPool:
                 yield call
 
     def _go_on(self) -> None:
-        """Know that this writer begins with another call."""
+        """Note that this writer begins another call."""
         self._busy[threading.get_ident()] = time.monotonic()

@@ -1,4 +1,4 @@
-"""SQL for accounts, for which agents share one, and for the clocks that stand still while it is paused."""
+"""SQL for accounts, for the agents that share one, and for the clocks that stand still during a pause."""
 
 from uuid import UUID
 
@@ -35,7 +35,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[Account]:
 
 
 def of_agent(tx: Tx, project_id: UUID, agent: str) -> Account | None:
-    """The account that an agent shares; None where nobody knows of one."""
+    """Return the account that an agent shares; None if none is known."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM accounts WHERE project_id = :project_id AND name =
                 (SELECT account FROM agents WHERE project_id = :project_id AND name = :agent)""",
@@ -76,7 +76,7 @@ def assign(tx: Tx, project_id: UUID, agent: str, name: str | None) -> None:
 
 
 def over(tx: Tx, limit: int) -> list[Account]:
-    """The accounts whose pause has come to its end, the longest over first."""
+    """List the accounts whose pause is over, the longest over first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM accounts WHERE paused_until <= :now
             ORDER BY paused_until LIMIT :limit""",
@@ -87,7 +87,7 @@ def over(tx: Tx, limit: int) -> list[Account]:
 
 
 def shift(tx: Tx, project_id: UUID, agent: str, by: int) -> None:
-    """Let what an agent holds for a time end so many milliseconds later: its files, and its leases by a tool."""
+    """Shift the ends of an agent's claims, and of its leases by tools, by so many milliseconds."""
     for table, holder, narrowed in (("claims", "agent", ""), ("leases", "holder", "AND by_tool = 1")):
         tx.run(
             f"""UPDATE {table} SET expires_at = expires_at + :shift

@@ -11,7 +11,7 @@ _PUT = _TABLE.putting("project_id")
 
 
 def put(tx: Tx, key: ApiKey) -> None:
-    """Keep the project's key, in the place of the one that it had."""
+    """Store the project's key in place of the old one."""
     tx.run(_PUT, **_TABLE.row(key))
 
 

@@ -33,7 +33,7 @@ def find(tx: Tx, approval_id: UUID, *, lock: bool = False) -> Approval | None:
 
 
 def search(tx: Tx, project_id: UUID, *, status: ApprovalStatus | None, limit: int) -> list[Approval]:
-    """The project's approvals, or those of one status, oldest first: the newest `limit` of them."""
+    """List the project's approvals, or those of one status, oldest first: the newest `limit` of them."""
     narrowed = "AND status = :status" if status is not None else ""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id {narrowed}
@@ -46,7 +46,7 @@ def search(tx: Tx, project_id: UUID, *, status: ApprovalStatus | None, limit: in
 
 
 def missed(tx: Tx, project_id: UUID, limit: int) -> list[Approval]:
-    """The latest questions that nobody answered in time, and that were not asked again since, oldest first."""
+    """List the latest questions that expired without an answer and were not asked again since, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id AND {_MISSED}
             ORDER BY created_at DESC, id DESC LIMIT :limit""",
@@ -57,12 +57,12 @@ def missed(tx: Tx, project_id: UUID, limit: int) -> list[Approval]:
 
 
 def is_missed(tx: Tx, approval: Approval) -> bool:
-    """Whether nobody answered that question in time, and it was not asked again since."""
+    """Tell whether the question expired without an answer, and was not asked again since."""
     return tx.one(f"SELECT id FROM approvals WHERE id = :id AND {_MISSED}", id=approval.id) is not None
 
 
 def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
-    """The questions about the same call that were asked before this one, and that nobody answered in time."""
+    """List the earlier questions about the same call that expired without an answer."""
     rows = tx.all(
         f"""SELECT id FROM approvals WHERE project_id = :project_id AND digest = :digest AND created_at < :asked_at
             AND {_UNANSWERED}""",
@@ -74,7 +74,7 @@ def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
 
 
 def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
-    """Return how many questions of one token's calls wait for an answer; None: of the hub's own."""
+    """Count the questions of one token's calls that wait for an answer; None: of the hub's own."""
     row = tx.one(
         """SELECT count(*) AS number FROM approvals
            WHERE project_id = :project_id AND status = :pending
@@ -96,10 +96,10 @@ def move(
     by: str | None = None,
     signature: str | None = None,
 ) -> Approval | None:
-    """Apply `step` if the status allows it just now, else None.
+    """Apply `step` if the status allows it just now, else return None.
 
-    `by` is who answered, with their `signature` if they gave one; `expires_at` is how long the new status lasts, where
-    it lasts.
+    `by` gave the answer, with their `signature` if they gave one; `expires_at` is the end of the new status, where it
+    has one.
     """
     allowed_from, to = STEPS[step]
     row = tx.one(
@@ -121,7 +121,7 @@ def move(
 
 
 def receive(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
-    """Let another receipt, by its hash, be the one that counts."""
+    """Replace the receipt that counts, by its hash."""
     row = tx.one(
         f"UPDATE approvals SET receipt = :receipt WHERE id = :id RETURNING {_COLUMNS}",
         id=approval_id,
@@ -132,7 +132,7 @@ def receive(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
 
 
 def lapsed(tx: Tx, limit: int) -> list[Approval]:
-    """Open approvals whose time is over, longest first."""
+    """List the open approvals whose time is over, longest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals WHERE ended_at IS NULL AND expires_at <= :now
             ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
@@ -143,7 +143,7 @@ def lapsed(tx: Tx, limit: int) -> list[Approval]:
 
 
 def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
-    """Questions whose machines have been gone since `gone`, or for longer: of each the oldest first."""
+    """List the questions of machines gone since `gone`, or for longer: of each the oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals WHERE {FORSAKEN}
             ORDER BY machine, created_at LIMIT :limit {tx.db.for_update}""",
@@ -169,7 +169,7 @@ def unanswered(tx: Tx, machine: UUID) -> list[Approval]:
 
 
 def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
-    """The questions that wait, and were asked by the own machines of hubs that have ended; `asking` is who wants it."""
+    """List the waiting questions of ended hubs' own machines; `asking` is the hub that asks."""
     rows = tx.all(
         f"""SELECT id, hub FROM approvals
             WHERE hub IS NOT NULL AND status = 'pending' AND hub <> :asking AND {tx.db.hub_has_ended} ORDER BY id""",
@@ -179,11 +179,11 @@ def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
 
 
 def of_hub(tx: Tx, hub: str) -> list[UUID]:
-    """The questions of a hub's own machine that wait."""
+    """List the waiting questions of a hub's own machine."""
     rows = tx.all("SELECT id FROM approvals WHERE hub = :hub AND status = 'pending' ORDER BY id", hub=hub)
     return [row["id"] for row in rows]
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop those that ended before `before`."""
+    """Drop approvals that ended before `before`."""
     tx.run("DELETE FROM approvals WHERE ended_at < :before", before=before)

@@ -29,7 +29,7 @@ def insert(tx: Tx, head: AuditHead) -> bool:
 
 
 def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[AuditHead]:
-    """Return what was told of that line of the machine's log."""
+    """Return the reports on that line of the machine's log."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM audit_heads WHERE project_id = :project_id AND node = :node AND seq = :seq",
         project_id=project_id,
@@ -40,7 +40,7 @@ def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[AuditHead]:
 
 
 def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> AuditHead | None:
-    """Return how far the machine's log had got before that moment; None if nothing is known of it."""
+    """Return the head of the machine's log before that moment; None if nothing is known of it."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM audit_heads
            WHERE project_id = :project_id AND node = :node AND broken = 0 AND kept_at < :before
@@ -53,7 +53,7 @@ def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> AuditHead |
 
 
 def is_any_before(tx: Tx, project_id: UUID, node: str, *, since: int, number: int) -> bool:
-    """Whether so many heads of the log, or more, were kept since that moment."""
+    """Tell whether at least so many heads of the log were stored since that moment."""
     row = tx.one(
         """SELECT 1 AS one FROM audit_heads WHERE project_id = :project_id AND node = :node AND kept_at > :since
            ORDER BY kept_at LIMIT 1 OFFSET :skipped""",
@@ -66,7 +66,7 @@ def is_any_before(tx: Tx, project_id: UUID, node: str, *, since: int, number: in
 
 
 def names(tx: Tx, project_id: UUID) -> list[str]:
-    """Whose logs something is known of in the project."""
+    """List the machines of the project with a known head."""
     rows = tx.all(
         "SELECT DISTINCT node FROM audit_heads WHERE project_id = :project_id", project_id=project_id
     )
@@ -74,7 +74,7 @@ def names(tx: Tx, project_id: UUID) -> list[str]:
 
 
 def of_project(tx: Tx, project_id: UUID, *, node: str | None, limit: int) -> list[AuditHead]:
-    """The heads of the project's machines, or of one: of each the farthest first, and at most `limit` in all."""
+    """List the heads of the project's machines, or of one: of each the farthest first, and at most `limit` in all."""
     narrowed = "AND node = :node" if node is not None else ""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM audit_heads WHERE project_id = :project_id {narrowed}
@@ -87,5 +87,5 @@ def of_project(tx: Tx, project_id: UUID, *, node: str | None, limit: int) -> lis
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop those that were kept before `before`."""
+    """Drop heads stored before `before`."""
     tx.run("DELETE FROM audit_heads WHERE kept_at < :before", before=before)

@@ -47,9 +47,9 @@ def _dispatch(row: Row) -> Dispatch:
 
 
 def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None) -> Dispatch:
-    """Keep a dispatch, unless the token has one by that key: then it is that one that is returned.
+    """Store a dispatch, unless the token has one by that key: then return that one.
 
-    Who claims a key that somebody else is just using waits for that one's commit.
+    A claim of a key that somebody else is just using waits for their commit.
     """
     row = tx.one(
         f"""INSERT INTO dispatches (id, project_id, machine, node, token_id, who, is_person, tool, arguments, chain,
@@ -83,7 +83,7 @@ def find(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
 
 
 def open_of(tx: Tx, machine: UUID) -> list[Dispatch]:
-    """Return what the machine was ordered and has not ended, oldest first."""
+    """List the machine's open orders, oldest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM dispatches WHERE machine = :machine AND ended_at IS NULL ORDER BY id",
         machine=machine,
@@ -92,7 +92,7 @@ def open_of(tx: Tx, machine: UUID) -> list[Dispatch]:
 
 
 def of_machine(tx: Tx, machine: UUID, limit: int) -> list[Dispatch]:
-    """Return what the machine was ordered of late, newest first."""
+    """List the machine's recent orders, newest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM dispatches WHERE machine = :machine ORDER BY id DESC LIMIT :limit",
         machine=machine,
@@ -102,7 +102,7 @@ def of_machine(tx: Tx, machine: UUID, limit: int) -> list[Dispatch]:
 
 
 def left_over(tx: Tx, step: DispatchStep, *, before: int, limit: int) -> list[Dispatch]:
-    """Those to which `step` may happen, that have not ended, and were made before `before`, oldest first."""
+    """List the open dispatches made before `before` that allow `step`, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM dispatches
             WHERE ended_at IS NULL AND created_at < :before AND status IN ({_among(STEPS[step][0])})
@@ -122,9 +122,9 @@ def move(
     code: RefusalCode | None = None,
     frees_key: bool = False,
 ) -> Dispatch | None:
-    """Apply `step` if the status allows it just now, else None.
+    """Apply `step` if the status allows it just now, else return None.
 
-    What has ended has no arguments any more; `frees_key` lets its client make the same call anew.
+    An ended dispatch loses its arguments; `frees_key` lets its client make the same call anew.
     """
     allowed_from, to = STEPS[step]
     kept = {} if to not in ENDED else {"arguments": _NOTHING, "ended_at": tx.now, "code": code}
@@ -148,12 +148,12 @@ def _among(statuses: frozenset[DispatchStatus]) -> str:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop those that ended before `before`."""
+    """Drop dispatches that ended before `before`."""
     tx.run("DELETE FROM dispatches WHERE ended_at < :before", before=before)
 
 
 def forget_outcomes(tx: Tx, before: int) -> None:
-    """Drop the outcomes of those that ended before `before` and that nobody can come for, as they have no key."""
+    """Drop the outcomes of those that ended before `before` and have no key, so that nobody can ask for them."""
     tx.run(
         "UPDATE dispatches SET outcome = NULL WHERE ended_at < :before AND key IS NULL AND outcome IS NOT NULL",
         before=before,

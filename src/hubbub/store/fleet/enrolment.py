@@ -1,4 +1,4 @@
-"""SQL for the codes by which machines join: of each only its hash is kept."""
+"""SQL for the codes by which machines join; only their hashes are stored."""
 
 from hubbub.model.fleet.nodes import JoinCode
 from hubbub.store.table import Table
@@ -13,7 +13,7 @@ def insert(tx: Tx, code: JoinCode, secret_hash: str) -> None:
 
 
 def use(tx: Tx, secret_hash: str) -> JoinCode | None:
-    """The code of that secret, which is used up by this; None if it was before, is too old, or never was."""
+    """Use up the code of that secret and return it; None if it was used, is too old, or never existed."""
     row = tx.one(
         f"""UPDATE join_codes SET used_at = :now
             WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING {_TABLE.selected}""",
@@ -24,5 +24,5 @@ def use(tx: Tx, secret_hash: str) -> JoinCode | None:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop those that were good until before `before`, used or not."""
+    """Drop codes that ran out before `before`, used or not."""
     tx.run("DELETE FROM join_codes WHERE expires_at < :before", before=before)

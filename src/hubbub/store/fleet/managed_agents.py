@@ -15,7 +15,7 @@ _FROM = "placements p JOIN machines m ON m.id = p.machine"
 
 
 def put(tx: Tx, placement: ManagedAgent) -> None:
-    """Keep a placement, in the place of the one that the agent had."""
+    """Store a placement in place of the agent's old one."""
     tx.run(_PUT, **_TABLE.row(placement))
 
 
@@ -29,7 +29,7 @@ def find(tx: Tx, project_id: UUID, agent: str) -> ManagedAgent | None:
 
 
 def of_project(tx: Tx, project_id: UUID) -> Sequence[ManagedAgent]:
-    """The project's placements, by the agents' names."""
+    """List the project's placements, by the agents' names."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE p.project_id = :project_id ORDER BY p.agent",
         project_id=project_id,
@@ -38,7 +38,7 @@ def of_project(tx: Tx, project_id: UUID) -> Sequence[ManagedAgent]:
 
 
 def of_machine(tx: Tx, machine: UUID) -> Sequence[ManagedAgent]:
-    """Return what is placed on the machine, by the agents' names."""
+    """List the machine's placements, by the agents' names."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE p.machine = :machine ORDER BY p.agent", machine=machine
     )

@@ -17,7 +17,7 @@ _INSERT = f"{_TABLE.inserting(['folded'])} ON CONFLICT (project_id, folded) DO N
 
 
 def insert(tx: Tx, machine: Machine) -> bool:
-    """Keep a new machine; False if there is one of that name, whatever its case."""
+    """Store a new machine; False if there is one of that name, in any case."""
     row = tx.one(_INSERT, folded=machine.name.casefold(), **_TABLE.row(machine))
     return row is not None
 
@@ -34,7 +34,7 @@ def update(
     hub: str | None = None,
     online: bool = True,
 ) -> Machine:
-    """Keep what a machine says of itself now, with the key that it has and the hub that holds its link."""
+    """Store a machine's present report, its key, and the hub that holds its link."""
     row = tx.one(
         f"""UPDATE machines SET
                 name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
@@ -62,7 +62,7 @@ def update(
 def find(
     tx: Tx, project_id: UUID, name: str, *, lock: bool = False, removing: bool = False
 ) -> Machine | None:
-    """The machine of that name, whatever its case; `lock` it for a change, or against whoever refers to it."""
+    """Return the machine of that name, in any case; `lock` it for a change, or for `removing` against references."""
     held = tx.db.for_delete if removing else tx.db.for_update if lock else ""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id AND folded = :folded
@@ -87,13 +87,13 @@ def find_by_id(tx: Tx, machine: UUID, *, lock: bool = False) -> Machine | None:
 
 
 def find_by_key(tx: Tx, token_id: UUID) -> Machine | None:
-    """The machine whose key that token is."""
+    """Return the machine with that token as its key."""
     row = tx.one(f"SELECT {_COLUMNS} FROM machines WHERE token_id = :token_id", token_id=token_id)
     return _machine(row) if row else None
 
 
 def is_of_hub(tx: Tx, name: str) -> bool:
-    """Whether a machine on which a hub runs just now is called so, whatever its case, in any project."""
+    """Tell whether a hub runs just now on a machine of that name, in any case and any project."""
     row = tx.one(
         "SELECT 1 AS one FROM machines WHERE folded = :folded AND token_id IS NULL AND expires_at > :now LIMIT 1",
         folded=name.casefold(),
@@ -123,7 +123,7 @@ def close(tx: Tx, machine: UUID) -> Machine:
 
 
 def beat(tx: Tx, machine: UUID, expires_at: int) -> Machine | None:
-    """Have the machine be there until `expires_at`, if a hub holds its link; it as it was before, else None."""
+    """Keep the machine present until `expires_at` if a hub holds its link; return it as it was before, else None."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM machines WHERE id = :id AND hub IS NOT NULL {tx.db.for_update}", id=machine
     )
@@ -138,7 +138,7 @@ def beat(tx: Tx, machine: UUID, expires_at: int) -> Machine | None:
 
 
 def lapsed(tx: Tx, limit: int) -> list[Machine]:
-    """Machines that fell silent, and of which nothing was told since; longest first."""
+    """List machines that fell silent without a record of it; longest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM machines WHERE online = 1 AND expires_at <= :now
             ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
@@ -149,17 +149,17 @@ def lapsed(tx: Tx, limit: int) -> list[Machine]:
 
 
 def set_load(tx: Tx, machine: UUID, load: Load) -> None:
-    """Keep how busy the machine is, instead of how busy it was."""
+    """Store the machine's load."""
     tx.run("UPDATE machines SET load = :load WHERE id = :id", id=machine, load=json.dumps(asdict(load)))
 
 
 def note_silence(tx: Tx, machine: UUID) -> None:
-    """Note that the log tells that the machine is gone."""
+    """Note that the log says that the machine is gone."""
     tx.run("UPDATE machines SET online = 0 WHERE id = :id", id=machine)
 
 
 def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
-    """Have the machine be offline from now on, if that hub still holds its link, else None."""
+    """Set the machine offline from now on if that hub still holds its link, else return None."""
     row = tx.one(
         f"""UPDATE machines SET hub = NULL, seen_at = :now, expires_at = :now, online = 0
             WHERE id = :id AND hub = :hub RETURNING {_COLUMNS}""",
@@ -171,7 +171,7 @@ def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
 
 
 def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
-    """The machines whose links are held by hubs that have ended, with these hubs; `asking` is the one that asks."""
+    """List the machines linked to ended hubs, with these hubs; `asking` is the hub that asks."""
     rows = tx.all(
         f"SELECT id, hub FROM machines WHERE hub IS NOT NULL AND hub <> :asking AND {tx.db.hub_has_ended} ORDER BY id",
         asking=asking,

@@ -24,7 +24,7 @@ def find(tx: Tx, share_id: UUID) -> ShareLink | None:
 
 
 def find_good(tx: Tx, secret_hash: str) -> ShareLink | None:
-    """The link of that secret, if it leads anywhere just now."""
+    """Return the link of that secret, if it leads anywhere just now."""
     row = tx.one(
         f"SELECT {_COLUMNS} {_FROM} WHERE s.hash = :hash AND s.revoked_at IS NULL AND s.expires_at > :now",
         hash=secret_hash,
@@ -45,7 +45,7 @@ def of_project(tx: Tx, project: Project) -> list[ShareLink]:
 
 
 def revoke(tx: Tx, share_id: UUID) -> bool:
-    """Take a link back; False if it was."""
+    """Revoke a link; False if it was revoked already."""
     row = tx.one(
         "UPDATE shares SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id",
         id=share_id,

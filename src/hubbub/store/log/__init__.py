@@ -1,1 +1,1 @@
-"""SQL for the log of all that happened, pictures of it, and what leaves the hub."""
+"""SQL for the activity log, pictures of it, and deliveries that leave the hub."""

@@ -1,8 +1,8 @@
 """SQL for the activity log: reading on from a position, and looking back.
 
-Writing is `Tx.record`. The order of the log is (tx, seq), and whoever follows it reads only what is *settled*: on
-PostgreSQL `seq` is handed out before the commit, so a reader that asks for a greater `seq` than its last would
-step over what a slower transaction commits later.
+Writing is `Tx.record`. The order of the log is (tx, seq), and a follower reads only its *settled* part: on PostgreSQL
+`seq` is handed out before the commit, so a reader that asks for a greater `seq` than its last would step over the late
+commits of slower transactions.
 """
 
 import json
@@ -36,14 +36,14 @@ class Counted(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Activities in the order of the log, and the position behind the last: where the next page begins."""
+    """Activities in the order of the log, and the position behind the last: the beginning of the next page."""
 
     activities: list[Activity]
     position: Position
 
 
 def tail(tx: Tx, after: Position, limit: int) -> Page:
-    """Up to `limit` settled activities of all projects, after `after`; who goes on from there misses nothing."""
+    """Return up to `limit` settled activities of all projects, after `after`; going on from there misses nothing."""
     rows = tx.all(
         f"""SELECT {PATCHED} FROM activity
             WHERE {tx.db.placed(">")} AND {tx.db.settled}
@@ -56,7 +56,7 @@ def tail(tx: Tx, after: Position, limit: int) -> Page:
 
 
 def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str | None = None) -> Page:
-    """As `tail`, of one project; with `agent`, only what concerns that agent."""
+    """Return the `tail` of one project; with `agent`, only activities that concern that agent."""
     whose = "AND agent = :agent" if agent is not None else ""
     rows = tx.all(
         f"""SELECT {PATCHED} FROM activity
@@ -80,10 +80,10 @@ def history(
     task_id: UUID | None = None,
     limit: int,
 ) -> list[Activity]:
-    """The latest activities of a project, newest first; `before` is the `seq` to go on from.
+    """Return the latest activities of a project, newest first; `before` is the `seq` to go on from.
 
-    `agent` and `task_id` narrow it to what concerns them. Nothing is before an activity that does not exist. What
-    happened to one task comes in the order of `seq`: each of its changes waited for the one before.
+    `agent` and `task_id` narrow it to those that concern them. Nothing is before an activity that does not exist. The
+    activities of one task come in the order of `seq`: each of its changes waited for the one before.
     """
     position = position_of(tx, before) if before is not None else None
     if position is None and before is not None:
@@ -118,7 +118,7 @@ def page(
     limit: int,
     offset: int = 0,
 ) -> tuple[list[Activity], int]:
-    """A page of a project's activities, newest first, and the number of all; `kinds` and `actor` narrow both."""
+    """Return a page of a project's activities, newest first, and the number of all; `kinds` and `actor` narrow both."""
     wanted = {f"kind{number}": kind for number, kind in enumerate(kinds)}
     where = "project_id = :project_id"
     where += f" AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
@@ -147,7 +147,7 @@ def of_kind(
     actor: str | None = None,
     limit: int,
 ) -> list[Activity]:
-    """The latest activities of one kind, newest first, `before` a place in the log; without a project the hub's own."""
+    """Return the latest activities of one kind, newest first, `before` a place in the log; None: the hub's own."""
     at = before or START
     where = ["project_id = :project_id" if project_id is not None else "project_id IS NULL", "kind = :kind"]
     where += [tx.db.placed("<")] if before is not None else []
@@ -178,13 +178,13 @@ def position_of(tx: Tx, seq: int) -> Position | None:
 
 
 def head(tx: Tx) -> Position:
-    """The position behind everything that is settled now: where somebody begins who only wants what comes."""
+    """Return the position behind all settled activities: the start for a follower of the future alone."""
     row = tx.one(f"SELECT tx, seq FROM activity WHERE {tx.db.settled} ORDER BY tx DESC, seq DESC LIMIT 1")
     return Position(row["tx"], row["seq"]) if row else START
 
 
 def visible(tx: Tx, project_id: UUID, after: Position) -> frozenset[int]:
-    """The `seq` of every activity of a project after `after` whose outcome this transaction sees, settled or not."""
+    """Return the `seq` of every activity of a project after `after` that this transaction sees, settled or not."""
     rows = tx.all(
         f"SELECT seq FROM activity WHERE project_id = :project_id AND {tx.db.placed('>')}",
         project_id=project_id,
@@ -210,7 +210,7 @@ def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> Itera
 
 
 def count(tx: Tx, project_id: UUID, known: Counted | None = None) -> Counted:
-    """Count a project's settled activities: on from what is `known`, unless the oldest of those were dropped since."""
+    """Count a project's settled activities: on from the `known` ones, unless the oldest of those were dropped since."""
     first = tx.one(
         "SELECT seq FROM activity WHERE project_id = :project_id ORDER BY tx, seq LIMIT 1",
         project_id=project_id,
@@ -231,7 +231,7 @@ def count(tx: Tx, project_id: UUID, known: Counted | None = None) -> Counted:
 
 
 def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
-    """Whether at least so many activities of a project come after a place in the log."""
+    """Tell whether at least so many activities of a project come after a place in the log."""
     row = tx.one(
         f"""SELECT seq FROM activity WHERE project_id = :project_id AND {tx.db.placed(">")}
            ORDER BY tx, seq LIMIT 1 OFFSET :others""",
@@ -244,9 +244,9 @@ def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
 
 
 def drop(tx: Tx, project_id: UUID, until: Position, limit: int) -> int:
-    """Forget the oldest activities of a project, up to and including a place in the log; how many, at most `limit`.
+    """Drop the oldest activities of a project, up to and including a place in the log; return how many, up to `limit`.
 
-    The newest of the log stays, whosever it is: else its end would be a place from which nobody can follow it.
+    The newest activity of the log stays, whatever its project: else nobody could follow the log from its end.
     """
     end = head(tx)
     rows = tx.all(

@@ -4,9 +4,9 @@ from hubbub.store.tx import Row, Tx
 
 
 def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
-    """The `digest` and `reply` of that key, which is the caller's if there was none: then its reply is empty.
+    """Return the `digest` and `reply` of that key; a new key becomes the caller's, with an empty reply.
 
-    Who claims a key that somebody else is just using waits for that one's commit.
+    A claim of a key that somebody else is just using waits for their commit.
     """
     row = tx.one(
         """INSERT INTO idempotency (owner, key, digest, reply, created_at)
@@ -22,7 +22,7 @@ def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
 
 
 def keep(tx: Tx, owner: str, key: str, reply: str) -> None:
-    """Keep the answer to the write of a key that was claimed."""
+    """Store the answer to the write of a claimed key."""
     tx.run(
         "UPDATE idempotency SET reply = :reply WHERE owner = :owner AND key = :key",
         owner=owner,
@@ -32,5 +32,5 @@ def keep(tx: Tx, owner: str, key: str, reply: str) -> None:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop the answers that were given before `before`."""
+    """Drop the answers given before `before`."""
     tx.run("DELETE FROM idempotency WHERE created_at < :before", before=before)

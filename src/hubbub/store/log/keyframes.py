@@ -1,4 +1,4 @@
-"""SQL for keyframes: what a project looked like at moments of its log, each a picture whole."""
+"""SQL for keyframes: whole pictures of a project at moments of its log."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ LEVEL = 1  # of zlib: a picture is a fifth then, and a higher one takes thrice t
 class Keyframe:
     """A project's picture at one place in its log.
 
-    It holds what happened up to `position`, and of what comes after it the activities that `seen` lists.
+    It holds all activities up to `position`, and those after it that `seen` lists.
     """
 
     project_id: UUID
@@ -39,7 +39,7 @@ class Keyframe:
 
 @dataclass(frozen=True, slots=True)
 class KeyframePlace:
-    """Where and when a keyframe is."""
+    """The place and time of a keyframe."""
 
     position: Position
     at: int
@@ -47,14 +47,14 @@ class KeyframePlace:
 
 
 def pack(text: Iterable[bytes]) -> str:
-    """A picture as it is kept, of the pieces of its JSON."""
+    """Pack the pieces of a picture's JSON for storing."""
     packing = zlib.compressobj(LEVEL)
     packed = [packing.compress(piece) for piece in text]
     return base64.b64encode(b"".join((*packed, packing.flush()))).decode()
 
 
 def put(tx: Tx, frame: Keyframe) -> None:
-    """Keep a keyframe, unless there is one at that place."""
+    """Store a keyframe, unless there is one at that place."""
     tx.run(
         """INSERT INTO keyframes (project_id, tx, seq, at, seen, cards, picture)
            VALUES (:project_id, :tx, :seq, :at, :seen, :cards, :picture)
@@ -70,7 +70,7 @@ def put(tx: Tx, frame: Keyframe) -> None:
 
 
 def first(tx: Tx, project_id: UUID) -> KeyframePlace | None:
-    """The project's oldest keyframe."""
+    """Return the project's oldest keyframe."""
     row = tx.one(
         "SELECT tx, seq, at, cards FROM keyframes WHERE project_id = :id ORDER BY tx, seq LIMIT 1",
         id=project_id,
@@ -79,7 +79,7 @@ def first(tx: Tx, project_id: UUID) -> KeyframePlace | None:
 
 
 def last(tx: Tx, project_id: UUID, *, until: int | None = None) -> KeyframePlace | None:
-    """The project's newest keyframe; with `until`, of those that were made by that moment."""
+    """Return the project's newest keyframe; with `until`, of those made by that moment."""
     narrowed = "AND at <= :until" if until is not None else ""
     row = tx.one(
         f"""SELECT tx, seq, at, cards FROM keyframes WHERE project_id = :id {narrowed}
@@ -103,7 +103,7 @@ def before(tx: Tx, project_id: UUID, position: Position) -> Keyframe | None:
 
 
 def at(tx: Tx, project_id: UUID, seq: int) -> Keyframe | None:
-    """The project's keyframe right behind the activity `seq`."""
+    """Return the project's keyframe right behind the activity `seq`."""
     row = tx.one(
         "SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes WHERE project_id = :id AND seq = :seq",
         id=project_id,

@@ -59,7 +59,7 @@ def find(tx: Tx, parcel_id: UUID, *, lock: bool = False) -> OutboxItem | None:
 
 
 def next_at(tx: Tx) -> int | None:
-    """When the next parcel is due, perhaps long ago; None if none waits."""
+    """Return the time when the next parcel is due, perhaps long ago; None if none waits."""
     row = tx.one(
         f"""SELECT min(CASE WHEN leased_until > next_at THEN leased_until ELSE next_at END) AS next_at
             FROM outbox WHERE outcome IS NULL AND {_HAS_ITS_TURN}"""
@@ -68,7 +68,7 @@ def next_at(tx: Tx) -> int | None:
 
 
 def due(tx: Tx, limit: int) -> list[OutboxItem]:
-    """Up to `limit` parcels that are due and that nobody is at, longest due first; theirs who asks, and locked."""
+    """Return up to `limit` due parcels without an attempt under way, longest due first, locked for the caller."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM outbox
             WHERE outcome IS NULL AND next_at <= :now AND leased_until <= :now AND {_HAS_ITS_TURN}
@@ -80,7 +80,7 @@ def due(tx: Tx, limit: int) -> list[OutboxItem]:
 
 
 def lease(tx: Tx, parcel_id: UUID, until: int) -> None:
-    """Begin an attempt: the parcel is whose transaction this is until `until`, and what came of it is not known."""
+    """Begin an attempt: the caller has the parcel until `until`, and its result is unknown until then."""
     tx.run(
         """UPDATE outbox SET leased_until = :until, attempts = attempts + 1, doubtful = 1 WHERE id = :id""",
         id=parcel_id,
@@ -89,7 +89,7 @@ def lease(tx: Tx, parcel_id: UUID, until: int) -> None:
 
 
 def postpone(tx: Tx, parcel: OutboxItem, until: int, *, doubtful: bool, reason: str | None) -> bool:
-    """End an attempt without success, with another to come at `until`; False if it is not the last one any more."""
+    """End a failed attempt, with another to come at `until`; False if it is not the last one any more."""
     row = tx.one(
         """UPDATE outbox SET next_at = :until, leased_until = 0, doubtful = :doubtful, last_error = :reason
            WHERE id = :id AND attempts = :attempts AND outcome IS NULL RETURNING id""",
@@ -103,7 +103,7 @@ def postpone(tx: Tx, parcel: OutboxItem, until: int, *, doubtful: bool, reason: 
 
 
 def hold_up(tx: Tx, kind: OutboxItemKind, until: int) -> None:
-    """Have no parcel of the kind tried before `until`."""
+    """Postpone all parcels of the kind to `until`."""
     tx.run(
         "UPDATE outbox SET next_at = :until WHERE outcome IS NULL AND next_at < :until AND kind = :kind",
         kind=kind,
@@ -128,7 +128,7 @@ def end(tx: Tx, parcel: OutboxItem, outcome: DeliveryOutcome, *, reason: str | N
 
 
 def let_go(tx: Tx, parcel: OutboxItem) -> None:
-    """End an attempt whose outcome nobody waits for: another may begin at once."""
+    """End an attempt that nobody will report on: another may begin at once."""
     tx.run(
         "UPDATE outbox SET leased_until = 0 WHERE id = :id AND attempts = :attempts AND outcome IS NULL",
         id=parcel.id,
@@ -146,7 +146,7 @@ def revive(tx: Tx, parcel_id: UUID) -> None:
 
 
 def withdraw(tx: Tx, webhook_id: UUID) -> None:
-    """End everything that is still to go to a webhook."""
+    """End all pending parcels of a webhook."""
     tx.run(
         """UPDATE outbox SET outcome = :outcome, ended_at = :now, leased_until = 0
            WHERE webhook_id = :webhook_id AND outcome IS NULL""",
@@ -157,7 +157,7 @@ def withdraw(tx: Tx, webhook_id: UUID) -> None:
 
 
 def number_open(tx: Tx, webhook_id: UUID) -> int:
-    """Return how many parcels are still to go to a webhook."""
+    """Count the pending parcels of a webhook."""
     row = tx.one(
         "SELECT count(*) AS parcels FROM outbox WHERE webhook_id = :id AND outcome IS NULL", id=webhook_id
     )
@@ -167,7 +167,7 @@ def number_open(tx: Tx, webhook_id: UUID) -> int:
 def of_project(
     tx: Tx, project_id: UUID, *, outcome: DeliveryOutcome | None = None, before: int | None = None, limit: int
 ) -> Sequence[OutboxItem]:
-    """The project's parcels, newest first, or those that ended so; `before` is the `seq` to go on from."""
+    """List the project's parcels, newest first, or those that ended so; `before` is the `seq` to go on from."""
     narrowed = "AND outcome = :outcome" if outcome is not None else ""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM outbox WHERE project_id = :project_id {narrowed} AND seq < :before
@@ -181,7 +181,7 @@ def of_project(
 
 
 def forget(tx: Tx, before: int, outcome: DeliveryOutcome | None = None) -> None:
-    """Drop what ended before `before`, or what of it ended so."""
+    """Drop parcels that ended before `before`, or those of them that ended so."""
     narrowed = "AND outcome = :outcome" if outcome is not None else ""
     tx.run(
         f"DELETE FROM outbox WHERE ended_at IS NOT NULL AND ended_at < :before {narrowed}",

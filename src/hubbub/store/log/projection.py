@@ -1,4 +1,4 @@
-"""SQL for pictures: what is read of a project's tables to show it as it is.
+"""SQL for pictures: the parts of a project's tables that show it as it is.
 
 Large texts stay where they are: no card holds them.
 """
@@ -35,12 +35,12 @@ _AGENT = """SELECT a.name, a.account, p.id AS presence_id, p.condition, p.doing,
 
 
 def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
-    """Yield what cards show of all open tasks of the project, and of the latest `ended` of the others."""
+    """Yield the card facts of the project's open tasks, and of the latest `ended` of the others."""
     yield from map(_task, chain(_open(tx, project_id), _ended(tx, project_id, ended)))
 
 
 def pressing(tx: Tx, project_id: UUID, *, ended: int, unbegun: int) -> Iterator[Row]:
-    """As `tasks`, of those which may need a person now: that failed, are under way, or nobody took for `unbegun` ms."""
+    """Yield the `tasks` that may need a person now: failed, under way, or not taken for `unbegun` ms."""
     waiting = _open(
         tx,
         project_id,
@@ -69,7 +69,7 @@ def _ended(tx: Tx, project_id: UUID, most: int) -> Iterator[Row]:
 
 
 def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:
-    """Return what each of the project's tasks needs, in order; those that need nothing are left out."""
+    """Return the needs of each of the project's tasks, in order; tasks without needs are left out."""
     rows = tx.all(
         """SELECT d.task_id, d.needs_id FROM tasks t JOIN dependencies d ON d.task_id = t.id
            WHERE t.project_id = :project_id AND t.gated = 1 ORDER BY d.task_id, d.position""",
@@ -82,9 +82,9 @@ def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:
 
 
 def readiness(tx: Tx, project_id: UUID) -> dict[UUID, int | None]:
-    """When all was completed that the project's tasks need which nobody has taken; None: something is not yet.
+    """Return for each free task with needs when all of them were completed; None: one is not completed yet.
 
-    Those that need nothing are left out.
+    Tasks without needs are left out.
     """
     rows = tx.all(
         f"""SELECT t.id, {_READY} FROM tasks t JOIN dependencies d ON d.task_id = t.id
@@ -97,7 +97,7 @@ def readiness(tx: Tx, project_id: UUID) -> dict[UUID, int | None]:
 
 
 def ready_at(tx: Tx, task_id: UUID) -> int | None:
-    """When all was completed that a task needs; None: something is not yet."""
+    """Return the time when all needs of a task were completed; None: one is not completed yet."""
     row = tx.one(
         f"""SELECT {_READY} FROM dependencies d JOIN tasks n ON n.id = d.needs_id WHERE d.task_id = :task_id""",
         task_id=task_id,
@@ -107,7 +107,7 @@ def ready_at(tx: Tx, task_id: UUID) -> int | None:
 
 
 def not_taken(tx: Tx, task_id: UUID) -> Row | None:
-    """Return what the card shows of a task that nobody has taken, locked; None for any other."""
+    """Return the card facts of a task that nobody has taken, locked; None for any other."""
     row = tx.one(
         f"SELECT {', '.join(TASK)} FROM tasks WHERE id = :id AND {_NOT_TAKEN} {tx.db.for_update}", id=task_id
     )
@@ -115,9 +115,9 @@ def not_taken(tx: Tx, task_id: UUID) -> Row | None:
 
 
 def work(tx: Tx, project_id: UUID) -> list[Row]:
-    """The tasks that the project's agents have under way, as far as that tells how they are.
+    """Return the project's tasks under way, with the facts that decide the agents' states.
 
-    What an agent is at comes first: what it works on, else what it is held up with, the last begun first.
+    An agent's present task comes first: one that it works on, else one that is blocked, the last begun first.
     """
     return _by_turn(
         tx.all(
@@ -128,7 +128,7 @@ def work(tx: Tx, project_id: UUID) -> list[Row]:
 
 
 def work_of(tx: Tx, project_id: UUID, name: str, most: int) -> list[Row]:
-    """As `work`, of the agent of that name: of much the first, `most` of each status."""
+    """Return the `work` of one agent: of many tasks the first, `most` of each status."""
     rows = tx.all(
         f"""SELECT {_HELD} FROM tasks
             WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} LIMIT :more""",
@@ -160,7 +160,7 @@ def _by_turn(held: Sequence[Row]) -> list[Row]:
 
 
 def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
-    """Return what cards show of the tasks that an agent works on."""
+    """Return the card facts of the tasks that an agent works on."""
     rows = tx.all(
         f"""SELECT {", ".join(TASK)} FROM tasks
             WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = '{Status.WORKING}'""",
@@ -171,7 +171,7 @@ def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
 
 
 def asking(tx: Tx, project_id: UUID, name: str | None = None) -> frozenset[str]:
-    """Whose calls wait for a person's answer; of that name alone, if it is given."""
+    """Return the agents whose calls wait for a person's answer; of that name alone, if it is given."""
     rows = tx.all(
         f"""SELECT who FROM approvals
             WHERE project_id = :project_id AND status = :pending {"AND who = :name" if name is not None else ""}""",
@@ -183,19 +183,19 @@ def asking(tx: Tx, project_id: UUID, name: str | None = None) -> frozenset[str]:
 
 
 def agents(tx: Tx, project_id: UUID) -> Sequence[Row]:
-    """The names that the project knows, with the presence of each and the machine it is on."""
+    """Return the names that the project knows, with the presence of each and the machine it is on."""
     return tx.all(f"{_AGENT} ORDER BY a.name", project_id=project_id)
 
 
 def agent(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Row | None:
-    """As `agents`, of one; `lock` it, and nobody else changes what is told of it before this transaction ends."""
+    """Return one of the `agents`; `lock` it, so that nobody else changes its facts before this transaction ends."""
     if lock:
         lock_names(tx, project_id, name)
     return tx.one(f"{_AGENT} AND a.name = :name", project_id=project_id, name=name)
 
 
 def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
-    """Whether a person of that name is a member of the project."""
+    """Tell whether a person of that name is a member of the project."""
     row = tx.one(
         """SELECT 1 AS one FROM users u JOIN members m ON m.user_id = u.id
            WHERE u.name = :name AND m.project_id = :project_id""",

@@ -1,7 +1,7 @@
-"""SQL for overlaps: which agents that are there have declared scopes that meet, two by two.
+"""SQL for overlaps: pairs of present agents whose declared scopes meet.
 
-Kept beside the scopes by whoever changes one, since comparing everybody with everybody takes too long. Who changes
-them holds the lock of `store/scopes.lock`.
+They are stored by every change of a scope, since comparing everybody with everybody takes too long. Each change holds
+the lock of `store/scopes.lock`.
 """
 
 import json
@@ -17,7 +17,7 @@ _OF_PROJECT = "SELECT one, other, files, areas, since FROM scope_overlaps WHERE 
 
 @dataclass(frozen=True, slots=True)
 class ConflictPair:
-    """Two agents, in the order of their names, what both have declared, and since when they have met."""
+    """Two agents, in the order of their names, their common scope, and since when it exists."""
 
     one: str
     other: str
@@ -26,7 +26,7 @@ class ConflictPair:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[ConflictPair]:
-    """All of the project."""
+    """Return all pairs of the project."""
     rows = tx.all(
         f"{_OF_PROJECT} ORDER BY one, other",
         project_id=project_id,
@@ -35,7 +35,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[ConflictPair]:
 
 
 def of_agent(tx: Tx, project_id: UUID, agent: str) -> list[ConflictPair]:
-    """Those of one agent."""
+    """Return the pairs of one agent."""
     rows = tx.all(
         f"""{_OF_PROJECT} AND one = :agent UNION ALL {_OF_PROJECT} AND other = :agent""",
         project_id=project_id,
@@ -45,7 +45,7 @@ def of_agent(tx: Tx, project_id: UUID, agent: str) -> list[ConflictPair]:
 
 
 def put(tx: Tx, project_id: UUID, pair: ConflictPair) -> None:
-    """Keep a pair, in the place of what was kept of these two; they met when they first did."""
+    """Store a pair, in place of the old one of these two; the time of their first meeting stays."""
     tx.run(
         """INSERT INTO scope_overlaps (project_id, one, other, files, areas, since)
            VALUES (:project_id, :one, :other, :files, :areas, :since)

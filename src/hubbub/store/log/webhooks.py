@@ -27,7 +27,7 @@ def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
 
 
 def of_project(tx: Tx, project: Project) -> list[Webhook]:
-    """Those that have not been removed, oldest first."""
+    """Return the project's webhooks that have not been removed, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM webhooks WHERE project_id = :project_id AND removed_at IS NULL
             ORDER BY id""",
@@ -37,7 +37,7 @@ def of_project(tx: Tx, project: Project) -> list[Webhook]:
 
 
 def behind(tx: Tx, room: int) -> Sequence[UUID]:
-    """The webhooks with news in the log, of which fewer than `room` parcels are under way."""
+    """Return the webhooks with news in the log and fewer than `room` parcels under way."""
     rows = tx.all(
         f"""SELECT w.id FROM webhooks w
             WHERE w.removed_at IS NULL
@@ -51,7 +51,7 @@ def behind(tx: Tx, room: int) -> Sequence[UUID]:
 
 
 def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:
-    """Note up to where the log has been put into the outbox for it."""
+    """Note the place up to which the webhook's activities are in the outbox."""
     tx.run(
         "UPDATE webhooks SET after_tx = :tx, after_seq = :seq WHERE id = :id",
         id=webhook_id,
@@ -61,7 +61,7 @@ def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:
 
 
 def remove(tx: Tx, webhook_id: UUID) -> None:
-    """Mark it as removed; its secret and its address, in which there may be another, are kept no longer."""
+    """Mark it as removed; drop its secret, and its address, which may hold another."""
     tx.run(
         "UPDATE webhooks SET removed_at = :now, url = '', secret = '' WHERE id = :id",
         id=webhook_id,

@@ -10,7 +10,7 @@ from hubbub.store.tx import Row, Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """A row of an inbox that nobody came to read, and what was in it."""
+    """An inbox row that nobody came to read, and its content."""
 
     id: UUID
     project_id: UUID
@@ -27,12 +27,12 @@ class DeadLetter:
 
     @property
     def ref(self) -> str:
-        """What it is called: M-9 is a message and T-4 a task."""
+        """The letter's reference: M-9 is a message and T-4 a task."""
         return f"T-{self.number}" if self.task_id is not None else f"M-{self.number}"
 
     @property
     def is_of_hub(self) -> bool:
-        """Whether the hub itself sent it, of its own accord; tasks it has none."""
+        """True if the hub itself sent it, of its own accord; it sends no tasks."""
         return self.sender == HUB and self.task_id is None and self.author is None
 
 
@@ -65,7 +65,7 @@ _OTHERS = {"hub": HUB, "machines": f"{NODE_PREFIX}%"}  # who are no agents
 
 
 def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
-    """Rows that came before that moment and are unread, whose receivers were never there since; oldest first."""
+    """List unread rows from before that moment whose receivers were never there since; oldest first."""
     # A CROSS JOIN, so that SQLite goes by what is pending in each project, rather than through all there ever was.
     rows = tx.all(
         f"""SELECT d.id FROM projects p CROSS JOIN deliveries d WHERE d.project_id = p.id AND {_DUE}
@@ -78,7 +78,7 @@ def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
 
 
 def is_due(tx: Tx, delivery_id: UUID, *, before: int) -> bool:
-    """Whether the row of that id is among those which are due."""
+    """Tell whether the row of that id is among the `due` ones."""
     row = tx.one(
         f"SELECT d.id FROM deliveries d WHERE d.id = :id AND {_DUE}", id=delivery_id, before=before, **_OTHERS
     )
@@ -86,7 +86,7 @@ def is_due(tx: Tx, delivery_id: UUID, *, before: int) -> bool:
 
 
 def unread_of(tx: Tx, project_id: UUID, recipient: str) -> list[UUID]:
-    """The rows of one inbox that are unread, oldest first."""
+    """List the unread rows of one inbox, oldest first."""
     rows = tx.all(
         f"""SELECT d.id FROM deliveries d
             WHERE d.project_id = :project_id AND d.recipient = :recipient AND {_UNREAD} ORDER BY d.id""",
@@ -97,7 +97,7 @@ def unread_of(tx: Tx, project_id: UUID, recipient: str) -> list[UUID]:
 
 
 def bury(tx: Tx, delivery_id: UUID) -> DeadLetter | None:
-    """Note that nobody came to read a row; None if somebody has meanwhile, or it was noted already."""
+    """Mark a row as dead; None if it was read meanwhile, or marked already."""
     row = tx.one(
         f"UPDATE deliveries AS d SET dead_at = :now WHERE d.id = :id AND {_UNREAD} RETURNING id",
         id=delivery_id,
@@ -107,7 +107,7 @@ def bury(tx: Tx, delivery_id: UUID) -> DeadLetter | None:
 
 
 def bury_expired(tx: Tx, delivery_id: UUID) -> DeadLetter | None:
-    """The same for a row that was withdrawn because its task ran out of time."""
+    """Mark a row as dead that was withdrawn because its task ran out of time."""
     row = tx.one(
         """UPDATE deliveries SET dead_at = :now
            WHERE id = :id AND seen_at IS NULL AND dead_at IS NULL AND withdrawn_at IS NOT NULL RETURNING id""",
@@ -131,7 +131,7 @@ def of_project(
     before: UUID | None = None,
     limit: int,
 ) -> list[DeadLetter]:
-    """The project's dead letters, newest first; of one sender, to one receiver, or older than one, where given."""
+    """List the project's dead letters, newest first; of one sender, to one receiver, or older than one, if given."""
     narrowed = " AND COALESCE(m.sender, t.sender) = :sender" if sender is not None else ""
     narrowed += " AND d.recipient = :recipient" if recipient is not None else ""
     narrowed += " AND d.id < :before" if before is not None else ""

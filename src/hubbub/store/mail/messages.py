@@ -54,7 +54,7 @@ def history(
     after: int | None = None,
     limit: int,
 ) -> list[Message]:
-    """The project's messages, newest first; before a number, by one sender, after a moment, which is an `exact` one."""
+    """Return the project's messages, newest first; before a number, by one sender, after an `exact` moment."""
     narrowed = " AND m.sender = :sender" if sender is not None else ""
     narrowed += _AFTER if after is not None else ""
     rows = tx.all(
@@ -71,7 +71,7 @@ def history(
 
 
 def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
-    """The messages that answer one task or message, oldest first."""
+    """Return the messages that answer one task or message, oldest first."""
     rows = tx.all(
         f"SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
         id=subject_id,
@@ -81,7 +81,7 @@ def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
 
 
 def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
-    """The newest messages that answer a task, or are of a conversation that was given its id, oldest first."""
+    """Return the newest messages that answer a task, or are in a conversation of its id, oldest first."""
     rows = tx.all(
         f"""SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id AND project_id = :project_id
             UNION SELECT {_MESSAGE} FROM messages m WHERE project_id = :project_id AND thread = :name
@@ -97,10 +97,10 @@ def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
 def conversation(
     tx: Tx, project_id: UUID, *, root: UUID | None, name: str, before: int | None = None, limit: int
 ) -> list[Message]:
-    """The newest messages of a conversation, oldest first; `before` is the number to go on from.
+    """Return the newest messages of a conversation, oldest first; `before` is the number to go on from.
 
-    It is made of the message, or of what answers the task, that is its `root`; of what was given its `name`; and of
-    all answers to these.
+    It consists of the message that is its `root`, or of the answers to the task that is; of the messages under its
+    `name`; and of all answers to these.
     """
     rows = tx.all(
         f"""WITH RECURSIVE {_CONVERSATION}
@@ -116,7 +116,7 @@ def conversation(
 
 
 def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int, int]:
-    """Return how many messages a conversation has, the number of the last, and when the first was said."""
+    """Return the number of messages in a conversation, the number of the last, and the time of the first."""
     row = tx.one(
         f"""WITH RECURSIVE {_CONVERSATION}
             SELECT count(*) AS messages, COALESCE(max(m.number), 0) AS last, min(m.created_at) AS began
@@ -130,7 +130,7 @@ def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int
 
 
 def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
-    """Who has part in a conversation: each `recipient`, what it has not read and not acknowledged; and the senders."""
+    """Return the parties of a conversation: receivers, with their unread and unacknowledged counts, and senders."""
     # A CROSS JOIN, as SQLite would go through all deliveries of the hub otherwise.
     return list(
         tx.all(
@@ -163,17 +163,17 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 
 def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[Message]:
-    """Return what was sent in a run to `name`, or by others to everyone, after the number `after`, in order."""
+    """Return the messages of a run to `name`, or by others to everyone, after the number `after`, in order."""
     return [_message(row) for row in _mail(tx, _MESSAGE, run, name, after=after)]
 
 
 def mail_ids(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[tuple[UUID, int]]:
-    """As `mail`, of each message its id and its number alone."""
+    """Return the id and number of each message of a `mail`."""
     return [(row["id"], row["number"]) for row in _mail(tx, "m.id, m.number", run, name, after=after)]
 
 
 def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
-    """Return the inbox rows of `name` for what `mail` returns, as far as it has seen none of them."""
+    """Return the inbox rows of `name` for a `mail`, as far as it has not seen them."""
     if not status_counters.unread(tx, run.project_id, name):
         return []
     join = "JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name AND d.seen_at IS NULL"
@@ -181,7 +181,7 @@ def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
 
 
 def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "") -> Sequence[Row]:
-    """What is `wanted` of each message of a mail: the number too, else SQLite puts them all aside to sort them."""
+    """Select the `wanted` columns of a mail: with the number, else SQLite stores them all aside to sort them."""
     return tx.all(
         f"""SELECT {wanted}
             FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
@@ -196,7 +196,7 @@ def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "
 
 
 def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
-    """Return what `sender` said last in the conversation of that name."""
+    """Return `sender`'s last message in the conversation of that name."""
     row = tx.one(
         f"""SELECT {_MESSAGE} FROM messages m
             WHERE m.project_id = :project_id AND m.thread = :thread AND m.sender = :sender
@@ -209,7 +209,7 @@ def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Messag
 
 
 def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | None:
-    """What `sender` said last, by then, in answer to a task. How the task ended, or a part of it, is no answer."""
+    """Return `sender`'s last answer to a task by then. A report of the end of a task, or a part of it, is no answer."""
     row = tx.one(
         f"""SELECT {_MESSAGE} FROM messages m
             WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
@@ -235,7 +235,7 @@ def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
 
 
 def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[Delivery]]:
-    """Every inbox row of several messages, by the ids of these."""
+    """Return every inbox row of several messages, by the ids of these."""
     named = {f"id{number}": message.id for number, message in enumerate(messages)}
     rows = tx.all(
         f"""SELECT {_DELIVERY} FROM deliveries d
@@ -249,7 +249,7 @@ def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[De
 
 
 def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
-    """Return what is pending for the recipient: most urgent first, then in order of arrival."""
+    """Return the recipient's pending letters: most urgent first, then in order of arrival."""
     rows = tx.all(
         f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome,
                    COALESCE(m.number, t.number) AS number,
@@ -294,7 +294,7 @@ def _letter(row: Row) -> Letter:
 
 
 def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
-    """The newest row of an inbox of which its receiver has heard."""
+    """Return the newest row of an inbox that its receiver has heard of."""
     row = tx.one(
         f"""SELECT {_DELIVERY} FROM deliveries d
             WHERE d.project_id = :project_id AND d.recipient = :recipient
@@ -319,12 +319,12 @@ def ack(tx: Tx, delivery_id: UUID) -> bool:
 
 
 def withdraw(tx: Tx, delivery_id: UUID) -> bool:
-    """Take a pending row out of its inbox; False if it was not pending."""
+    """Withdraw a pending row from its inbox; False if it was not pending."""
     return _end(tx, delivery_id, "withdrawn_at = :now") is not None
 
 
 def _end(tx: Tx, delivery_id: UUID, change: str) -> Row | None:
-    """Change a row that is pending, which then is not any more; returns what else it holds."""
+    """End a pending row by a change; return its other columns."""
     row = tx.one(
         f"""UPDATE deliveries SET {change} WHERE id = :id AND {_PENDING}
             RETURNING project_id, recipient, seen_at, wake_id""",
@@ -337,7 +337,7 @@ def _end(tx: Tx, delivery_id: UUID, change: str) -> Row | None:
 
 
 def mark_seen(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """Note when the rows were first read: no longer undeliverable, and the wakes that pointed at them are answered."""
+    """Note when the rows were first read: they are alive again, and the wakes that pointed at them are answered."""
     answered = set()
     for delivery_id in delivery_ids:
         row = tx.one(
@@ -361,7 +361,7 @@ def _count(tx: Tx, project_id: UUID, recipient: str, *, pending: int = 0, unread
 
 
 def mark_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """Note when somebody who follows the inbox was first told of the rows."""
+    """Note when a follower of the inbox was first told of the rows."""
     for delivery_id in delivery_ids:
         tx.run(
             "UPDATE deliveries SET notified_at = :now WHERE id = :id AND notified_at IS NULL",

@@ -1,4 +1,4 @@
-"""SQL for what wakes agents: the wakers that are there, the wakes, and which letters they pointed at."""
+"""SQL for waking agents: the present wakers, the wakes, and the letters that they pointed at."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _UNREAD = """project_id = :project_id AND recipient = :agent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointedLetters:
-    """Unread letters of an inbox that one wake pointed at; or none, yet."""
+    """Unread letters of an inbox that one wake pointed at; or that none has, yet."""
 
     wake_id: UUID | None
     letters: int
@@ -25,7 +25,7 @@ class PointedLetters:
 
 
 def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Let no other transaction change how the agent is woken until this one ends; nothing in one that only reads."""
+    """Let no other transaction change the agent's waking until this one ends; does nothing in a read."""
     if not tx.is_read and tx.db.for_update:
         tx.run(
             f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
@@ -35,12 +35,12 @@ def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
 
 
 def put_waker(tx: Tx, waker: Waker) -> None:
-    """Keep a waker, in the place of what was known of the same."""
+    """Store a waker in place of its old row."""
     tx.run(_PUT_WAKER, **_WAKERS.row(waker))
 
 
 def wakers(tx: Tx, project_id: UUID, agent: str) -> list[Waker]:
-    """Everything that asked for the agent's wakes lately, whether it is still there or not; oldest first."""
+    """Return all recent wakers of the agent, present or not; oldest first."""
     rows = tx.all(
         f"""SELECT {_WAKERS.selected} FROM wakers WHERE project_id = :project_id AND agent = :agent
             ORDER BY since, instance, method""",
@@ -81,7 +81,7 @@ def insert(tx: Tx, wake: Wake) -> Wake:
 
 
 def hand_out(tx: Tx, wake: Wake) -> Wake:
-    """Keep by whom a wake was taken that had waited for it."""
+    """Store the taker of a wake that had waited for one."""
     changing = ("text", "unread", "taken_at", "instance", "client", "method")
     tx.run(
         f"UPDATE wakes SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
@@ -92,7 +92,7 @@ def hand_out(tx: Tx, wake: Wake) -> Wake:
 
 
 def tell_of(tx: Tx, wake_id: UUID, result: WakeResult, said: str | None, took_ms: int | None) -> Wake | None:
-    """Keep what came of a wake; None if that is known already."""
+    """Store the result of a wake; None if it is known already."""
     row = tx.one(
         f"""UPDATE wakes SET told_at = :now, result = :result, said = :said, took_ms = :took_ms
             WHERE id = :id AND result IS NULL RETURNING {_WAKES.selected}""",
@@ -123,7 +123,7 @@ def find(tx: Tx, wake_id: UUID) -> Wake | None:
 
 
 def some(tx: Tx, wake_ids: Iterable[UUID]) -> dict[UUID, Wake]:
-    """Those of the wakes that are still known, by their ids."""
+    """Return those of the wakes that still exist, by their ids."""
     found = (find(tx, wake_id) for wake_id in wake_ids)  # hardly ever more than one
     return {wake.id: wake for wake in found if wake is not None}
 
@@ -140,7 +140,7 @@ def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
 
 
 def last_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
-    """The agent's newest wake that anybody took."""
+    """Return the agent's newest wake that anybody took."""
     row = tx.one(
         f"""SELECT {_WAKES.selected} FROM wakes
             WHERE project_id = :project_id AND agent = :agent AND taken_at IS NOT NULL
@@ -164,7 +164,7 @@ def answer(tx: Tx, wake_ids: Iterable[UUID]) -> None:
 
 
 def unread(tx: Tx, project_id: UUID, agent: str) -> list[PointedLetters]:
-    """The agent's unread letters, by the wake that pointed at them."""
+    """Return the agent's unread letters, by the wake that pointed at them."""
     rows = tx.all(
         f"""SELECT wake_id, count(*) AS letters, min(stored_at) AS first_at FROM deliveries
             WHERE {_UNREAD} GROUP BY wake_id""",
@@ -178,7 +178,7 @@ def unread(tx: Tx, project_id: UUID, agent: str) -> list[PointedLetters]:
 
 
 def refs(tx: Tx, project_id: UUID, agent: str, limit: int) -> list[str]:
-    """The first of the agent's unread letters, as they are numbered: M-9 is a message and T-4 a task."""
+    """Return the references of the agent's first unread letters: M-9 is a message and T-4 a task."""
     rows = tx.all(
         f"""SELECT m.number AS message, t.number AS task
             FROM (SELECT id, priority, task_id, message_id FROM deliveries WHERE {_UNREAD}
@@ -193,7 +193,7 @@ def refs(tx: Tx, project_id: UUID, agent: str, limit: int) -> list[str]:
 
 
 def point(tx: Tx, wake: Wake, stale: Sequence[UUID]) -> None:
-    """Note that the wake points at the agent's unread letters: at those to which nobody has, or a `stale` wake."""
+    """Note that the wake points at the agent's unread letters, unless one that is not `stale` does already."""
     named = {f"stale{number}": wake_id for number, wake_id in enumerate(stale)}
     again = f" OR wake_id IN ({', '.join(f':{name}' for name in named)})" if named else ""
     tx.run(

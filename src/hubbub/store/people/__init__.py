@@ -1,1 +1,1 @@
-"""SQL for projects, people, and the tokens by which they act."""
+"""SQL for projects, people, and tokens."""

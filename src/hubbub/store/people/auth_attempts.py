@@ -1,4 +1,4 @@
-"""SQL for tries to get in, and for the browsers in which people have signed in before."""
+"""SQL for attempts to get in, and for the browsers in which people have signed in before."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from hubbub.store.tx import Tx
 
 
 def count(tx: Tx, subject: str, window: int) -> tuple[int, int]:
-    """Count one more try of the subject: how many there were within `window` milliseconds, and since when."""
+    """Count one more attempt of the subject; return their number within `window` milliseconds, and its start."""
     row = tx.one(
         """INSERT INTO tries (subject, began_at, tries) VALUES (:subject, :now, 1)
            ON CONFLICT (subject) DO UPDATE SET
@@ -22,17 +22,17 @@ def count(tx: Tx, subject: str, window: int) -> tuple[int, int]:
 
 
 def take_back(tx: Tx, subject: str) -> None:
-    """Count one try less."""
+    """Count one attempt less."""
     tx.run("UPDATE tries SET tries = tries - 1 WHERE subject = :subject AND tries > 0", subject=subject)
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop the tries of windows that began before `before`."""
+    """Drop the attempts of windows that began before `before`."""
     tx.run("DELETE FROM tries WHERE began_at < :before", before=before)
 
 
 def put_browser(tx: Tx, browser_hash: str, user_id: UUID) -> None:
-    """Know the browser as one in which the person signs in."""
+    """Remember the browser as one in which the person signs in."""
     tx.run(
         """INSERT INTO known_browsers (hash, user_id, seen_at) VALUES (:hash, :user_id, :now)
            ON CONFLICT (hash) DO UPDATE SET seen_at = excluded.seen_at""",
@@ -43,7 +43,7 @@ def put_browser(tx: Tx, browser_hash: str, user_id: UUID) -> None:
 
 
 def knows(tx: Tx, browser_hash: str, user_id: UUID, since: int) -> bool:
-    """Whether the person has signed in there since then."""
+    """Tell whether the person has signed in there since then."""
     row = tx.one(
         "SELECT 1 AS known FROM known_browsers WHERE hash = :hash AND user_id = :user_id AND seen_at >= :since",
         hash=browser_hash,
@@ -54,10 +54,10 @@ def knows(tx: Tx, browser_hash: str, user_id: UUID, since: int) -> bool:
 
 
 def drop_browsers(tx: Tx, user_id: UUID) -> None:
-    """Know none of the person's browsers any more."""
+    """Forget the person's browsers."""
     tx.run("DELETE FROM known_browsers WHERE user_id = :user_id", user_id=user_id)
 
 
 def forget_browsers(tx: Tx, before: int) -> None:
-    """Drop those that were used last before `before`."""
+    """Drop browsers last used before `before`."""
     tx.run("DELETE FROM known_browsers WHERE seen_at < :before", before=before)

@@ -32,7 +32,7 @@ def remove(tx: Tx, project_id: UUID, agent: str) -> bool:
 
 
 def holds(tx: Tx, project_id: UUID, agent: str) -> bool:
-    """Whether the agent is one of the project's coordinators."""
+    """Tell whether the agent is one of the project's coordinators."""
     row = tx.one(
         "SELECT agent FROM coordinators WHERE project_id = :project_id AND agent = :agent",
         project_id=project_id,

@@ -1,4 +1,4 @@
-"""SQL for logins, which stand on tokens, and for the links that let people in: of each secret only its hash."""
+"""SQL for logins, which stand on tokens, and for sign-in links; of each secret only its hash is stored."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ def insert_link(tx: Tx, link_hash: str, user_id: UUID, expires_at: int) -> None:
 
 
 def use_link(tx: Tx, link_hash: str) -> UUID | None:
-    """Use up a link: whom it lets in; None if it was used before, is too old, or never was."""
+    """Use up a link and return its person; None if it was used before, is too old, or never existed."""
     row = tx.one(
         """UPDATE login_links SET used_at = :now
            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING user_id""",
@@ -36,17 +36,17 @@ def use_link(tx: Tx, link_hash: str) -> UUID | None:
 
 
 def drop_links(tx: Tx, user_id: UUID) -> None:
-    """Let nobody in by the links of a person that have not been used."""
+    """Drop the unused links of a person."""
     tx.run("DELETE FROM login_links WHERE user_id = :user_id AND used_at IS NULL", user_id=user_id)
 
 
 def forget_links(tx: Tx, before: int) -> None:
-    """Drop those that were good until before `before`, used or not."""
+    """Drop links that ran out before `before`, used or not."""
     tx.run("DELETE FROM login_links WHERE expires_at < :before", before=before)
 
 
 def insert(tx: Tx, token_id: UUID, user_id: UUID, browser: str | None) -> None:
-    """Make a token that was just made the one of a login."""
+    """Make a new token that of a login."""
     tx.run(
         "INSERT INTO logins (id, user_id, seen_at, browser) VALUES (:id, :user_id, :now, :browser)",
         id=token_id,
@@ -73,6 +73,6 @@ def of_user(tx: Tx, user_id: UUID) -> list[Login]:
 
 
 def touch(tx: Tx, login_id: UUID, expires_at: int) -> None:
-    """Note that it was used now, and until when it is good for that."""
+    """Note a use of the login, and its new end."""
     tx.run("UPDATE logins SET seen_at = :now WHERE id = :id", id=login_id, now=tx.now)
     tx.run("UPDATE tokens SET expires_at = :expires_at WHERE id = :id", id=login_id, expires_at=expires_at)

@@ -35,7 +35,7 @@ def insert(tx: Tx, project: Project) -> Project | None:
 
 
 def update(tx: Tx, project: Project) -> None:
-    """Keep what may change of a project."""
+    """Store the changeable fields of a project."""
     tx.run(
         """UPDATE projects SET name = :name, description = :description, conflict_mode = :conflict_mode,
                                repo_url = :repo_url, heartbeat_interval = :interval, heartbeat_ttl = :ttl
@@ -71,7 +71,7 @@ def ids(tx: Tx) -> list[UUID]:
 
 
 def lock(tx: Tx, project_id: UUID) -> None:
-    """Keep others waiting who do what is done one after the other in a project, until this transaction ends."""
+    """Lock the project until this transaction ends, for steps that come one after the other."""
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 
@@ -100,7 +100,7 @@ def put_member(tx: Tx, project_id: UUID, user_id: UUID, role: Role) -> None:
 
 
 def members(tx: Tx, project: Project, *, lock: bool = False) -> list[tuple[UUID, str, Role]]:
-    """The members of a project: id, name and role, by name; `lock` the project, so that they stay so."""
+    """Return the members of a project: id, name and role, by name; `lock` the project, so that they stay so."""
     if lock:
         tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project.id)
     rows = tx.all(

@@ -31,7 +31,7 @@ def find_by_name(tx: Tx, project_id: UUID, name: str) -> Run | None:
 
 
 def current(tx: Tx, project_id: UUID, *, lock: bool = False) -> Run:
-    """The project's current run; `lock` the project to change which it is, or what it is called."""
+    """Return the project's current run; `lock` the project to change the run, or its name."""
     if lock:
         tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
     row = tx.one(
@@ -70,5 +70,5 @@ def write_notebook(tx: Tx, run_id: UUID, text: str) -> None:
 
 
 def lock(tx: Tx, run_id: UUID) -> None:
-    """Keep other writers of the run waiting until the transaction ends."""
+    """Lock the run against other writers until the transaction ends."""
     tx.run(f"SELECT id FROM runs WHERE id = :id {tx.db.for_update}", id=run_id)

@@ -1,4 +1,4 @@
-"""SQL for how much each token has stored in a day."""
+"""SQL for the amount that each token has stored in a day."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from hubbub.store.tx import Tx
 
 
 def add(tx: Tx, subject: UUID, day: int, stored: int) -> int:
-    """Add to what the subject has stored that day; how much that is now, at all hubs."""
+    """Add to the subject's amount of that day; return the new amount, at all hubs."""
     row = tx.one(
         """INSERT INTO usage (subject, day, stored) VALUES (:subject, :day, :stored)
            ON CONFLICT (day, subject) DO UPDATE SET stored = usage.stored + excluded.stored RETURNING stored""",
@@ -19,7 +19,7 @@ def add(tx: Tx, subject: UUID, day: int, stored: int) -> int:
 
 
 def of_day(tx: Tx, day: int) -> dict[UUID, int]:
-    """Return how much each subject has stored that day."""
+    """Return the amount that each subject has stored that day."""
     return {row["subject"]: row["stored"] for row in tx.all("SELECT * FROM usage WHERE day = :day", day=day)}
 
 

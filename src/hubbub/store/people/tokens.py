@@ -1,4 +1,4 @@
-"""SQL for tokens, which are kept as their hashes only."""
+"""SQL for tokens, stored only as hashes."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -31,23 +31,23 @@ def find_valid(tx: Tx, token_hash: str) -> Token | None:
 
 
 def standing_for(tx: Tx, token_hash: str) -> Row | None:
-    """For whom the token of that hash stands, unless it is revoked or has expired."""
+    """Return the holder of the token with that hash, unless it is revoked or has expired."""
     return tx.one(f"{_STANDS} WHERE t.hash = :hash AND {_GOOD}", hash=token_hash, now=tx.now)
 
 
 def standing_for_id(tx: Tx, token_id: UUID) -> Row | None:
-    """As `standing_for`, for the token of that id."""
+    """Return the holder of the token with that id, like `standing_for`."""
     return tx.one(f"{_STANDS} WHERE t.id = :id AND {_GOOD}", id=token_id, now=tx.now)
 
 
 def is_valid(tx: Tx, token_id: UUID) -> bool:
-    """Whether the token is there, not revoked and not expired."""
+    """Tell whether the token exists, not revoked and not expired."""
     token = find(tx, token_id)
     return token is not None and token.revoked_at is None and (token.expires_at or tx.now + 1) > tx.now
 
 
 def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
-    """The agents' tokens of the projects, oldest first: of those that were lent, what is still good."""
+    """Return the agents' tokens of the projects, oldest first: of lent ones, those that are still good."""
     found: list[Token] = []
     for project_id in project_ids:
         rows = tx.all(
@@ -61,7 +61,7 @@ def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
 
 
 def of_people(tx: Tx) -> list[Token]:
-    """The tokens of persons, oldest first, without those that logins stand on."""
+    """Return the tokens of people, oldest first, without those that logins stand on."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM tokens t
             WHERE t.project_id IS NULL AND NOT EXISTS (SELECT 1 FROM logins l WHERE l.id = t.id) ORDER BY t.id"""
@@ -75,7 +75,7 @@ def find(tx: Tx, token_id: UUID) -> Token | None:
 
 
 def revoke(tx: Tx, token_id: UUID) -> bool:
-    """Mark the token as revoked; False if it was already, or never was."""
+    """Revoke the token; False if it was revoked already, or never existed."""
     row = tx.one(
         "UPDATE tokens SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id",
         id=token_id,
@@ -85,7 +85,7 @@ def revoke(tx: Tx, token_id: UUID) -> bool:
 
 
 def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
-    """Return what was lent from a token, and is still good."""
+    """Return the valid loans from a token."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_from = :id AND {_GOOD}", id=token_id, now=tx.now
     )
@@ -93,7 +93,7 @@ def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
 
 
 def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
-    """Return what was lent for an order or a task, and is still good."""
+    """Return the valid loans for an order or a task."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_for = :id AND {_GOOD}", id=purpose, now=tx.now
     )
@@ -101,7 +101,7 @@ def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
 
 
 def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
-    """Return what was lent in a project for a person's orders, and is still good."""
+    """Return the valid loans in a project for a person's orders."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM tokens t
             WHERE t.project_id = :project_id AND t.user_id = :user_id AND t.lent_from IS NOT NULL AND {_GOOD}""",
@@ -113,5 +113,5 @@ def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
 
 
 def forget_lent(tx: Tx, before: int) -> None:
-    """Drop what was lent and whose time was over before `before`."""
+    """Drop loans that ended before `before`."""
     tx.run("DELETE FROM tokens WHERE lent_from IS NOT NULL AND expires_at < :before", before=before)

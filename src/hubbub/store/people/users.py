@@ -53,7 +53,7 @@ def insert_invite(tx: Tx, code_hash: str, project_id: UUID, role: Role, expires_
 
 
 def use_invite(tx: Tx, code_hash: str) -> tuple[UUID, Role] | None:
-    """Use up an invitation: the project and role it gives, or None if the code is unknown, used or too old."""
+    """Use up an invitation; return its project and role, or None if the code is unknown, used or too old."""
     row = tx.one(
         """UPDATE invites SET used_at = :now
            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING project_id, role""",

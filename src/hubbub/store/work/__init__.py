@@ -1,1 +1,1 @@
-"""SQL for work: what is done in a project, and what that needs."""
+"""SQL for work: the tasks of a project and everything they need."""

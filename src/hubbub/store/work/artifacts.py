@@ -67,7 +67,7 @@ def of_run(tx: Tx, run: Run) -> list[Artifact]:
 
 
 def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Sequence[str]) -> list[Artifact]:
-    """What was made in the project for the task of that id, or in the run for one that is called so, oldest first."""
+    """Return the project's artifacts for the task of that id, or the run's for one of these names, oldest first."""
     called = {f"name{number}": name for number, name in enumerate(names)}
     rows = tx.all(
         f"""SELECT {_ARTIFACTS} FROM artifacts
@@ -116,7 +116,7 @@ def find_review(tx: Tx, review_id: UUID) -> Review | None:
 
 
 def submit(tx: Tx, review_id: UUID, verdict: ReviewVerdict, comments: str | None) -> Review | None:
-    """Keep the verdict; None if there is one already."""
+    """Store the verdict; None if there is one already."""
     row = tx.one(
         f"""UPDATE reviews SET verdict = :verdict, comments = :comments, submitted_at = :now
             WHERE id = :id AND verdict IS NULL RETURNING {_REVIEWS}""",

@@ -1,4 +1,4 @@
-"""SQL for checks: tasks being looked at before they count as completed."""
+"""SQL for checks of tasks before they count as completed."""
 
 from uuid import UUID
 
@@ -30,7 +30,7 @@ def latest(tx: Tx, task_id: UUID) -> Check | None:
 
 
 def renew(tx: Tx, check_id: UUID, expires_at: int) -> Check | None:
-    """Let the check go on until then; None if it has ended."""
+    """Extend the check until then; None if it has ended."""
     row = tx.one(
         f"""UPDATE checks SET expires_at = :expires_at WHERE id = :id AND ended_at IS NULL AND expires_at > :now
             RETURNING {_COLUMNS}""",
@@ -42,7 +42,7 @@ def renew(tx: Tx, check_id: UUID, expires_at: int) -> Check | None:
 
 
 def end(tx: Tx, check_id: UUID, *, passed: bool | None, output: str | None) -> Check | None:
-    """Keep what came of the check; None if it has ended, or its time ran out."""
+    """Store the result of the check; None if it has ended, or its time ran out."""
     row = tx.one(
         f"""UPDATE checks SET ended_at = :now, passed = :passed, output = :output
             WHERE id = :id AND ended_at IS NULL AND expires_at > :now RETURNING {_COLUMNS}""",

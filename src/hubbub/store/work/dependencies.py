@@ -1,4 +1,4 @@
-"""SQL for dependencies: which tasks must be completed before another may be claimed."""
+"""SQL for dependencies: tasks that must be completed before another may be claimed."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,7 +10,7 @@ from hubbub.store.tx import Tx
 
 
 def insert(tx: Tx, task_id: UUID, needs: Sequence[UUID]) -> None:
-    """Let the task need others, in this order."""
+    """Store the tasks that a task needs, in this order."""
     for position, needs_id in enumerate(needs):
         tx.run(
             "INSERT INTO dependencies (task_id, position, needs_id) VALUES (:task_id, :position, :needs_id)",
@@ -21,7 +21,7 @@ def insert(tx: Tx, task_id: UUID, needs: Sequence[UUID]) -> None:
 
 
 def unmet(tx: Tx, task_id: UUID) -> list[NeededTask]:
-    """Return what the task needs and is not completed, in order."""
+    """Return the needed tasks that are not completed, in order."""
     rows = tx.all(
         """SELECT t.id, t.number, t.status FROM dependencies d JOIN tasks t ON t.id = d.needs_id
            WHERE d.task_id = :task_id AND t.status <> :completed ORDER BY d.position""",
@@ -32,13 +32,13 @@ def unmet(tx: Tx, task_id: UUID) -> list[NeededTask]:
 
 
 def of_task(tx: Tx, task_id: UUID) -> list[UUID]:
-    """Return what the task needs, in order."""
+    """Return the ids of the needed tasks, in order."""
     rows = tx.all("SELECT needs_id FROM dependencies WHERE task_id = :id ORDER BY position", id=task_id)
     return [row["needs_id"] for row in rows]
 
 
 def of_run(tx: Tx, run: Run) -> dict[UUID, list[UUID]]:
-    """Return what each of the run's tasks needs, in order; those that need nothing are left out."""
+    """Return the needs of each of the run's tasks, in order; tasks without needs are left out."""
     rows = tx.all(
         """SELECT d.task_id, d.needs_id FROM tasks t JOIN dependencies d ON d.task_id = t.id
            WHERE t.run_id = :run_id AND t.gated = 1 ORDER BY d.task_id, d.position""",

@@ -1,7 +1,7 @@
-"""SQL for tasks that are late: which are, and of which it was told.
+"""SQL for late tasks, and for the reports of them.
 
-What makes a task late is for `model/log/attention.py` to say. Here the same is asked of all tasks at once, so that only
-what has become late is looked at one by one.
+`model/log/attention.py` decides when a task is late. Here the same is asked of all tasks at once, so that only the late
+ones are looked at one by one.
 """
 
 from uuid import UUID
@@ -37,10 +37,10 @@ _DUE = """WITH waiting AS (
 
 
 def due(tx: Tx, *, unbegun: int, silent: int, limit: int) -> list[UUID]:
-    """Return what is late and was not told to be, the longest late first.
+    """Return the late tasks without a report, the longest late first.
 
-    Such are tasks that nobody began for `unbegun` milliseconds, though they wait for nothing, and those of which an
-    agent that is there has said nothing for `silent`.
+    Late are tasks that nobody began for `unbegun` milliseconds, though they wait for nothing, and those whose present
+    agent has reported nothing for `silent`.
     """
     rows = tx.all(
         _DUE,
@@ -61,7 +61,7 @@ def due(tx: Tx, *, unbegun: int, silent: int, limit: int) -> list[UUID]:
 
 
 def note(tx: Tx, task_id: UUID, since: int) -> bool:
-    """Note that a task is told to be late since then; False if it was already."""
+    """Note that a task is reported as late since then; False if it was already."""
     row = tx.one(
         """INSERT INTO late_tasks (task_id, since) VALUES (:task_id, :since)
            ON CONFLICT (task_id) DO UPDATE SET since = excluded.since WHERE late_tasks.since <> excluded.since

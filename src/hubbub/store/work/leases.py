@@ -1,4 +1,4 @@
-"""SQL for leases, for how many there are of what is counted, and for the commands that need one."""
+"""SQL for leases, for the capacities of counted things, and for the commands that need a lease."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _lease = _TABLE.record
 
 
 def lock(tx: Tx, project_id: UUID) -> None:
-    """Keep others who ask for a lease of the project, or give one back, waiting until the transaction ends."""
+    """Make others who ask for a lease of the project, or release one, wait until the transaction ends."""
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 
@@ -28,7 +28,7 @@ def find(tx: Tx, lease_id: UUID) -> Lease | None:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Lease]:
-    """All that are held or waited for, in their turn."""
+    """Return all leases, held or waiting, in their turn."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id ORDER BY priority, number", id=project_id
     )
@@ -51,7 +51,7 @@ def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[Lease]:
 
 
 def grant(tx: Tx, lease_id: UUID, *, fence: int, units: Mapping[str, Sequence[int]]) -> Lease:
-    """Let a lease be held from now on, for as long as it lasts without a sign of its holder."""
+    """Grant a lease from now on; it lasts without a sign of its holder for its own time."""
     row = tx.one(
         f"""UPDATE leases SET status = :held, fence = :fence, units = :units, granted_at = :now,
                               expires_at = CASE WHEN expires_at > :now + ttl THEN expires_at ELSE :now + ttl END
@@ -67,7 +67,7 @@ def grant(tx: Tx, lease_id: UUID, *, fence: int, units: Mapping[str, Sequence[in
 
 
 def renew(tx: Tx, lease_id: UUID) -> Lease | None:
-    """Let a lease last for as long again; None where its time was over."""
+    """Extend a lease by its full time; None if its time was over."""
     row = tx.one(
         f"UPDATE leases SET expires_at = :now + ttl WHERE id = :id AND expires_at > :now RETURNING {_COLUMNS}",
         id=lease_id,
@@ -77,13 +77,13 @@ def renew(tx: Tx, lease_id: UUID) -> Lease | None:
 
 
 def delete(tx: Tx, lease_id: UUID) -> Lease | None:
-    """Forget a lease; None where it was gone."""
+    """Delete a lease; None if it was gone."""
     row = tx.one(f"DELETE FROM leases WHERE id = :id RETURNING {_COLUMNS}", id=lease_id)
     return _lease(row) if row else None
 
 
 def lapsed(tx: Tx, limit: int) -> list[UUID]:
-    """The projects of leases that nobody has renewed in time."""
+    """List the projects with leases that nobody has renewed in time."""
     rows = tx.all(
         "SELECT project_id FROM leases WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit",
         now=tx.now,
@@ -93,7 +93,7 @@ def lapsed(tx: Tx, limit: int) -> list[UUID]:
 
 
 def delete_lapsed(tx: Tx, project_id: UUID) -> list[Lease]:
-    """Forget what nobody has renewed in time, in the order in which it was asked for."""
+    """Delete the leases that nobody has renewed in time, in the order of asking."""
     rows = tx.all(
         f"DELETE FROM leases WHERE project_id = :id AND expires_at <= :now RETURNING {_COLUMNS}",
         id=project_id,
@@ -121,7 +121,7 @@ def put_capacity(tx: Tx, project_id: UUID, thing: str, capacity: int) -> None:
 
 
 def drop_capacity(tx: Tx, project_id: UUID, thing: str) -> bool:
-    """Count the thing no more; False if it was not counted."""
+    """Stop counting the thing; False if it was not counted."""
     row = tx.one(
         "DELETE FROM capacities WHERE project_id = :project_id AND thing = :thing RETURNING thing",
         project_id=project_id,
@@ -131,7 +131,7 @@ def drop_capacity(tx: Tx, project_id: UUID, thing: str) -> bool:
 
 
 def rules(tx: Tx, project_id: UUID) -> list[LeaseRule]:
-    """The commands that need something, by their words."""
+    """Return the rules, by the words of their commands."""
     rows = tx.all(
         "SELECT command, things FROM lease_rules WHERE project_id = :id ORDER BY command", id=project_id
     )
@@ -149,7 +149,7 @@ def put_rule(tx: Tx, project_id: UUID, rule: LeaseRule) -> None:
 
 
 def drop_rule(tx: Tx, project_id: UUID, command: str) -> bool:
-    """Let the command run without anything; False if it did."""
+    """Drop the rule of the command; False if there was none."""
     row = tx.one(
         "DELETE FROM lease_rules WHERE project_id = :project_id AND command = :command RETURNING command",
         project_id=project_id,

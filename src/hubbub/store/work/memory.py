@@ -1,4 +1,4 @@
-"""SQL for memories: documents of parts. A project's own memory is that of the agent '', which none is called."""
+"""SQL for memories: documents of parts. The project's own memory has the agent '', a name that no agent has."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -15,7 +15,7 @@ def _edition(row: Row) -> MemoryVersion:
 
 
 def advance(tx: Tx, project_id: UUID, agent: str | None) -> int:
-    """The next version of a memory, 1 for one that is new; whoever else changes it waits for our commit."""
+    """Raise the version of a memory, from 1 for a new one, and return it; other writers wait for our commit."""
     row = tx.one(
         """INSERT INTO memories (project_id, agent, version, updated_at) VALUES (:project_id, :agent, 1, :now)
            ON CONFLICT (project_id, agent) DO UPDATE SET version = memories.version + 1, updated_at = :now
@@ -45,7 +45,7 @@ def find(tx: Tx, project_id: UUID, agent: str | None) -> MemoryDocument | None:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[MemoryVersion]:
-    """The memories that there are: the project's own first, then by agent."""
+    """List the memories: the project's own first, then by agent."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM memories WHERE project_id = :project_id ORDER BY agent",
         project_id=project_id,
@@ -54,7 +54,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[MemoryVersion]:
 
 
 def put(tx: Tx, project_id: UUID, agent: str | None, key: str, content: str) -> None:
-    """Give a section another content, or add it at the end."""
+    """Set the content of a section, or add the section at the end."""
     row = tx.one(
         f"UPDATE memory_parts SET content = :content WHERE {_DOCUMENT} AND key = :key RETURNING position",
         project_id=project_id,
@@ -80,7 +80,7 @@ def add(tx: Tx, project_id: UUID, agent: str | None, part: MemoryPart) -> None:
 
 
 def replace(tx: Tx, project_id: UUID, agent: str | None, parts: Sequence[MemoryPart]) -> None:
-    """Put these parts in the place of all that there are."""
+    """Replace all parts."""
     tx.run(f"DELETE FROM memory_parts WHERE {_DOCUMENT}", project_id=project_id, agent=agent or "")
     for position, part in enumerate(parts):
         tx.run(

@@ -1,4 +1,4 @@
-"""SQL for whether anything has run out of time."""
+"""SQL for the question whether anything has run out of time."""
 
 from hubbub.store.fleet import approvals
 from hubbub.store.tx import Tx

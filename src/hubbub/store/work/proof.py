@@ -1,4 +1,4 @@
-"""SQL for proof: what projects and tasks ask for, and what hooks saw of the work."""
+"""SQL for proof: the demands of projects and tasks, and the hooks' sightings."""
 
 import json
 from collections.abc import Collection
@@ -53,7 +53,7 @@ def put_contract(tx: Tx, new: Contract) -> None:
 
 
 def under_way(tx: Tx, project_id: UUID, agent: str, statuses: Collection[Status]) -> list[Task]:
-    """The tasks of an agent in one of the statuses, which nobody is kept from changing."""
+    """Return the agent's tasks in one of the statuses, without a lock."""
     rows = tx.all(
         f"""SELECT id FROM tasks WHERE project_id = :project_id AND assignee = :agent
             AND status IN ({", ".join(f"'{each}'" for each in sorted(statuses))})""",
@@ -83,5 +83,5 @@ def seen(tx: Tx, project_id: UUID, agent: str, *, since: int, until: int, limit:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop what was seen before then."""
+    """Drop sightings from before then."""
     tx.run("DELETE FROM sightings WHERE at < :before", before=before)

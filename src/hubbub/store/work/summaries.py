@@ -9,7 +9,7 @@ _COLUMNS = "project_id, run, agent, text, version, created_at, updated_at"
 
 
 def put(tx: Tx, project_id: UUID, run: str, agent: str, text: str) -> RunSummary:
-    """Keep the summary of a run in the place of the one it had; its version rises."""
+    """Store the summary of a run in place of the old one; its version rises."""
     row = tx.one(
         f"""INSERT INTO summaries ({_COLUMNS}) VALUES (:project_id, :run, :agent, :text, 1, :now, :now)
             ON CONFLICT (project_id, run) DO UPDATE SET agent = excluded.agent, text = excluded.text,
@@ -35,7 +35,7 @@ def find(tx: Tx, project_id: UUID, run: str) -> RunSummary | None:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[tuple[str, int]]:
-    """The runs that have a summary, with its version, those whose first was saved last first."""
+    """List the runs with a summary, with its version, latest first by their first summary."""
     rows = tx.all(
         """SELECT run, version FROM summaries WHERE project_id = :project_id
            ORDER BY created_at DESC, run DESC""",

@@ -18,12 +18,12 @@ _task = _TABLE.record
 
 
 def _in(statuses: Iterable[Status]) -> str:
-    """A condition written with literals, as the partial indexes are, so that the planner may use them."""
+    """Write the condition with literals, as the partial indexes do, so that the planner may use these."""
     return f"status IN ({', '.join(repr(str(status)) for status in sorted(statuses))})"
 
 
 def _in_passing(statuses: Iterable[Status]) -> str:
-    """The same condition on rows that another index finds: the planner must not take one on status instead."""
+    """Write the same condition for rows that another index finds, so that the planner takes none on status."""
     return _in(statuses).replace("status", "status || ''", 1)
 
 
@@ -36,7 +36,7 @@ def insert(tx: Tx, task: Task) -> None:
 
 
 def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
-    """The task of that id; `lock` it for a change, so that it is still the same when the change comes."""
+    """Return the task of that id; `lock` it for a change, so that it is still the same then."""
     row = tx.one(f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id)
     return _task(row) if row else None
 
@@ -53,8 +53,8 @@ def find_by_number(tx: Tx, project_id: UUID, number: int) -> Task | None:
 def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | None = None) -> Task | None:
     """Apply `events` to the task as it was found, in one compare-and-set.
 
-    None if it is not as it was found any more. Raises `InvalidTransition` if its status does not allow the events.
-    The epoch rises when the task changes hands; `changes` are further columns to set.
+    None if it has changed since. Raises `InvalidTransition` if its status does not allow the events. The epoch rises
+    when the task changes hands; `changes` are further columns to set.
     """
     target = advance(task.status, *events)
     allowed_from, _ = LIFECYCLE[events[0]]
@@ -81,7 +81,7 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
 
 
 def touch(tx: Tx, task_id: UUID) -> Task:
-    """Note that something was said of a task that stays as it is."""
+    """Note a remark on a task that stays as it is."""
     row = tx.one(
         f"UPDATE tasks SET updated_at = :now WHERE id = :id RETURNING {_SELECT}", id=task_id, now=tx.now
     )
@@ -90,7 +90,7 @@ def touch(tx: Tx, task_id: UUID) -> Task:
 
 
 def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
-    """Set the description of a task that is locked."""
+    """Set the description of a locked task."""
     row = tx.one(
         f"""UPDATE tasks SET description = :text, edited_by = :by, updated_at = :now
             WHERE id = :id RETURNING {_SELECT}""",
@@ -116,7 +116,7 @@ def search(
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
-    """Tasks of the project, newest first; `before` is the number to go on from. All `words` occur in the text."""
+    """Return tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them."""
     columns = {"assignee": assignee, "sender": sender, "area": area, "number": number}
     where, found = _narrowed(columns, words)
     values = {"project_id": project_id, "limit": limit, "before": before or sequence_numbers.LAST, **found}
@@ -137,7 +137,7 @@ def number_found(
     columns: Mapping[str, object],
     words: Sequence[str] = (),
 ) -> int:
-    """Return how many tasks of the project `search` would find without a limit."""
+    """Count the tasks of the project that `search` would find without a limit."""
     where, values = _narrowed(columns, words)
     statuses = sorted(status)
     if statuses:
@@ -149,7 +149,7 @@ def number_found(
 
 
 def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
-    """The conditions of a search, and their values: columns that are not None are so, and all words occur."""
+    """Return the conditions of a search, and their values: given columns are equal, and all words occur."""
     where = ["project_id = :project_id"]
     values: dict[str, object] = {name: value for name, value in columns.items() if value is not None}
     where += [f"{name} = :{name}" for name in values]
@@ -160,7 +160,7 @@ def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list
 
 
 def _mentions(name: str) -> str:
-    """A condition: the word of that name occurs in title or description, as written or in small letters."""
+    """Return the condition that the word of that name occurs in title or description, as written or in lower case."""
     return "(" + " OR ".join(
         f"{text} LIKE :{word} ESCAPE '!'"
         for column in ("title", "description")
@@ -169,7 +169,7 @@ def _mentions(name: str) -> str:
 
 
 def _like(word: str) -> str:
-    """The word as a pattern that means nothing but itself, anywhere."""
+    """Escape the word as a pattern that matches itself anywhere."""
     for special in "!%_":
         word = word.replace(special, f"!{special}")
     return f"%{word}%"
@@ -184,7 +184,7 @@ def by_urgency(
     priority: Priority | None = None,
     limit: int,
 ) -> list[Task]:
-    """Tasks in one of the statuses, the most urgent first, then the oldest; each status has its own index range."""
+    """Return tasks in these statuses, the most urgent first, then the oldest; each status has its own index range."""
     where = ["project_id = :project_id", "status = :status"]
     where += ["assignee = :assignee"] if assignee is not None else []
     where += ["priority = :priority"] if priority is not None else []
@@ -229,7 +229,7 @@ def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[
 
 
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
-    """All tasks of a run, or those of one assignee, in the order in which they were made."""
+    """Return all tasks of a run, or those of one assignee, in the order in which they were made."""
     return list(each_of_run(tx, run, assignee=assignee))
 
 
@@ -239,7 +239,7 @@ def each_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> Iterator[Ta
 
 
 def listed_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[ListedTask]:
-    """As `of_run`, with less of each."""
+    """Return the tasks of `of_run` with fewer fields."""
     return [ListedTask._make(row.values()) for row in _of_run(tx, _LISTED, run, assignee)]
 
 
@@ -253,7 +253,7 @@ def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Iterator[Row
 
 
 def note(tx: Tx, task_id: UUID, text: str | None) -> Task:
-    """Keep what was said of a task that stays as it is."""
+    """Store a remark on a task that stays as it is."""
     row = tx.one(f"UPDATE tasks SET note = :note WHERE id = :id RETURNING {_SELECT}", id=task_id, note=text)
     assert row is not None  # tasks are never removed
     return _task(row)
@@ -274,13 +274,13 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 
 def number_of_children(tx: Tx, task: Task) -> int:
-    """Return how many tasks have it for their parent, whatever became of them."""
+    """Count the task's children, whatever became of them."""
     row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)
     return int(row["children"]) if row else 0
 
 
 def children(tx: Tx, task_id: UUID, limit: int) -> list[Task]:
-    """The tasks that have it for their parent, oldest first."""
+    """Return the task's children, oldest first."""
     rows = tx.all(
         f"SELECT {_SELECT} FROM tasks WHERE parent_id = :id ORDER BY number LIMIT :limit",
         id=task_id,
@@ -303,7 +303,7 @@ def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status])
 
 
 def lapsed(tx: Tx, limit: int) -> list[Task]:
-    """Tasks that nobody began in time, longest overdue first; not locked, as names are locked first."""
+    """List tasks that nobody began in time, longest overdue first; not locked, since names are locked first."""
     rows = tx.all(
         f"""SELECT {_SELECT} FROM tasks WHERE {LAPSING} AND expires_at <= :now
             ORDER BY expires_at LIMIT :limit""",

@@ -1,4 +1,4 @@
-"""SQL for what agents have set out to do."""
+"""SQL for agents' to-do lists."""
 
 import json
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from hubbub.store.tx import Tx
 
 
 def put(tx: Tx, todo: TodoList) -> None:
-    """Keep the agent's list, in the place of the one that it had."""
+    """Store the agent's list in place of the old one."""
     tx.run(
         """INSERT INTO todo_lists (project_id, agent, items, updated_at)
            VALUES (:project_id, :agent, :items, :updated_at)

@@ -1,1 +1,1 @@
-"""Snapshots: what a project looks like now, what it looked like at any moment, and what each change makes of that."""
+"""Snapshots: a project as it is now, as it was at any moment, and the effect of each change on its picture."""

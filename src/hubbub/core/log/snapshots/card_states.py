@@ -1,4 +1,4 @@
-"""How an agent and a task stand now: what a card of them is made of, read from the tables."""
+"""Present state of agents and tasks: the contents of their cards, read from the tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ _shown_of = attrgetter(*projection.TASK)
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """An agent as it is in this transaction: how it stands, and its card."""
+    """An agent in this transaction: its facts and its card."""
 
     stands: AgentFacts
     card: Card
 
     @classmethod
     def of(cls, tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Self | None:
-        """The agent of that name, locked for whoever tells of it; None for a name that is not known."""
+        """Return the agent of that name, locked for a caller that records it; None for an unknown name."""
         row = projection.agent(tx, project_id, name, lock=lock)
         if row is None:
             return None
@@ -38,12 +38,12 @@ class KnownAgent:
 
 
 def of_task(tx: Tx, task: Task) -> Card:
-    """The card of a task, for whoever only looks."""
+    """Return the card of a task, for reading only."""
     return of_tasks(tx, [task])[0]
 
 
 def of_tasks(tx: Tx, found: Iterable[Task]) -> list[Card]:
-    """The cards of tasks, for whoever only looks; an agent that holds many of them is looked at once."""
+    """Return the cards of tasks, for reading only; each holder is looked up once."""
     holders: dict[tuple[UUID, str], KnownAgent | None] = {}
     told = []
     for task in found:
@@ -63,7 +63,7 @@ def shown(task: Task) -> dict[str, Any]:
 
 
 def card(tx: Tx, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
-    """The card of a task of which the row has what is shown; its `holder` counts where it is worked on."""
+    """Make the card of a task from its row; the `holder` matters while it is worked on."""
     needs = dependencies.of_task(tx, row["id"]) if row["gated"] else ()
     is_free = row["status"] in (Status.QUEUED, Status.DELIVERED)
     ready_at = projection.ready_at(tx, row["id"]) if needs and is_free else 0

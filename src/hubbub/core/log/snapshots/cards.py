@@ -1,11 +1,11 @@
-"""Cards: what each thing looks like in a picture of its project (`model/log/projection.py`).
+"""Cards: the outside view of each thing in a picture of its project (`model/log/projection.py`).
 
 A card is made by the same function whether something has just happened to the thing or a snapshot is taken of all of
-them. So it holds only what stands in the tables, and nothing that changes by time alone. What agents wrote is cut: a
-card is to be looked at, and whoever wants the whole text asks for it.
+them. So it holds only facts from the tables, and nothing that changes by time alone. Agents' texts are cut: a card is
+for looking at, and the whole text is available elsewhere.
 
-A card says how the thing stands (`model/log/attention.py`): its `state`, why it may `need` a person, and what a person
-who has the right may do to it.
+A card shows the thing's standing (`model/log/attention.py`): its `state`, why it may `need` a person, and the verbs
+that a person with the right may use.
 """
 
 import json
@@ -52,7 +52,7 @@ _SECRETS = Redactor()  # whoever may look at the project reads its pictures, for
 
 
 class CardMaker:
-    """The cards of a noun that has a record: most of their members are the record's fields, in a form for JSON."""
+    """Maker of cards of a noun with a record: most of their members are the record's fields, in a form for JSON."""
 
     def __init__(self, face: CardShape, **forms: Callable[[Any], Any]) -> None:
         self._shown = face.shown
@@ -74,18 +74,18 @@ class CardMaker:
 
 
 def short(text: str | None, length: int) -> str | None:
-    """The beginning of a text, of at most so many characters."""
+    """Return the beginning of a text, of at most so many characters."""
     return text if text is None or len(text) <= length else f"{text[: length - 1]}…"
 
 
 def said(text: str | None) -> str | None:
-    """The beginning of what somebody said, without what looks like a secret; None for nothing."""
+    """Return the beginning of somebody's words, with secrets removed; None for nothing."""
     beginning = text.strip()[: 2 * NOTE] if text else ""  # so that a secret at the edge is known for one
     return short(_SECRETS.text(beginning), NOTE) or None
 
 
 def _question(text: str) -> str | None:
-    """What a person is asked to allow, without what looks like a secret."""
+    """Return the text that a person is asked to allow, with secrets removed."""
     return short(_SECRETS.text(text[: 2 * SHOWN]), SHOWN)
 
 
@@ -103,10 +103,10 @@ def task(
     holder: AgentFacts | None = None,
     ready_at: int | None = 0,
 ) -> Card:
-    """A task, of which `of` has what `projection.TASK` names; `depends_on` is what must be completed before it.
+    """Make the card of a task; `of` has the columns of `projection.TASK`, `depends_on` are the tasks that it needs.
 
-    The `holder` tells how one stands that is worked on, `ready_at` how one does that nobody has taken. There may be
-    thousands in a snapshot, so this is made of what stands in the row, without a detour.
+    The `holder` matters for a task that is worked on, `ready_at` for one that nobody has taken. A snapshot may have
+    thousands, so this uses the row's own columns, without a detour.
     """
     status = of["status"]
     need = attention.need_of_task(
@@ -123,9 +123,9 @@ def task(
 
 
 def agent(row: Mapping[str, Any], stands: AgentFacts, work: Sequence[UUID]) -> AgentCard:
-    """An agent, as `projection.agents` reads it. Its scope is what it has declared, for as long as it is there.
+    """Make the card of an agent, as `projection.agents` reads it. Its scope is the declared one, while it is there.
 
-    It holds the tasks of its `work`, of which it is at the first.
+    It holds the tasks of its `work`, and is at the first of them.
     """
     name, is_live, need = row["name"], stands.is_live, stands.need
     files = _files(_touched(row)) if is_live else None
@@ -153,12 +153,12 @@ def agent(row: Mapping[str, Any], stands: AgentFacts, work: Sequence[UUID]) -> A
 
 
 def machine(of: Machine) -> Card:
-    """A machine. It is online from when the log has told so until it tells that the machine is gone."""
+    """Make the card of a machine. It is online from the activity that says so until the one that says it is gone."""
     return _MACHINE.of(of, MachineCardExtras(labels=list(of.labels)))
 
 
 def approval(of: Approval) -> Card:
-    """A question that waits for a person, or that nobody has answered in time."""
+    """Make the card of a question that waits for a person, or that nobody has answered in time."""
     is_open = of.status is ApprovalStatus.PENDING
     ended_at = of.ended_at or of.expires_at
     need = (
@@ -177,7 +177,7 @@ def approval(of: Approval) -> Card:
 
 
 def lease(of: Lease) -> Card:
-    """Things that somebody holds, or waits for."""
+    """Make the card of a lease, held or waiting."""
     return _LEASE.of(of, {})
 
 
@@ -187,7 +187,7 @@ def account(of: Account) -> Card:
 
 
 def letter(message: Message, row: Delivery) -> LetterCard:
-    """A message that waits for a person in the inbox row `row`."""
+    """Make the card of a message that waits for a person in the inbox row `row`."""
     return {
         "id": str(row.id),
         "need": Need(NeedKind.LETTER, message.created_at).shape(),
@@ -204,7 +204,7 @@ def letter(message: Message, row: Delivery) -> LetterCard:
 
 
 def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str], since: int) -> OverlapCard:
-    """What two agents that are there both declare to work on."""
+    """Make the card of an overlap between the scopes of two present agents."""
     need = Need(NeedKind.CONFLICT, since).shape()
     return {"agents": list(agents), "files": list(files[:FILES]), "areas": list(areas[:FILES]), "need": need}
 
@@ -224,7 +224,7 @@ def stands(row: Mapping[str, Any], work: Iterable[str], *, asks: bool) -> AgentF
 
 
 def _touched(row: Mapping[str, Any]) -> list[str] | None:
-    """What an agent has declared, and what it holds because it edits it."""
+    """List the files that an agent has declared, and those that it holds because it edits them."""
     listed = [*json.loads(row["files"] or "[]"), *json.loads(row["claimed"] or "[]")]
     return list(dict.fromkeys(listed)) if row["files"] or row["claimed"] else None
 

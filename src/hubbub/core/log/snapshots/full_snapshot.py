@@ -27,7 +27,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class SnapshotMoment:
-    """A moment of a project: what had happened up to `position` in the log, and the activities `seen` after it."""
+    """A moment of a project: its `position` in the log, and the activities `seen` after it."""
 
     position: Position
     seen: frozenset[int]
@@ -35,7 +35,7 @@ class SnapshotMoment:
 
 
 def moment(tx: Tx, project_id: UUID) -> SnapshotMoment:
-    """The moment of the project that this transaction sees."""
+    """Return the moment of the project that this transaction sees."""
     position = activity.head(tx)
     return SnapshotMoment(position, activity.visible(tx, project_id, position), tx.now)
 
@@ -43,7 +43,7 @@ def moment(tx: Tx, project_id: UUID) -> SnapshotMoment:
 def nouns(
     tx: Tx, project_id: UUID, *, pressing: bool = False
 ) -> Iterator[tuple[str, Iterable[tuple[str, Card]]]]:
-    """Yield the nouns of the project's picture, each with its cards by key, which are made one after the other.
+    """Yield the nouns of the project's picture, each with its cards by key, made one after the other.
 
     `pressing` leaves out the tasks and agents that cannot need a person now, which are nearly all.
     """
@@ -60,9 +60,9 @@ def nouns(
 
 
 class SnapshotText:
-    """The JSON of the project's picture, piece by piece; `cards` is how many cards were told so far.
+    """The JSON of the project's picture, piece by piece; `cards` counts the cards so far.
 
-    A project may have a hundred thousand of them: they are not all there at once, and no piece keeps other threads
+    A project may have a hundred thousand of them: they never all exist at once, and no piece keeps other threads
     waiting for long.
     """
 
@@ -87,7 +87,7 @@ class SnapshotText:
 
 @dataclass(frozen=True, slots=True)
 class _Hand:
-    """An agent, how it stands, and what it has under way."""
+    """An agent, its facts, and its tasks under way."""
 
     row: Row
     stands: AgentFacts

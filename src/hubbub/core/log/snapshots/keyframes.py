@@ -1,9 +1,9 @@
-"""Keyframes and reels: any moment of a project, made from the last picture that was kept before it.
+"""Keyframes and reels: any moment of a project, made from the last stored picture before it.
 
-A keyframe is kept when as much has happened since the last as that has cards, after 2,000 activities at the soonest,
-and once a day if anything happened. So a moment is never further from one than the picture is large; and however large
-that is, each activity bears the cost of one card. A young project begins with the empty picture; one that is older
-than pictures are begins with the first that was taken. Where the log is cut, it is cut at a keyframe.
+A keyframe is stored when there were as many activities since the last as that has cards, after 2,000 activities at the
+soonest, and once a day if anything happened. So a moment is never further from one than the picture is large; and
+however large that is, each activity bears the cost of one card. A young project begins with the empty picture; one that
+is older than pictures begins with the first that was taken. The log is always cut at a keyframe.
 """
 
 import json
@@ -34,7 +34,7 @@ first = keyframes.first
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """A keyframe, and up to where in the log is told what followed it."""
+    """A keyframe, and the place up to which the log continues it."""
 
     start: Keyframe
     end: Position
@@ -42,18 +42,18 @@ class Replay:
 
 
 def begin(tx: Tx, project_id: UUID) -> None:
-    """Let a project that has just been made begin with the empty picture."""
+    """Begin a new project with the empty picture."""
     packed = keyframes.pack([json.dumps(empty()).encode()])
     keyframes.put(tx, _frame(project_id, SnapshotMoment(START, frozenset(), tx.now), 0, packed))
 
 
 def due(tx: Tx) -> list[UUID]:
-    """The projects of which a keyframe should be kept by now."""
+    """List the projects that are due for a keyframe."""
     return [project_id for project_id in projects.ids(tx) if _is_due(tx, project_id)]
 
 
 def take_keyframe(tx: Tx, project_id: UUID) -> Keyframe:
-    """A keyframe of the project as it is. It takes a while: give it a long read."""
+    """Take a keyframe of the project as it is. It takes a while: give it a long read."""
     taken, text = moment(tx, project_id), SnapshotText(tx, project_id)
     packed = keyframes.pack(text)
     return _frame(project_id, taken, text.cards, packed)
@@ -67,7 +67,7 @@ def keep(tx: Tx, frame: Keyframe) -> None:
 
 
 def replay(tx: Tx, project_id: UUID, until: int | None = None) -> Replay:
-    """What happened up to and including the activity `until`, by default up to now, from the last keyframe before it.
+    """Return the replay up to and including the activity `until`, by default now, from the last keyframe before it.
 
     Raises `NotFound` for an id that is not in the log (any more), or from before the first keyframe.
     """
@@ -82,20 +82,20 @@ def replay(tx: Tx, project_id: UUID, until: int | None = None) -> Replay:
 
 
 def activities(tx: Tx, reel: Replay) -> Iterator[Activity]:
-    """Yield what followed the reel's keyframe, in the order of the log."""
+    """Yield the activities after the reel's keyframe, in the order of the log."""
     return activity.between(tx, reel.start.project_id, reel.start.position, reel.end)
 
 
 def is_lost(tx: Tx, project_id: UUID, place: Position) -> bool:
-    """Whether something that came after a place in the project's log is not there any more, or has no patch."""
+    """Tell whether an activity after a place in the project's log is gone, or has no patch."""
     oldest = keyframes.first(tx, project_id)
     return oldest is not None and place < oldest.position
 
 
 def forget(tx: Tx, keep_for: timedelta) -> bool:
-    """Drop some of what happened longer ago than that; True if there may be more to drop.
+    """Drop some activities older than that; True if there may be more to drop.
 
-    The log is cut at the last keyframe that is as old, so what is kept can be replayed from its beginning.
+    The log is cut at the last keyframe of that age, so the rest can be replayed from its beginning.
     """
     before = tx.now - milliseconds(keep_for)
     return any(_forget(tx, project_id, before) for project_id in projects.ids(tx))

@@ -1,4 +1,4 @@
-"""Which agents' scopes meet: kept two by two, so that a picture of the project has them at once."""
+"""Overlaps of agents' scopes, stored pair by pair, so that a picture of the project has them at once."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from hubbub.store.tx import Tx
 
 
 def renew(tx: Tx, project_id: UUID, agent: str, conflicts: Iterable[AgentConflict]) -> dict[str, Card | None]:
-    """Keep with whom an agent is in conflict from now on; the cards of the pairs that this changes."""
+    """Store the conflicts of one agent; return the cards of the changed pairs."""
     known = {_key(each): each for each in scope_conflicts.of_agent(tx, project_id, agent)}
     return _change(tx, project_id, known, _pairs(agent, conflicts, tx.now))
 
@@ -21,7 +21,7 @@ def renew(tx: Tx, project_id: UUID, agent: str, conflicts: Iterable[AgentConflic
 def renew_all(
     tx: Tx, project_id: UUID, standing: Iterable[tuple[str, Iterable[AgentConflict]]]
 ) -> dict[str, Card | None]:
-    """Keep who is in conflict with whom from now on; the cards of the pairs that this changes."""
+    """Store the conflicts of all agents; return the cards of the changed pairs."""
     known = {_key(each): each for each in scope_conflicts.of_project(tx, project_id)}
     found: dict[str, ConflictPair] = {}
     for agent, conflicts in standing:
@@ -30,7 +30,7 @@ def renew_all(
 
 
 def by_agent(tx: Tx, project_id: UUID) -> dict[str, list[tuple[str, Overlap]]]:
-    """With whom each agent is in conflict, by name, and in what."""
+    """Return the conflicts of each agent, by name: the other agent, and the overlap."""
     found: dict[str, list[tuple[str, Overlap]]] = {}
     for each in scope_conflicts.of_project(tx, project_id):
         found.setdefault(each.one, []).append((each.other, each.common))
@@ -39,7 +39,7 @@ def by_agent(tx: Tx, project_id: UUID) -> dict[str, list[tuple[str, Overlap]]]:
 
 
 def of_project(tx: Tx, project_id: UUID) -> dict[str, Card]:
-    """The cards of all pairs."""
+    """Return the cards of all pairs."""
     return {_key(each): _card(each) for each in scope_conflicts.of_project(tx, project_id)}
 
 
