@@ -10,12 +10,13 @@ from hubbub.model import timestamps
 from hubbub.model.cost.spending import By
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.wrong_words import OneOf
 
 DAY = 86_400_000
 TITLES = ("name", "estimate", "input", "output", "cache read", "cache written", "without a price")
 UNMETERED = "unmetered"
 NOBODY = "(nobody in particular)"
-BY = click.Choice([each.value for each in By])
+BY = OneOf([each.value for each in By])
 
 
 @command(

@@ -57,7 +57,7 @@ class Command(click.Command):
         except HubError as error:
             raise click.ClickException(display.clean(str(error))) from None
         except HubUnreachable as error:
-            raise Unreachable(display.clean(f"{error}; is it running? start it with: hubbub serve")) from None
+            raise Unreachable(display.clean(f"{error}; start one with: hubbub up")) from None
 
     def _require_text(self, ctx: click.Context) -> None:
         """Refuse bytes that are no UTF-8, which Python hands on as halves of surrogate pairs."""

@@ -45,6 +45,11 @@ def fit(text: str, columns: int) -> str:
     return _beginning(text, columns - 1) + ELLIPSIS
 
 
+def fit_screen(text: str, indent: int = 0) -> str:
+    """`text` cut to what a line of the terminal holds beside an indent; whole where it is none."""
+    return fit(text, shutil.get_terminal_size().columns - indent) if sys.stdout.isatty() else text
+
+
 def _beginning(text: str, columns: int) -> str:
     """As much of `text` as so many columns hold."""
     taken, used = [], 0

@@ -7,6 +7,7 @@ from rich.text import Text
 from hubbub.model.log.attention import Needed, NeedKind
 from hubbub.model.log.projection import Card
 from hubbub.terminal import display
+from hubbub.terminal.needs import TITLES
 from hubbub.watch.view_model import ViewModel
 
 GLYPHS = {
@@ -41,16 +42,6 @@ COLOURS = {
     "offline": "#8a939e",
 }
 AMBER, RED, FAINT = "#f2ab3f", "#ff7f76", "#8a939e"
-TITLES = {
-    NeedKind.APPROVAL: "Approval",
-    NeedKind.QUESTION: "Waits for you",
-    NeedKind.LETTER: "Letter to you",
-    NeedKind.EXPIRED: "Nobody answered in time",
-    NeedKind.STALE: "Fell silent at work",
-    NeedKind.CONFLICT: "Same files, two agents",
-    NeedKind.FAILED: "Failed",
-    NeedKind.LATE: "Nobody gets on with it",
-}
 MOST = 200  # characters of others' text on one line
 
 

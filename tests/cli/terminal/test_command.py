@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from hubbub.cli import ENTRIES, hubbub
+from hubbub.cli import ENTRIES, SECTIONS, hubbub
 from tests.cli import in_process, processes
 from tests.cli.processes import RunningHub, plain_environment
 
@@ -80,10 +80,26 @@ def test_refusal_is_code_1(hub: RunningHub) -> None:
     ],
 )
 def test_wrong_usage_is_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """Wrong usage is exit code 2, says what is allowed, and shows no trace."""
+    """Wrong usage is exit code 2, and one sentence says what is allowed."""
     done = processes.hubbub(*arguments, data=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_is_missing_is_told_with_the_usage(tmp_path: Path) -> None:
+    """Where an argument is missing, or one too many, the sentence says how the command is used."""
+    for arguments in (("send", "ada"), ("send", "ada", "hello", "there")):
+        done = processes.hubbub(*arguments, data=tmp_path)
+        assert done.stderr.endswith(" Usage: hubbub send [OPTIONS] TO TEXT\n")
+
+
+def test_help_comes_in_groups(tmp_path: Path) -> None:
+    """The list of commands is in groups, and what people use every day is in the first."""
+    shown = processes.hubbub("--help", data=tmp_path).stdout
+    places = [shown.index(f"\n{title}:\n") for title in SECTIONS]
+    assert places == sorted(places)
+    assert "\n  status " in shown[places[0] : places[1]]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +107,14 @@ def test_wrong_usage_is_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> No
     [
         ("taks", "Did you mean 'tasks' or 'task'?"),
         ("tsks", "Did you mean 'tasks'"),
-        ("stauts", "Did you mean 'doctor'"),
+        ("stauts", "Did you mean 'status'"),
         ("login", "Did you mean 'open'?"),
-        ("status", "Did you mean 'doctor'?"),
+        ("xyzzy", "No such command 'xyzzy'. See: hubbub --help"),
+        ("token xyzzy", "No such command 'xyzzy'. Known: create, list, revoke."),
+        ("tasks --status running", "Did you mean 'working'?"),
+        ("task add x --priority urgent", "Did you mean 'critical'?"),
+        ("completion bsh", "Did you mean 'bash'?"),
+        ("tasks --assgnee ada", "Did you mean '--assignee'?"),
         ("task ad", "Did you mean 'add'?"),
         ("help tasc", "Did you mean 'task'"),
         ("--url http://127.0.0.1:1 agents", "--url comes after the command: hubbub COMMAND --url …"),
@@ -101,10 +122,11 @@ def test_wrong_usage_is_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> No
     ],
 )
 def test_a_slip_is_told_what_was_meant(arguments: str, meant: str) -> None:
-    """A word that is no command, and an option before its command, are refused with what was probably meant."""
+    """A word that is not known, and an option before its command, are refused with what was probably meant."""
     done = CliRunner().invoke(hubbub, arguments.split())
     assert done.exit_code == 2
     assert meant in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_help_and_version_are_commands_too(tmp_path: Path) -> None:

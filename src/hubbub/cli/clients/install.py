@@ -15,6 +15,7 @@ from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.daemons import hub_starter
 from hubbub.terminal import display
 from hubbub.terminal.command import DEFAULT_PROJECT, Choice, chooses_hub, command
+from hubbub.terminal.wrong_words import OneOf
 
 USUAL_HUB = "http://127.0.0.1:{port}"
 
@@ -24,10 +25,10 @@ USUAL_HUB = "http://127.0.0.1:{port}"
     short_help="Make a client of this machine an agent of the hub.",
     example="hubbub install claude-code\nhubbub install codex --as ember --dry-run\nhubbub install codex --uninstall",
 )
-@click.argument("client", type=click.Choice([*CLIENTS]), metavar="CLIENT", required=False)
+@click.argument("client", type=OneOf([*CLIENTS]), metavar="CLIENT", required=False)
 @click.option(
     "--scope",
-    type=click.Choice([USER, PROJECT]),
+    type=OneOf([USER, PROJECT]),
     default=USER,
     show_default=True,
     help="For all that you do, or for the project in the present folder.",

@@ -26,6 +26,7 @@ from hubbub.dialects import names
 from hubbub.model.fleet import call_chain
 from hubbub.terminal.command import Choice, chooses_hub, command
 from hubbub.terminal.credentials import act, has_acted, installed
+from hubbub.terminal.wrong_words import OneOf
 
 FIRST_PATIENCE = timedelta(seconds=1)  # with a hub that nobody has seen yet
 PAUSE = 0.2  # seconds between tries to reach it
@@ -38,7 +39,7 @@ Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  
     always_json=True,
     example="hubbub mcp\nhubbub mcp relay --tools send_message,get_messages\nHUBBUB_PROJECT=shop hubbub mcp commhub",
 )
-@click.argument("dialect", type=click.Choice(names()), required=False)
+@click.argument("dialect", type=OneOf(names()), required=False)
 @click.option("--tools", metavar="NAMES", help="Only these of the dialect's tools, by commas.")
 @click.option("--unread", is_flag=True, help="Tell of unread mail beside the answers.")
 @click.option("--as", "agent", metavar="NAME", help="As the agent of an install: see hubbub install.")

@@ -20,6 +20,7 @@ from hubbub.node.policy import node_policy as policies
 from hubbub.node.policy.node_policy import Policy
 from hubbub.terminal import display
 from hubbub.terminal.command import command
+from hubbub.terminal.wrong_words import OneOf
 from shellgate.decide import decide
 from shellgate.decision import Effect, Mode
 from shellgate.floor import downloads, file_calls, search_omissions
@@ -44,7 +45,7 @@ def gate() -> None:
 @command("check", example=EXAMPLE, always_json=True)
 @click.option("--home", type=FOLDER, help="Whose home it is, in place of yours.")
 @click.option("--workspace", type=FOLDER, help="The working folder, and only root. [default: this one]")
-@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), help="In place of the policy's.")
+@click.option("--mode", type=OneOf([mode.value for mode in Mode]), help="In place of the policy's.")
 @click.option(
     "--policy", "file", type=FILE, help="A policy; without it the shipped one, which is without rules."
 )

@@ -24,6 +24,7 @@ from hubbub.clients.hook.hub_target import Target, data_folder
 from hubbub.model.data_folder import owner_token, running_hub
 from hubbub.model.fleet import call_chain
 from hubbub.terminal import display
+from hubbub.terminal.wrong_words import OneOf
 
 NOT_GRANTED, FAILED, NOT_RUN, NOT_FOUND = 124, 125, 126, 127  # exit codes, as those of `timeout` and `env`
 AT_A_TIME = 20.0  # seconds for which one call waits
@@ -101,7 +102,7 @@ class WithCommand(click.Command):
 @click.option("--no-wait", is_flag=True, help="Do not wait: where something is held, say who holds it.")
 @click.option(
     "--priority",
-    type=click.Choice(PRIORITIES),
+    type=OneOf(PRIORITIES),
     default="medium",
     show_default=True,
     help="Among those who wait.",
@@ -281,7 +282,7 @@ def _target(*, url: str | None, token: str | None, project: str | None, data: st
     url = url or running_hub(folder)
     token = token or (None if is_for_another else owner_token(folder))
     if url is None:
-        raise Refused(f"no hub runs on the data folder {folder}; is it running? start it with: hubbub serve")
+        raise Refused(f"no hub runs on the data folder {folder}; start one with: hubbub up")
     if token is None:
         raise Refused("no token: give --token or HUBBUB_TOKEN")
     target = Target(url=url, token=token, agent="", project=project or None)

@@ -8,8 +8,9 @@ from hubbub.model.log.outbox_items import DeliveryOutcome
 from hubbub.model.log.webhooks import WebhookFormat
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.wrong_words import OneOf
 
-OUTCOMES = click.Choice([str(outcome) for outcome in DeliveryOutcome])
+OUTCOMES = OneOf([str(outcome) for outcome in DeliveryOutcome])
 
 
 @click.group("webhook", cls=Group, short_help="Tell other programs what happens.")
@@ -30,7 +31,7 @@ def webhook() -> None:
 )
 @click.option(
     "--form",
-    type=click.Choice([str(form) for form in WebhookFormat]),
+    type=OneOf([str(form) for form in WebhookFormat]),
     default=str(WebhookFormat.JSON),
     show_default=True,
     help="json is for programs; ntfy sends a sentence to a telephone.",

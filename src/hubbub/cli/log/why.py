@@ -6,8 +6,9 @@ from hubbub.client import Hub, WhyReply, quoted
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.wrong_words import OneOf
 
-KINDS = click.Choice(["task", "agent", "machine", "thing", "file"])
+KINDS = OneOf(["task", "agent", "machine", "thing", "file"])
 
 
 @command(

@@ -8,6 +8,7 @@ from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_hub
+from hubbub.terminal.wrong_words import OneOf
 
 
 @click.group("project", cls=Group, short_help="Create, list and show projects, and divide them into areas.")
@@ -19,7 +20,7 @@ def project() -> None:
 @click.argument("slug")
 @click.option("--name", metavar="N", help="What people call it. [default: the slug]")
 @click.option("--description", metavar="D", help="What it is about.")
-@click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
+@click.option("--conflict-mode", type=OneOf(["off", "warn", "block"]), help="When two touch one file.")
 @click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
 @click.option("--heartbeat-interval", type=int, metavar="S", help="Seconds between signs of life.")
 @click.option(
@@ -39,7 +40,7 @@ def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
 @click.argument("slug")
 @click.option("--name", metavar="N", help="What people call it.")
 @click.option("--description", metavar="D", help="What it is about.")
-@click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
+@click.option("--conflict-mode", type=OneOf(["off", "warn", "block"]), help="When two touch one file.")
 @click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
 @uses_hub
 def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:

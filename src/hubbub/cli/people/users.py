@@ -8,8 +8,9 @@ from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_hub, uses_project
+from hubbub.terminal.wrong_words import OneOf
 
-ROLES = click.Choice(["owner", "admin", "member", "viewer"])
+ROLES = OneOf(["owner", "admin", "member", "viewer"])
 
 
 @click.group("user", cls=Group, short_help="Create, list and invite people, give them passwords.")

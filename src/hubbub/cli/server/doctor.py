@@ -102,7 +102,7 @@ def _folder(data: Path) -> Iterator[CheckResult]:
         yield CheckResult("data folder", False, f"{data} is a file", "choose a folder with --data")
         return
     if not data.is_dir():
-        yield CheckResult("data folder", False, f"{data} does not exist", "hubbub serve makes it")
+        yield CheckResult("data folder", False, f"{data} does not exist", "hubbub up makes it")
         return
     usable = os.access(data, os.R_OK | os.W_OK | os.X_OK)
     yield CheckResult("data folder", usable, str(data), "give yourself the right to read and write it")
@@ -157,7 +157,7 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
         yield CheckResult("lock", True, _holder(choice.data))
     url = choice.url or running_hub(choice.data)
     if url is None:
-        yield CheckResult("hub", False, "none runs on the data folder", "start it with: hubbub serve")
+        yield CheckResult("hub", False, "none runs on the data folder", "start it with: hubbub up")
         return
     token = choice.token or owner_token(choice.data)
     hub = Hub(url, token or "")
@@ -171,7 +171,7 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
         if token:
             yield from _quotas(hub)
     except (HubUnreachable, HubRefused) as error:
-        yield CheckResult("hub", False, str(error), "start it with: hubbub serve")
+        yield CheckResult("hub", False, str(error), "start it with: hubbub up")
     finally:
         hub.close()
 

@@ -5,6 +5,7 @@ from click.shell_completion import get_completion_class
 
 from hubbub.terminal import display
 from hubbub.terminal.command import command
+from hubbub.terminal.wrong_words import OneOf
 
 NAME = "hubbub"
 VARIABLE = "_HUBBUB_COMPLETE"
@@ -15,7 +16,7 @@ VARIABLE = "_HUBBUB_COMPLETE"
     short_help="The script that completes commands in your shell.",
     example='eval "$(hubbub completion bash)"\nhubbub completion fish | source',
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=OneOf(["bash", "zsh", "fish"]))
 def completion(*, shell: str, as_json: bool) -> None:
     """Print the script with which SHELL completes hubbub's commands and options."""
     complete = get_completion_class(shell)

@@ -11,10 +11,21 @@ from hubbub.model.records import Priority
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, text_or_stdin, uses_project
+from hubbub.terminal.wrong_words import OneOf
 
-PRIORITIES = click.Choice([priority.name.lower() for priority in Priority])
+PRIORITIES = OneOf([priority.name.lower() for priority in Priority], elsewhere={"urgent": "critical"})
 MOST = 500  # of one page
-STATUSES = click.Choice([str(status) for status in Status])
+ELSEWHERE = {  # what the dashboard and other programs call them
+    "acked": "accepted",
+    "claimed": "accepted",
+    "running": "working",
+    "in_progress": "working",
+    "waiting": "blocked",
+    "review": "in_review",
+    "done": "completed",
+    "open": "queued",
+}
+STATUSES = OneOf([str(status) for status in Status], elsewhere=ELSEWHERE)
 
 
 def show_line(task: TaskReply, *, as_json: bool) -> None:

@@ -1,0 +1,101 @@
+"""`hubbub status`, which is also `hubbub` alone on a terminal: how things stand, and what to do next."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from hubbub.cli.people.open_dashboard import link
+from hubbub.client import AgentReply, Hub, HubRefused
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.needs import TITLES, about, remedy
+
+MOST = 5  # agents, and needs, that are named; of the others there is the number
+COLUMN = 11
+
+
+@command(
+    "status",
+    short_help="Show the hub, who is online, and what needs you.",
+    example="hubbub status\nhubbub status --json",
+)
+@uses_project
+def status(*, hub: Hub, as_json: bool) -> None:
+    """Show the hub, who is online, what needs you, the dashboard, and the next step.
+
+    `hubbub` alone does the same on a terminal. There the address of the dashboard signs you in: once, within ten
+    minutes.
+    """
+    agents: list[AgentReply] = hub.get("/agents")["agents"]
+    needs: list[dict[str, Any]] = hub.get("/needs")["needs"]
+    facts: dict[str, Any] = {
+        "url": hub.url,
+        "version": hub.health().get("version"),
+        "project": hub.project,
+        "online": [each["name"] for each in agents if each["live"]],
+        "offline": [each["name"] for each in agents if not each["live"]],
+        "needs": needs,
+        "next": _next_step(agents, needs),
+    }
+    if as_json:
+        display.show_json(facts)
+        return
+    where = f", project {hub.project}" if hub.project else ""
+    _line("hub", f"{hub.url}, version {facts['version']}{where}")
+    _line("online", _online(agents))
+    _show_needs(needs)
+    _line("dashboard", _dashboard(hub))
+    _line("next", facts["next"])
+
+
+def _line(title: str, text: str) -> None:
+    display.show(f"{title:{COLUMN}}{text}", lines=False)
+
+
+def _online(agents: Sequence[AgentReply]) -> str:
+    """Who is there and at what, the first of them; and how many are not there."""
+    there = [each for each in agents if each["live"]]
+    away = len(agents) - len(there)
+    if not agents:
+        return "no agent has ever been here"
+    named = ", ".join(f"{each['name']} ({_at(each)})" for each in there[:MOST]) or "nobody"
+    more = f" and {len(there) - MOST} more" if len(there) > MOST else ""
+    return f"{named}{more}" + (f"; {away} offline" if away else "")
+
+
+def _at(agent: AgentReply) -> str:
+    work = agent["work"]
+    return f"{agent['condition']}, #{work['number']}" if work else agent["condition"]
+
+
+def _show_needs(needs: Sequence[dict[str, Any]]) -> None:
+    if not needs:
+        _line("needs you", "nothing")
+        return
+    for index, need in enumerate(needs[:MOST]):
+        text = " ".join(f"{TITLES.get(need['kind'], need['kind'])}: {about(need)}".split())
+        _line("needs you" if index == 0 else "", display.fit_screen(display.clean(text), COLUMN))
+        _line("", f"  {remedy(need)}")
+    if len(needs) > MOST:
+        _line("", f"and {len(needs) - MOST} more: hubbub watch")
+
+
+def _dashboard(hub: Hub) -> str:
+    """The address of the dashboard: on a terminal one that signs a person in."""
+    if not sys.stdout.isatty():
+        return hub.url
+    try:
+        return link(hub)["url"]
+    except HubRefused:  # an agent's token, which nobody signs in with
+        return hub.url
+
+
+def _next_step(agents: Sequence[AgentReply], needs: Sequence[dict[str, Any]]) -> str:
+    """The command that is most likely wanted now."""
+    if needs:
+        return remedy(needs[0])
+    if not agents:
+        return "hubbub install CLIENT, or hubbub work NAME --run COMMAND"
+    if not any(each["live"] for each in agents):
+        return f"start {agents[0]['name']}; hubbub why {agents[0]['name']} says what it waits for"
+    return "hubbub task add TEXT, or hubbub send NAME TEXT"

@@ -1,0 +1,51 @@
+"""What needs a person, in words for a terminal: what it is, what it is about, and the command that sees to it."""
+
+from typing import Any
+
+from hubbub.model.log.attention import NeedKind
+
+TITLES = {
+    NeedKind.APPROVAL: "Approval",
+    NeedKind.QUESTION: "Waits for you",
+    NeedKind.LETTER: "Letter to you",
+    NeedKind.EXPIRED: "Nobody answered in time",
+    NeedKind.STALE: "Fell silent at work",
+    NeedKind.CONFLICT: "Same files, two agents",
+    NeedKind.FAILED: "Failed",
+    NeedKind.LATE: "Nobody gets on with it",
+}
+SHORT = 8  # characters of an approval's id that people type
+
+
+def about(need: dict[str, Any]) -> str:
+    """What a need, as `/needs` tells it, is about; the words of others are in it as they are."""
+    card = need["card"]
+    match need["noun"]:
+        case "approvals":
+            return f"{card['who']}: {card['shown']}"
+        case "letters":
+            return f"{card['sender']}: {card['text']}"
+        case "overlaps":
+            return f"{' and '.join(card['agents'])}: {', '.join(card['files'] or card['areas'])}"
+        case "agents":
+            return f"{card['name']}: {card['doing'] or card['state']}"
+        case _:
+            return f"#{card['number']} {card['title']}"
+
+
+def remedy(need: dict[str, Any]) -> str:
+    """The command by which a person sees to a need."""
+    card, kind = need["card"], need["kind"]
+    match need["noun"]:
+        case "approvals":
+            words = f"approve {card['id'][:SHORT]}" + (" --show" if kind == NeedKind.EXPIRED else "")
+        case "letters":
+            words = f"inbox {card['recipient']}"
+        case "overlaps":
+            words = f"why {card['agents'][0]}"
+        case "agents":
+            words = f"why {card['name']}"
+        case _:
+            verbs = {NeedKind.FAILED: "task retry", NeedKind.QUESTION: "task show"}
+            words = f"{verbs.get(kind, 'why')} {card['number']}"
+    return f"hubbub {words}"

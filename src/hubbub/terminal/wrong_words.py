@@ -1,0 +1,48 @@
+"""What is said of a word that is none of those which are known: the one that was probably meant."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import click
+
+NONE: Mapping[str, str] = {}
+CUTOFF = 0.7  # of likeness
+
+
+def did_you_mean(word: str, known: Iterable[str], elsewhere: Mapping[str, str] = NONE) -> str:
+    """A question with up to two words that were probably meant, the likeliest first; empty if none is like it.
+
+    `elsewhere` says what is known here by another name.
+    """
+    likely = _likely(word.lower(), list(known), elsewhere)
+    return f" Did you mean {' or '.join(map(repr, likely))}?" if likely else ""
+
+
+def _likely(word: str, known: list[str], elsewhere: Mapping[str, str]) -> list[str]:
+    from difflib import get_close_matches
+
+    if word in elsewhere:
+        return [elsewhere[word]]
+    found = get_close_matches(word, [*known, *elsewhere], n=2, cutoff=CUTOFF)
+    return list(dict.fromkeys(elsewhere.get(each, each) for each in found))
+
+
+class OneOf(click.Choice[str]):
+    """One of several words. Another is refused with the one that was probably meant."""
+
+    def __init__(self, words: Collection[str], *, elsewhere: Mapping[str, str] = NONE) -> None:
+        super().__init__(words)
+        self.elsewhere = elsewhere
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        refused = super().get_invalid_choice_message(value, ctx)
+        return refused + did_you_mean(str(value), self.choices, self.elsewhere)
+
+
+def sentence(error: click.UsageError) -> str:
+    """What is wrong, on one line; where something is missing or too much, with how the command is used."""
+    told = " ".join(error.format_message().split())
+    is_of_shape = isinstance(error, click.MissingParameter) or told.startswith("Got unexpected extra")
+    if error.ctx is None or not is_of_shape:
+        return told
+    return f"{told.rstrip('.')}. {' '.join(error.ctx.get_usage().split())}"
