@@ -1,12 +1,16 @@
 """Writing to a terminal: tables that line up in any script, and no text of others that could command it."""
 
 import json
+import os
 import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
 
 GAP = "  "
 LEAST_WIDTH = 8  # of a column that has to give way
@@ -14,6 +18,18 @@ ELLIPSIS = "…"
 
 # Cc control, Cf format (bidirectional overrides, zero-width), Cs half of a surrogate pair, Zl and Zp line breaks.
 HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+RECENT = timedelta(days=7)  # for so long people think of a moment as so long ago
+
+# How something stands, by the word for it: the colours of the dashboard, as far as a terminal has them.
+COLOURS = {
+    **dict.fromkeys(("working", "running", "online"), "blue"),
+    **dict.fromkeys(("blocked", "waiting", "pending", "paused", "high"), "yellow"),
+    **dict.fromkeys(("failed", "error", "stale", "dead", "critical", "dangerous", "BAD"), "red"),
+    **dict.fromkeys(("completed", "approved", "delivered", "held", "ok"), "green"),
+    "in_review": "magenta",
+}
+FAINT = frozenset({"offline", "cancelled", "expired", "withdrawn", "low"})
+STANDING = frozenset({"status", "priority", "outcome"})  # the columns whose words have colours
 JOINER = "\u200d"  # holds emoji and some scripts together, and moves nothing
 
 
@@ -87,17 +103,61 @@ def show_json(value: object) -> None:
     print(clean(text), flush=True)
 
 
-def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows for people: aligned and cut to the terminal's width; tab-separated and whole where it is none."""
+def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "Nothing.") -> None:
+    """Print rows for people: aligned, cut to the terminal's width, without columns in which nothing is; else `empty`.
+
+    Where it is no terminal they are tab-separated and whole.
+    """
     cells = [[_cell(value) for value in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             print("\t".join(row))
         return
+    if not cells:
+        print(empty)
+        return
+    told = [index for index in range(len(titles)) if any(row[index] for row in cells)]
+    titles, cells = [titles[index] for index in told], [[row[index] for index in told] for row in cells]
     widths = _fitting([titles, *cells], shutil.get_terminal_size().columns)
-    for row in [[title.upper() for title in titles], *cells]:
-        padded = (_pad(fit(cell, room), room) for cell, room in zip(row, widths, strict=True))
-        print(GAP.join(padded).rstrip())
+    _show_row([title.upper() for title in titles], widths, [{"bold": True}] * len(titles))
+    for row in cells:
+        styles = [_style(cell) if title in STANDING else {} for title, cell in zip(titles, row, strict=True)]
+        _show_row(row, widths, styles)
+
+
+def _show_row(cells: Sequence[str], widths: Sequence[int], styles: Sequence[dict[str, Any]]) -> None:
+    """Print a row, each cell in its style; what is aligned is what one sees."""
+    fitted = [fit(cell, room) for cell, room in zip(cells, widths, strict=True)]
+    gaps = [" " * (room - width(cell)) + GAP for cell, room in zip(fitted, widths, strict=True)]
+    line, blanks = "", ""
+    for cell, style, gap in zip(fitted, styles, gaps, strict=True):
+        if cell:
+            line += blanks + _styled(cell, style)
+            blanks = ""
+        blanks += gap
+    print(line)
+
+
+def coloured(word: str) -> str:
+    """A word of ours for how something stands, in its colour where people look at it."""
+    return _styled(word, _style(word))
+
+
+def _style(words: str) -> dict[str, Any]:
+    first = words.partition(",")[0]
+    return {"dim": True} if first in FAINT else {"fg": COLOURS[first]} if first in COLOURS else {}
+
+
+def _styled(text: str, style: dict[str, Any]) -> str:
+    """`text` in a style, where it goes to a terminal that has any, and nobody asked for none."""
+    is_plain = not style or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return text if is_plain or not sys.stdout.isatty() else click.style(text, **style)
+
+
+def advise(text: str) -> None:
+    """Tell a person at a terminal, on standard error, what to do with what was printed; programs are not told."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        print(clean(text, lines=True), file=sys.stderr, flush=True)
 
 
 def show_rest(shown: int, total: int, more: str) -> None:
@@ -108,10 +168,6 @@ def show_rest(shown: int, total: int, more: str) -> None:
 
 def _cell(value: object) -> str:
     return "" if value is None else clean(str(value).partition("\n")[0])
-
-
-def _pad(text: str, columns: int) -> str:
-    return text + " " * (columns - width(text))
 
 
 def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
@@ -126,26 +182,32 @@ def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
 
 
 def moment(at: int | None) -> str:
-    """A time in Unix milliseconds as local date and time; empty for None."""
+    """A time in Unix milliseconds as local date and time, on a terminal with the zone; empty for None."""
     if at is None:
         return ""
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    form = "%Y-%m-%d %H:%M:%S" + (" %Z" if sys.stdout.isatty() else "")
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime(form)
 
 
 def brief(at: int | None) -> str:
-    """A moment in as few columns as say it, on a terminal: the time if it was today, else the date."""
-    text = moment(at)
-    day, _, time = text.partition(" ")
-    if not sys.stdout.isatty():
-        return text
-    return time if day == datetime.now(UTC).astimezone().strftime("%Y-%m-%d") else day
+    """A moment in as few columns as say it, on a terminal: how long ago, or in how long, it is; else the date."""
+    if at is None or not sys.stdout.isatty():
+        return moment(at)
+    passed = datetime.now(UTC) - datetime.fromtimestamp(at / 1000, UTC)
+    if abs(passed) > RECENT:
+        return moment(at).partition(" ")[0]
+    return f"{_span(passed)} ago" if passed >= timedelta() else f"in {_span(-passed)}"
 
 
 def age(at: int | None, now: int) -> str:
     """How long ago a moment was, on a terminal: `12 s`, `3 min`, `5 h`, `2 d`; the moment itself where it is none."""
     if at is None or not sys.stdout.isatty():
         return moment(at)
-    seconds = max(0, now - at) // 1000
+    return _span(timedelta(milliseconds=max(0, now - at)))
+
+
+def _span(passed: timedelta) -> str:
+    seconds = passed // timedelta(seconds=1)
     for unit, sign in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= unit:
             return f"{seconds // unit} {sign}"

@@ -1,6 +1,7 @@
 """`hubbub token`: what programs identify themselves by."""
 
 from tests.cli.processes import RunningHub
+from tests.cli.screens import at_terminal
 
 
 def test_tokens(hub: RunningHub) -> None:
@@ -23,3 +24,11 @@ def test_a_token_says_whose_it_is(hub: RunningHub) -> None:
     rows = [line.split("\t")[1:5] for line in hub.run("token", "list").stdout.splitlines()]
     assert [name, "all of theirs", "", ""] in rows
     assert ["ada", hub.project, "member", "owner"] in rows
+
+
+def test_what_to_do_with_a_secret(hub: RunningHub) -> None:
+    """On a terminal it is told what a secret is for; to programs only the secret is printed."""
+    secret, *advice = at_terminal(hub, "token", "create").splitlines()
+    assert secret.startswith("ntok_")
+    assert hub.url in "".join(advice)
+    assert secret not in "".join(advice)

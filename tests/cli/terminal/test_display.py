@@ -53,6 +53,7 @@ def test_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     """On a terminal columns line up, and the widest gives way when there is no room."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
     display.show_table(("name", "doing"), [("指挥室", "x" * 40), ("ada", None)])
     head, wide, narrow = capsys.readouterr().out.splitlines()
     assert head == "NAME    DOING"
@@ -61,14 +62,52 @@ def test_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     assert wide.startswith("指挥室  xxx")
 
 
+def test_columns_without_anything_are_left_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal a column in which nothing is is not shown, and an empty list is a sentence; programs get both."""
+    display.show_table(("name", "machine", "doing"), [("ada", None, "tests")])
+    display.show_table(("name",), [], empty="Nobody.")
+    assert capsys.readouterr().out == "ada\t\ttests\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    display.show_table(("name", "machine", "doing"), [("ada", None, "tests")])
+    display.show_table(("name",), [], empty="Nobody.")
+    assert capsys.readouterr().out == "NAME  DOING\nada   tests\nNobody.\n"
+
+
+def test_colours_tell_how_something_stands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where people look, words for how something stands have colours and columns still line up; NO_COLOR has none."""
+    rows = [("failed", "failed"), ("working, running", "x")]
+    display.show_table(("status", "title"), rows)
+    assert "\x1b" not in capsys.readouterr().out + display.coloured("failed")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert display.coloured("failed") == "\x1b[31mfailed\x1b[0m"
+    display.show_table(("status", "title"), rows)
+    _head, failed, working = capsys.readouterr().out.splitlines()
+    assert failed == "\x1b[31mfailed\x1b[0m            failed"
+    assert working == "\x1b[34mworking, running\x1b[0m  x"
+    for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        with monkeypatch.context() as without:
+            without.setenv(name, value)
+            assert display.coloured("failed") == "failed"
+
+
 def test_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A moment is a date and a time; in a table on a terminal the time alone if it was today, else the date alone."""
-    today, long_ago = time.time_ns() // 1_000_000, 1_000_000_000_000
+    """A moment is a date and a time, on a terminal with the zone; in a table there so long ago, or the date alone."""
+    now, long_ago = time.time_ns() // 1_000_000, 1_000_000_000_000
     assert display.moment(None) == display.brief(None) == ""
     assert display.brief(long_ago) == display.moment(long_ago)
+    assert len(display.moment(long_ago)) == len("2001-09-09 01:46:40")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert display.moment(long_ago)[20:]
     assert display.brief(long_ago) == display.moment(long_ago)[:10] == "2001-09-09"
-    assert display.brief(today) == display.moment(today)[11:]
+    assert display.brief(now - 7_300_000) == "2 h ago"
+    assert display.brief(now + 3 * 86_400_000 + 60_000) == "in 3 d"
 
 
 def test_an_age_is_short_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

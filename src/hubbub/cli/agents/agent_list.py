@@ -4,9 +4,10 @@ from hubbub.client import AgentReply, Hub
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
+NOBODY = "No agent has been here yet. Connect one: hubbub install CLIENT, or hubbub work NAME --run COMMAND"
 TITLES = (
-    *("name", "is", "doing", "unread", "heartbeat", "runtime", "machine"),
-    *("tool", "called", "output", "put out"),
+    *("name", "status", "doing", "unread", "last seen", "runtime", "machine"),
+    *("last tool", "used", "last output", "printed"),
 )
 
 
@@ -22,7 +23,7 @@ def agents(*, hub: Hub, as_json: bool) -> None:
     if as_json:
         display.show_json(found)
     else:
-        display.show_table(TITLES, map(_row, found))
+        display.show_table(TITLES, map(_row, found), empty=NOBODY)
 
 
 def _row(agent: AgentReply) -> tuple[object, ...]:

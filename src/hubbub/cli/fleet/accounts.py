@@ -27,7 +27,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
         display.show_json(found["accounts"])
         return
     rows = [_row(each, found["now"]) for each in found["accounts"]]
-    display.show_table(("account", "status", "limit", "agents"), rows)
+    display.show_table(("account", "status", "limit", "agents"), rows, empty="No accounts.")
 
 
 @command("set", example="hubbub account set max coder-1 coder-2")

@@ -90,11 +90,12 @@ def run(
 def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None:
     """Make a code with which one machine may join the project, once. Prints it, and only that."""
     made = hub.post("/nodes/invites", {"name": name, "expires_in_seconds": int(expires)})
+    joins = f"hubbub node run --join {made['code']}" + (f" --name {name}" if name else "")
     if as_json:
-        named = f" --name {name}" if name else ""
-        display.show_json({**made, "command": f"hubbub node run --join {made['code']}{named}"})
+        display.show_json({**made, "command": joins})
     else:
         display.show(made["code"])
+        display.advise(f"Shown only now. On the other machine: {joins}")
 
 
 @command("list", example="hubbub node list")
@@ -117,7 +118,11 @@ def list_(*, hub: Hub, as_json: bool) -> None:
         )
         for each in found
     ]
-    display.show_table(("name", "status", "platform", "sandbox", "agent", "labels", "seen"), rows)
+    display.show_table(
+        ("name", "status", "platform", "sandbox", "agent", "labels", "seen"),
+        rows,
+        empty="No machines. Add one: hubbub node invite",
+    )
 
 
 @command("remove", example="hubbub node remove web1")

@@ -39,7 +39,8 @@ def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
         )
         for each in sorted(answer["leases"], key=lambda each: each["status"])
     ]
-    display.show_table(("id", "things", "status", "holder", "on", "for", "purpose"), rows)
+    titles = ("id", "things", "status", "holder", "on", "for", "purpose")
+    display.show_table(titles, rows, empty="Nobody holds anything.")
 
 
 @command("release", example="hubbub lease release 019c2f3e-8a51-7d10-9d2c-3f4a5b6c7d8e")

@@ -45,6 +45,9 @@ def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, as_json: 
         display.show_json(made)
     else:
         display.show(made["secret"])
+        display.advise(
+            "Shown only now. With it the receiver checks the header Hubbub-Signature of what it is sent."
+        )
 
 
 @command("list", example="hubbub webhook list")
@@ -66,7 +69,11 @@ def list_(*, hub: Hub, as_json: bool) -> None:
         )
         for each in found
     ]
-    display.show_table(("id", "address", "events", "by", "added", "form"), rows)
+    display.show_table(
+        ("id", "address", "events", "by", "added", "form"),
+        rows,
+        empty="No webhooks. Add one: hubbub webhook add URL",
+    )
 
 
 @command("remove", example="hubbub webhook remove 0199a7c4-…")
@@ -106,7 +113,9 @@ def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> N
         )
         for each in found
     ]
-    display.show_table(("id", "outcome", "to", "what", "tries", "put", "next", "reason"), rows)
+    display.show_table(
+        ("id", "outcome", "to", "what", "tries", "put", "next", "reason"), rows, empty="No deliveries."
+    )
 
 
 @command("retry", example="hubbub webhook retry 0199a7c4-…")

@@ -60,7 +60,7 @@ def inbox(*, hub: Hub, name: str, ack: bool, dead: bool, limit: int, as_json: bo
     if as_json:
         display.show_json(letters)
     else:
-        _show(letters)
+        _show(letters, name)
         if len(letters) == limit and name != HUB:
             display.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
     if ack:
@@ -82,15 +82,16 @@ def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         )
         for each in letters
     ]
-    display.show_table(("letter", "to", "sent", "why"), rows)
+    display.show_table(("letter", "to", "sent", "why"), rows, empty="All of it was read, or may still be.")
 
 
-def _show(letters: list[LetterReply]) -> None:
+def _show(letters: list[LetterReply], name: str) -> None:
     rows = [
         (each["kind"], each["priority"], each["sender"], display.brief(each["stored_at"]), each["text"])
         for each in letters
     ]
-    display.show_table(("kind", "priority", "from", "came", "text"), rows)
+    empty = f"Nothing waits for {'you' if name == HUB else display.clean(name)}."
+    display.show_table(("kind", "priority", "from", "came", "text"), rows, empty=empty)
 
 
 @command(

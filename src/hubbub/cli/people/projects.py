@@ -130,7 +130,9 @@ def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json
         display.show_json(found)
     else:
         rows = [(each["agent"], each["granted_by"], display.brief(each["granted_at"])) for each in found]
-        display.show_table(("agent", "made so by", "since"), rows)
+        display.show_table(
+            ("agent", "made so by", "since"), rows, empty="None: each agent steers its own tasks."
+        )
 
 
 def _path(slug: str) -> str:

@@ -54,6 +54,8 @@ def create(
         display.show_json(made)
     else:
         display.show(made["secret"])
+        display.advise(f"Shown only now. For a program: export HUBBUB_URL={hub.url} HUBBUB_TOKEN=…")
+        display.advise(f"For a client of MCP: {hub.url}/mcp with the header  Authorization: Bearer …")
 
 
 @command("list", example="hubbub token list")

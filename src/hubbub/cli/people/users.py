@@ -1,5 +1,6 @@
 """`hubbub user`: the people of the hub."""
 
+import shlex
 import sys
 
 import click
@@ -29,6 +30,10 @@ def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
         display.show_json(made)
     else:
         display.show(made["token"])
+        display.advise(
+            f"The token of {name}, shown only now. In their shell: export HUBBUB_URL={hub.url} HUBBUB_TOKEN=…"
+        )
+        display.advise(f"A link to the dashboard for them: hubbub open --user {shlex.quote(name)} --print")
 
 
 @command("list", example="hubbub user list")
@@ -62,6 +67,7 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
         display.show_json(made)
     else:
         display.show(made["code"])
+        display.advise(f"Shown only now; it lets one person register at {hub.url} within a week.")
 
 
 @command("password", example="hubbub user password\nhubbub user password ada")

@@ -82,9 +82,8 @@ def doctor(*, choice: Choice, wake: str | None, timeout: float, as_json: bool) -
     else:
         for each in findings:
             advice = f"; {each.do}" if each.do else ""
-            display.show(
-                f"{'ok  ' if each.well else 'BAD '} {each.subject}: {each.found}{advice}", lines=False
-            )
+            mark = display.coloured("ok") + "  " if each.well else display.coloured("BAD") + " "
+            print(f"{mark} {display.clean(f'{each.subject}: {each.found}{advice}')}", flush=True)
     if not all(each.well for each in findings):
         click.get_current_context().exit(REFUSED)
 
@@ -218,7 +217,7 @@ def _quota(token: dict[str, Any]) -> CheckResult | None:
     advice = [MORE[quota] for quota, _most in near]
     if use["refused_at"] is not None:
         counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
-        since, last = display.brief(use["refused_since"]), display.brief(use["refused_at"])
+        since, last = display.moment(use["refused_since"]), display.moment(use["refused_at"])
         told.insert(0, f"calls were refused since {since} ({counts}), last {last}")
         advice = ["look for a loop in what uses it, or allow more by HUBBUB_TOKEN_…"]
     if not told:

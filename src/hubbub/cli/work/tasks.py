@@ -38,7 +38,8 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
             holder += ", waits for others"
         elif task["status"] == Status.QUEUED and not holder:
             holder = ", free to claim"
-        display.show(f"#{task['number']} {task['status']}{holder}: {task['title']}")
+        rest = display.clean(f"{holder}: {task['title']}", lines=True)
+        print(f"#{task['number']} {display.coloured(task['status'])}{rest}", flush=True)
 
 
 @command(
@@ -76,7 +77,7 @@ def tasks(
         )
         for each in found
     ]
-    display.show_table(("task", "status", "priority", "from", "to", "sent", "title"), rows)
+    display.show_table(("task", "status", "priority", "from", "to", "sent", "title"), rows, empty="No tasks.")
     display.show_rest(len(found), len(found) if is_all else page["total"], "all of them with --all")
 
 
