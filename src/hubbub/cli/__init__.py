@@ -138,7 +138,7 @@ SECTIONS = {
         ),
         "agents": CommandEntry("hubbub.cli.agents.agent_list", "Who is here, and what they do."),
         "tasks": CommandEntry("hubbub.cli.work.tasks", "List tasks, newest first."),
-        "task": CommandEntry("hubbub.cli.work.tasks", "Add, show, cancel, retry or reassign a task."),
+        "task": CommandEntry("hubbub.cli.work.tasks", "Add, show, answer, complete or steer a task."),
         "send": CommandEntry("hubbub.cli.mail.messages", "Send a message, or a task."),
         "inbox": CommandEntry("hubbub.cli.mail.messages", "What waits for an agent."),
         "wait": CommandEntry("hubbub.cli.mail.messages", "Wait until something comes for an agent."),

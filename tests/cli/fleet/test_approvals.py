@@ -1,6 +1,7 @@
 """`hubbub approve` and `hubbub deny`: a person's answer, without a terminal."""
 
 import re
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from hubbub.cli.fleet.approver_signatures import PARTS
 from hubbub.model.fleet.approval_signatures import statement
 from hubbub.node.policy.approver_keys import sign
 from tests.cli.processes import RunningHub
-from tests.cli.screens import at_terminal
+from tests.cli.screens import at_terminal, on_screen
 from tests.serve.rest.fleet.desk_requests import asking, for_agent
 
 DIGEST = "0123456789abcdef" * 4
@@ -64,7 +65,12 @@ def test_what_was_answered_says_by_whom_and_when(hub: RunningHub) -> None:
         rf"{first['id'][:8]}: execute_command for ada, approved by owner .* ago\n  {ASKED}\n", shown
     )
     assert hub.json("approve", first["id"], "--show")["answered_by"] == "owner"
-    assert hub.run("approve", "--show").returncode == 2
+    assert hub.run("approve", "show", first["id"][:13]).stdout[:8] == shown[:8]
+    assert [hub.run("approve", *words).returncode for words in (["--show"], ["show"], ["a", "b"])] == [
+        2,
+        2,
+        2,
+    ]
 
 
 def test_what_nobody_answered_is_still_told(hub: RunningHub) -> None:
@@ -82,13 +88,29 @@ def test_all_of_a_question_is_shown(hub: RunningHub) -> None:
     """At a terminal every word of it stands there, wrapped and not cut, with the time that is left."""
     words = " ".join(f"word{number}" for number in range(60)) + "x" * 300
     asked = ask(hub, shown=words, reason="because " * 40 + "of that")
-    screen = at_terminal(hub, "approve")
+    screen = at_terminal(hub, "approve", "show", asked["id"][:8])
     assert re.search(rf"{asked['id'][:8]}: execute_command for ada, \d+ seconds left\s+{ASKED}", screen)
     lines = [line.removeprefix("  ") for line in screen.splitlines()]
     assert words.replace(" ", "") in "".join(lines).replace(" ", "")
     assert screen.count("because") == 40
     assert "…" not in screen
     assert max(map(len, screen.splitlines())) <= 80
+
+
+def test_questions_are_answered_one_by_one(hub: RunningHub) -> None:
+    """At a terminal each question that waits is shown and takes y or n, or s to leave it; an empty list says so."""
+    asked = (ask(hub, shown=words) for words in ("git push", "git fetch", "git gc"))
+    first, second, third = sorted(asked, key=itemgetter("created_at", "id"))
+    with on_screen(hub, "approve") as screen:
+        for question, key in ((first, "y"), (second, "s"), (third, "n")):
+            screen.until(question["shown"])
+            screen.until("yes or no? [y/n/s, ")
+            screen.type(key)
+        screen.rest()
+    found = {each["id"]: each["status"] for each in hub.client().get("/approvals")["approvals"]}
+    assert found == {first["id"]: "approved", second["id"]: "pending", third["id"]: "denied"}
+    hub.run("deny", second["id"])
+    assert at_terminal(hub, "approve") == "Nothing waits for you.\n"
 
 
 def test_a_yes_is_signed_with_the_persons_key(hub: RunningHub, tmp_path: Path) -> None:

@@ -49,3 +49,33 @@ def test_interrupt_ends_following(hub: RunningHub) -> None:
     process.send_signal(signal.SIGINT)
     _out, error = process.communicate()
     assert (process.returncode, error) == (0, "")
+
+
+def test_the_log_of_one_task_or_agent(hub: RunningHub) -> None:
+    """With --task or --agent the log shows only what concerns that one, be it past or to come."""
+    hub.meet("ada", "bob")
+    hub.send("ada", "one")
+    hub.send("bob", "two")
+    of_task = [
+        json.loads(line)["detail"]["number"]
+        for line in hub.run("log", "--task", "2", "--json").stdout.splitlines()
+    ]
+    assert of_task == [2]
+    of_agent = [
+        json.loads(line)["agent"] for line in hub.run("log", "--agent", "bob", "--json").stdout.splitlines()
+    ]
+    assert set(of_agent) == {"bob"}
+    process = subprocess.Popen(
+        [*PROGRAM, "log", "--follow", "--task", "2", "--limit", "1", "--json"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["kind"] == "task.sent"
+    for number in (1, 2):
+        hub.client().step(str(number), "cancel")
+    told = json.loads(process.stdout.readline())
+    assert (told["kind"], told["detail"]["number"]) == ("task.cancelled", 2)
+    process.terminate()
+    process.communicate()

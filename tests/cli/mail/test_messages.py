@@ -117,3 +117,27 @@ def test_what_nobody_came_to_read(hub: RunningHub) -> None:
     assert "its time was over" in hub.run("inbox", "hub", "--dead").stdout
     assert hub.run("inbox", "ghost", "--dead").stdout == ""
     assert hub.run("inbox", "hub", "--dead", "--ack").returncode == 2
+
+
+def test_everyone_is_written_to(hub: RunningHub) -> None:
+    """What is sent to everyone lies in the inbox of each agent that was ever here, also of those who are away now."""
+    client = hub.client()
+    assert hub.run("send", "everyone", "hello?").stdout == "sent to nobody: no agent was ever here\n"
+    for name in ("ada", "bob"):
+        client.put(f"/agents/{name}/presence", {"instance": "1", "take": True})
+    client.delete("/agents/bob/presence", instance="1")
+    hub.meet("cyd")
+    assert hub.run("send", "everyone", "no deploys today").stdout == "sent to 2 agents: ada, bob\n"
+    assert [each["text"] for each in hub.json("inbox", "bob")] == ["no deploys today"]
+    assert hub.run("send", "everyone", "do it", "--task").returncode == 2
+
+
+def test_an_inbox_without_a_name_is_ones_own(hub: RunningHub) -> None:
+    """Without a name a person reads what is to people or to them, the more urgent first; an agent what is to it."""
+    hub.meet("ada", "owner")
+    secret = hub.secret("token", "create", "--agent", "ada")
+    for to in ("hub", "owner", "ada"):
+        hub.client().post("/messages", {"to": to, "text": f"for {to}", "sender": "ada"})
+    assert [each["text"] for each in hub.json("inbox", "--ack")] == ["for hub", "for owner"]
+    assert hub.json("inbox") == []
+    assert [each["text"] for each in hub.json("inbox", "--token", secret)] == ["for ada"]

@@ -32,3 +32,4 @@ def test_what_to_do_with_a_secret(hub: RunningHub) -> None:
     assert secret.startswith("ntok_")
     assert hub.url in "".join(advice)
     assert secret not in "".join(advice)
+    assert hub.run("token", "create").stderr == ""

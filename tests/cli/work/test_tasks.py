@@ -112,3 +112,35 @@ def test_a_list_says_that_there_is_more(hub: RunningHub) -> None:
     assert hub.run("inbox", "ada").stderr == ""
     assert hub.run("log", "--limit", "2").stderr == "the last 2; more with --limit\n"
     assert hub.run("log").stderr == ""
+
+
+def test_what_people_do_with_a_task(hub: RunningHub) -> None:
+    """People comment on a task, answer who is blocked, so that the task goes on, and say that it is done."""
+    hub.meet("ada")
+    hub.send("ada", "Mend the gate")
+    client = hub.client()
+    client.post("/tasks/1/start", {"by": "ada"})
+    client.post("/tasks/1/block", {"by": "ada", "reason": "which wood?"})
+    assert hub.run("task", "comment", "1", "mind the dog").stdout == "sent to ada\n"
+    assert hub.run("task", "answer", "1", "oak").stdout == "#1 working, with ada: Mend the gate\n"
+    assert [each["text"] for each in hub.json("inbox", "ada") if each["kind"] != "task"][:2] == [
+        "mind the dog",
+        "oak",
+    ]
+    assert (
+        hub.run("task", "complete", "1", "done by hand").stdout == "#1 completed, with ada: Mend the gate\n"
+    )
+    assert hub.json("task", "show", "1")["task"]["result"] == "done by hand"
+
+
+def test_ones_own_tasks(hub: RunningHub) -> None:
+    """With --mine people see what they gave, and an agent what it has; `task list` is `tasks`."""
+    hub.meet("ada", "bob")
+    secret = hub.secret("token", "create", "--agent", "ada")
+    hub.send("ada", "from people")
+    hub.send("bob", "from ada", sender="ada")
+    assert [each["title"] for each in hub.json("tasks", "--mine")] == ["from people"]
+    assert [each["title"] for each in hub.json("task", "list", "--mine", "--token", secret)] == [
+        "from people"
+    ]
+    assert hub.json("task", "list") == hub.json("tasks")

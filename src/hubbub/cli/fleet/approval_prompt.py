@@ -10,7 +10,7 @@ import termios
 import threading
 import time
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,10 +25,16 @@ from hubbub.terminal import display
 
 TICK = 0.25  # seconds in which the time that is left is shown anew
 ASKED, PENDING = "approval.asked", "pending"
-YES, NO = b"y", b"n"
+ANSWERING: Mapping[bytes, bool | None] = {b"y": True, b"n": False}
+SKIPPING = {**ANSWERING, b"s": None, b"\r": None, b"\n": None}
 
 Event = dict[str, Any] | None  # a line of the log; None when the order has come to its end
 T = TypeVar("T")
+
+
+def answer_here(hub: Hub, approval: Approval) -> None:
+    """Have the person at the terminal answer a question that they see already; or leave it as it is."""
+    _Waiting(hub).settle(approval, may_skip=True)
 
 
 def with_prompts(hub: Hub, order: Callable[[], T], is_ours: Callable[[Approval], bool]) -> T:
@@ -77,7 +83,11 @@ class _Waiting:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             _say(f"its machine asks first: answer by: hubbub approve {approval['id'][: approvals.SHORT]}")
             return
-        says_yes = self._answered(approval)
+        self.settle(approval)
+
+    def settle(self, approval: Approval, *, may_skip: bool = False) -> None:
+        """Have the person answer a question that they see."""
+        says_yes = self._answered(approval, SKIPPING if may_skip else ANSWERING)
         if says_yes is None:
             return
         try:
@@ -85,23 +95,26 @@ class _Waiting:
         except HubRefused as error:
             _say(str(error))
 
-    def _answered(self, approval: Approval) -> bool | None:
-        """Return the text that the person types; None if the question is answered elsewhere, or its time is over."""
+    def _answered(self, approval: Approval, keys: Mapping[bytes, bool | None]) -> bool | None:
+        """Return what the person says; None if nothing, the question is answered elsewhere, or its time is over."""
         over = time.monotonic() + (approval["expires_at"] - approval["now"]) / 1000
         with _keys() as typed:
-            is_yes = self._typed(typed, over, "yes or no?")
+            is_yes = self._typed(typed, over, "yes or no?", keys)
             if is_yes and approval["dangerous"]:
-                is_yes = self._typed(typed, over, "it is marked dangerous: y once more?")
+                is_yes = self._typed(typed, over, "it is marked dangerous: y once more?", keys)
         return is_yes
 
-    def _typed(self, typed: Callable[[], bytes], over: float, question: str) -> bool | None:
+    def _typed(
+        self, typed: Callable[[], bytes], over: float, question: str, keys: Mapping[bytes, bool | None]
+    ) -> bool | None:
+        offered = "/".join(key.decode() for key in keys if key.isalpha())
         while (left := over - time.monotonic()) > 0:
-            shown = f"\r{question} [y/n, {duration_text(int(left * 1000))} left] \x1b[K"
+            shown = f"\r{question} [{offered}, {duration_text(int(left * 1000))} left] \x1b[K"
             print(shown, end="", file=sys.stderr, flush=True)
             key = typed().lower()
-            if key in (YES, NO) or self._is_settled():
-                print(key.decode(errors="replace"), file=sys.stderr)
-                return key == YES if key in (YES, NO) else None
+            if key in keys or self._is_settled():
+                print(key.decode(errors="replace").strip(), file=sys.stderr)
+                return keys.get(key)
         print(file=sys.stderr)
         return None
 

@@ -17,6 +17,7 @@ from hubbub.terminal.command import command, uses_hub
 
 Approval = dict[str, Any]
 
+SHOW = "show"
 SHORT = 8  # characters of an id that people type
 INDENT = "  "
 
@@ -24,10 +25,10 @@ INDENT = "  "
 @command(
     "approve",
     short_help="Let a call go on, or list what waits for a person's answer.",
-    example="hubbub approve\nhubbub approve 3f8a --show\nhubbub approve 3f8a",
+    example="hubbub approve\nhubbub approve show 3f8a\nhubbub approve 3f8a",
 )
-@click.argument("approval_id", metavar="[ID]", required=False)
-@click.option("--show", "only_shows", is_flag=True, help="Only show the call ID, whole.")
+@click.argument("words", metavar="[[show] ID]", nargs=-1)
+@click.option("--show", "shows", is_flag=True, help="Only show the call ID, whole, as the word show does.")
 @click.option(
     "--key",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -35,19 +36,29 @@ INDENT = "  "
     help="The key to sign it with. [default: that of hubbub node approver, if you have made one]",
 )
 @uses_hub
-def approve(*, hub: Hub, approval_id: str | None, only_shows: bool, key: Path | None, as_json: bool) -> None:
-    """Let the call ID go on; without ID, list what waits for an answer. The beginning of an id is enough.
+def approve(*, hub: Hub, words: tuple[str, ...], shows: bool, key: Path | None, as_json: bool) -> None:
+    """Let the call ID go on; without ID, list what waits for an answer, and at a terminal ask for each.
 
-    Only a person's token (utok_) may do so.
+    The beginning of an id is enough. Only a person's token (utok_) may do so.
     """
-    if approval_id is None and only_shows:
-        raise click.UsageError("say which call to show: its id, or the beginning of that")
+    approval_id, only_shows = _meant(words, shows=shows)
     if approval_id is None:
         _list(hub, as_json=as_json)
     elif only_shows:
         _show(find(hub, _whole(hub, approval_id)), as_json=as_json)
     else:
         _tell(answer(hub, _whole(hub, approval_id), approved=True, key=key), as_json=as_json)
+
+
+def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
+    """Which call is meant, if one is, and whether it is only to be shown."""
+    only_shows = shows or words[:1] == (SHOW,)
+    ids = words[1:] if words[:1] == (SHOW,) else words
+    if len(ids) > 1:
+        raise click.UsageError("one call at a time: hubbub approve ID")
+    if only_shows and not ids:
+        raise click.UsageError("say which call to show: its id, or the beginning of that")
+    return (ids[0] if ids else None), only_shows
 
 
 @command("deny", short_help="Say no to a call that waits for a person's answer.", example="hubbub deny 3f8a")
@@ -136,13 +147,25 @@ def _list(hub: Hub, *, as_json: bool) -> None:
         display.show_json(pending)
         return
     if sys.stdout.isatty():
-        for each in pending:
-            print("\n".join(described(each)), end="\n\n")
+        _go_through(hub, pending)
     else:
         display.show_table((), map(_row, pending))
     for each in found:
         if each not in pending:
             click.echo("\n".join(described(each)), err=True)
+
+
+def _go_through(hub: Hub, pending: Sequence[Approval]) -> None:
+    """Show people each question, and have them answer it if they sit at the terminal."""
+    from hubbub.cli.fleet.approval_prompt import answer_here
+
+    if not pending:
+        print("Nothing waits for you.")
+    for each in pending:
+        print("\n".join(described(each)), flush=True)
+        if sys.stdin.isatty():
+            answer_here(hub, each)
+        print()
 
 
 def _show(approval: Approval, *, as_json: bool) -> None:

@@ -1,43 +1,54 @@
 """`hubbub log`: the activity log, past and live."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 
 import click
 
 from hubbub.client import ActivityReply, Hub, HubUnreachable
 from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 
 MOST = 500  # of one page
 PAUSE = 1.0  # seconds between tries to reach a hub that went away
 
 
-@command("log", short_help="What happened, and what happens.", example="hubbub log --limit 20 --follow")
+@command(
+    "log",
+    short_help="What happened, and what happens.",
+    example="hubbub log --limit 20 --follow\nhubbub log --task 7",
+)
 @click.option("--follow", is_flag=True, help="Go on with what happens from now on, until interrupted.")
 @click.option(
     "--limit", type=click.IntRange(0, 500), default=50, show_default=True, help="How much of the past."
 )
+@click.option("--task", metavar="ID", help="Only what concerns this task.")
+@click.option("--agent", metavar="A", shell_complete=agents, help="Only what concerns this agent.")
 @uses_project
-def log(*, hub: Hub, follow: bool, limit: int, as_json: bool) -> None:
+def log(*, hub: Hub, follow: bool, limit: int, task: str | None, agent: str | None, as_json: bool) -> None:
     """Show what happened in the project, oldest first."""
-    past: list[ActivityReply] = hub.get("/activity", limit=min(limit + 1, MOST))["activity"]
+    about = {"task": hub.task(task)["id"] if task is not None else None, "agent": agent}
+    past: list[ActivityReply] = hub.get("/activity", **about, limit=min(limit + 1, MOST))["activity"]
     if 0 < limit < len(past) and not as_json:
         click.echo(f"the last {limit}; more with --limit", err=True)
     for each in reversed(past[:limit]):
         _show(each, as_json=as_json)
     if follow:
         with suppress(KeyboardInterrupt):  # that is how it ends
-            _follow(hub, str(past[0]["id"]) if past else "0", as_json=as_json)
+            _follow(hub, str(past[0]["id"]) if past else "0", about, as_json=as_json)
 
 
-def _follow(hub: Hub, after: str, *, as_json: bool) -> None:
-    """Show what happens, and after a lost connection what was missed."""
+def _follow(hub: Hub, after: str, about: Mapping[str, str | None], *, as_json: bool) -> None:
+    """Show what happens, and after a lost connection what was missed; only what is about that task and that agent."""
+    task, agent = about["task"], about["agent"]
     while True:
         try:
             for frame in hub.follow(after=after):
                 after = frame.id or after
-                _show(frame.data, as_json=as_json)  # type: ignore[arg-type]  # a frame is an activity
+                if task in (None, frame.data["task_id"]) and agent in (None, frame.data["agent"]):
+                    _show(frame.data, as_json=as_json)  # type: ignore[arg-type]  # a frame is an activity
         except HubUnreachable as error:
             click.echo(display.clean(f"{error}; waiting for it"), err=True)
             time.sleep(PAUSE)

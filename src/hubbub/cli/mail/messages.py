@@ -6,25 +6,33 @@ from typing import Any
 
 import click
 
-from hubbub.cli.work.tasks import show_line
+from hubbub.cli.work.tasks import PRIORITIES, show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
 from hubbub.model.people.rights import HUB
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import TIMED_OUT, Seconds, command, text_or_stdin, uses_project
 
+EVERYONE = "everyone"  # the receiver of a broadcast
 PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was waited on
 
 
 @command(
-    "send", short_help="Send a message, or a task.", example="hubbub send coder-1 'The build is green again'"
+    "send",
+    short_help="Send a message, or a task.",
+    example="hubbub send coder-1 'The build is green again'\nhubbub send everyone 'No deploys before noon'",
 )
 @click.argument("to", shell_complete=agents)
 @click.argument("text", callback=text_or_stdin)
 @click.option("--task", "is_task", is_flag=True, help="As a task, which is to be done.")
 @uses_project
 def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
-    """Send TEXT to the agent TO; `-` sends what comes on standard input."""
+    """Send TEXT to the agent TO, or to `everyone` who was ever here; `-` sends what comes on standard input."""
+    if to == EVERYONE:
+        if is_task:
+            raise click.UsageError("a task is for one agent, or for whoever claims it: hubbub task add TEXT")
+        _send_everyone(hub, text, as_json=as_json)
+        return
     noun = "task" if is_task else "message"
     answer = hub.post(f"/{noun}s", {"to": to, "text": text})
     sent, delivery = answer[noun], answer["delivery"]
@@ -39,34 +47,64 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
         display.show(f"{delivery['status']}. {delivery['note']}")
 
 
+def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
+    sent = hub.post("/broadcasts", {"text": text, "away": True})
+    if as_json:
+        display.show_json(sent)
+        return
+    names = sent["recipients"]
+    number = "1 agent" if len(names) == 1 else f"{len(names)} agents"
+    display.show(
+        f"sent to {number}: {', '.join(names)}" if names else "sent to nobody: no agent was ever here"
+    )
+
+
 @command(
     "inbox",
     short_help="What waits for an agent.",
-    example="hubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
+    example="hubbub inbox\nhubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
 )
-@click.argument("name", shell_complete=agents)
+@click.argument("name", shell_complete=agents, required=False)
 @click.option("--ack", is_flag=True, help="Acknowledge what was shown; tasks are so accepted.")
 @click.option("--dead", is_flag=True, help="Instead, of what NAME sent, what nobody came to read.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
 @uses_project
-def inbox(*, hub: Hub, name: str, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
-    """Show what waits for the agent NAME, most urgent first. NAME is `hub` for people."""
+def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
+    """Show what waits for the agent NAME, most urgent first; without NAME, what waits for you.
+
+    NAME is `hub` for what is addressed to people, whoever they are.
+    """
     if dead and ack:
         raise click.UsageError("--dead shows what others have not read; there is nothing to acknowledge")
+    names = _own_names(hub) if name is None else [name]
     if dead:
-        _show_dead(hub.get("/dead-letters", sender=name, limit=limit)["letters"], as_json=as_json)
+        _show_dead(hub.get("/dead-letters", sender=names[0], limit=limit)["letters"], as_json=as_json)
         return
-    letters = hub.inbox(name, limit=limit)
+    found = [(each, letter) for each in names for letter in hub.inbox(each, limit=limit)]
+    found = sorted(found, key=_urgency)[:limit]  # as the hub does, over all names
     if as_json:
-        display.show_json(letters)
+        display.show_json([letter for _name, letter in found])
     else:
-        _show(letters, name)
-        if len(letters) == limit and name != HUB:
-            display.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
+        _show([letter for _name, letter in found], names[0])
+        if len(found) == limit and name not in (None, HUB):
+            display.show_rest(limit, hub.agent(names[0])["unread"], "more with --limit")
     if ack:
         print(end="", flush=True)  # what nobody got to see is not acknowledged
-        for each in letters:
-            hub.ack(name, each["id"])
+        for each, letter in found:
+            hub.ack(each, letter["id"])
+
+
+def _own_names(hub: Hub) -> list[str]:
+    """By what names whoever asks is written to: an agent by its own, a person also by that of all people."""
+    me = hub.get("/me")
+    if me["agent"] is not None:
+        return [me["agent"]]
+    return [HUB] if me["user"] is None else [HUB, me["user"]]
+
+
+def _urgency(found: tuple[str, LetterReply]) -> tuple[int, int]:
+    _name, letter = found
+    return PRIORITIES.choices.index(letter["priority"]), letter["stored_at"]
 
 
 def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:

@@ -7,6 +7,7 @@ import click
 from hubbub.cli import Group
 from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import HUB
 from hubbub.model.records import Priority
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
@@ -45,18 +46,29 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
 @command(
     "tasks",
     short_help="List tasks, newest first.",
-    example="hubbub tasks --status working --assignee coder-1",
+    example="hubbub tasks --status working --assignee coder-1\nhubbub tasks --mine\nhubbub task list",
 )
 @click.option("--status", type=STATUSES, multiple=True, help="Only in this status; may be repeated.")
 @click.option("--assignee", metavar="A", shell_complete=agents, help="Only those of this agent.")
+@click.option("--mine", is_flag=True, help="Only yours: what people gave; for an agent, what it has.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
 @click.option("--all", "is_all", is_flag=True, help="All of them.")
 @uses_project
 def tasks(
-    *, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int, is_all: bool, as_json: bool
+    *,
+    hub: Hub,
+    status: tuple[str, ...],
+    assignee: str | None,
+    mine: bool,
+    limit: int,
+    is_all: bool,
+    as_json: bool,
 ) -> None:
     """List the project's tasks, newest first."""
-    narrowed = {"status": status, "assignee": assignee}
+    narrowed: dict[str, object] = {"status": status, "assignee": assignee}
+    if mine:
+        own = hub.get("/me")["agent"]
+        narrowed |= {"sender": HUB} if own is None else {"assignee": own}
     page = hub.get("/tasks", **narrowed, limit=MOST if is_all else limit, total="true")
     found: list[TaskReply] = page["tasks"]
     while is_all and len(page["tasks"]) == MOST:
@@ -81,9 +93,9 @@ def tasks(
     display.show_rest(len(found), len(found) if is_all else page["total"], "all of them with --all")
 
 
-@click.group("task", cls=Group, short_help="Add, show, cancel, retry or reassign a task.")
+@click.group("task", cls=Group, short_help="Add, show, answer, complete or steer a task.")
 def task() -> None:
-    """Add, show, cancel, retry or reassign a task. ID is its number in the project, or its id."""
+    """Add, show, answer, complete or steer a task. ID is its number in the project, or its id."""
 
 
 @command("add", example="hubbub task add 'Review the parser' --to coder-1 --priority high")
@@ -152,6 +164,48 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
     show_line(hub.step(ref, "retry"), as_json=as_json)
 
 
+@command("complete", example="hubbub task complete 7 'Done by hand'")
+@click.argument("ref", metavar="ID")
+@click.argument("result", metavar="[RESULT]", default="", callback=text_or_stdin)
+@uses_project
+def complete(*, hub: Hub, ref: str, result: str, as_json: bool) -> None:
+    """Say that a task is done, whoever has it, with RESULT for who sent it."""
+    show_line(hub.step(ref, "complete", result=result), as_json=as_json)
+
+
+@command("answer", example="hubbub task answer 7 'Yes, drop the old table'")
+@click.argument("ref", metavar="ID")
+@click.argument("text", callback=text_or_stdin)
+@uses_project
+def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
+    """Answer who waits for you with a task; a blocked one goes on."""
+    if not text.strip():
+        raise click.UsageError("say what the answer is")
+    hub.post(_path(ref, "comments"), {"text": text})
+    answered = hub.task(ref)
+    is_blocked = answered["status"] == Status.BLOCKED
+    show_line(hub.step(ref, "unblock", reason=text) if is_blocked else answered, as_json=as_json)
+
+
+@command("comment", example="hubbub task comment 7 'See also the logs of Monday'")
+@click.argument("ref", metavar="ID")
+@click.argument("text", callback=text_or_stdin)
+@uses_project
+def comment(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
+    """Say something about a task to whoever has it, else to who sent it."""
+    said = hub.post(_path(ref, "comments"), {"text": text})
+    if as_json:
+        display.show_json(said)
+    elif said["message"] is None:
+        display.show("kept with the task; there is nobody to tell")
+    else:
+        display.show(f"sent to {said['message']['recipient']}")
+
+
+def _path(ref: str, *parts: str) -> str:
+    return "/".join((f"/tasks/{segment('task', ref)}", *parts))
+
+
 @command("reassign", example="hubbub task reassign 7 coder-2")
 @click.argument("ref", metavar="ID")
 @click.argument("to", metavar="AGENT", shell_complete=agents)
@@ -161,5 +215,6 @@ def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
     show_line(hub.step(ref, "reassign", to=to), as_json=as_json)
 
 
-for each in (add, show, cancel, retry, reassign):
+for each in (add, show, complete, answer, comment, cancel, retry, reassign):
     task.add_command(each)
+task.add_command(tasks, "list")

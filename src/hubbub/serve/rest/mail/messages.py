@@ -48,6 +48,9 @@ class NewMessage(Body):
 class NewBroadcast(Body):
     text: Text
     sender: Name | None = None
+    away: Annotated[bool, Field(strict=True)] = Field(
+        False, description="also to those who were here before, who find it when they come back"
+    )
     condition: Condition | None = Field(
         None, description="only to agents in this; by default to all that are there"
     )
@@ -102,7 +105,7 @@ async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
 
 @router.post("/broadcasts", status_code=HTTPStatus.CREATED, response_model=Broadcast)
 async def broadcast(call: Call, body: NewBroadcast) -> Reply:
-    """Put one message into the inboxes of all agents that are there, or in a condition, or on a server."""
+    """Put one message into the inboxes of all agents that are there, or also `away`, in a condition, or on a server."""
 
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -110,7 +113,8 @@ async def broadcast(call: Call, body: NewBroadcast) -> Reply:
         recipients = [
             presence.agent
             for presence in agents.presences(tx, [project.id])
-            if body.server in (None, presence.server) and _is_meant(presence.condition, body.condition)
+            if body.server in (None, presence.server)
+            and (body.away or _is_meant(presence.condition, body.condition))
         ]
         message, rows = messages.broadcast(
             tx, project.id, sender=sender, body=body.text, recipients=set(recipients) - {sender}
