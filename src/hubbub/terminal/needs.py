@@ -8,7 +8,7 @@ TITLES = {
     NeedKind.APPROVAL: "Approval",
     NeedKind.QUESTION: "Waits for you",
     NeedKind.LETTER: "Letter to you",
-    NeedKind.EXPIRED: "Nobody answered in time",
+    NeedKind.EXPIRED: "Expired, ask again",
     NeedKind.STALE: "Fell silent at work",
     NeedKind.CONFLICT: "Same files, two agents",
     NeedKind.FAILED: "Failed",

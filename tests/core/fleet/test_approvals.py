@@ -13,6 +13,7 @@ from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import Principal, Question, QuestionKind
 from hubbub.model.fleet.nodes import beside
 from hubbub.model.ids import new_id
+from hubbub.model.log.attention import MISSED_FOR
 from hubbub.model.people.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine, person
@@ -269,7 +270,7 @@ def test_people_see_what_waits(world: World, ada: World) -> None:
 
 
 def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
-    """What nobody answered is open to sight for ten minutes more, expired; what somebody answered is not."""
+    """What nobody answered is open to sight for a day more, expired; what somebody answered is not."""
     answered, _receipt = put(world)
     ada.do(approvals.answer, str(answered.id), approved=True)
     world.clock.advance(timedelta(milliseconds=1))
@@ -279,7 +280,7 @@ def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
     waiting, _receipt = put(world)
     shown = ada.do(approvals.open_or_missed, [world.id])
     assert [(each.id, each.status) for each in shown] == [(missed.id, S.EXPIRED), (waiting.id, S.PENDING)]
-    world.clock.advance(approvals.MISSED)
+    world.clock.advance(timedelta(milliseconds=MISSED_FOR))
     assert missed.id not in [each.id for each in ada.do(approvals.open_or_missed, [world.id])]
     with pytest.raises(Forbidden, match="only a person"):
         world.do(approvals.open_or_missed, [world.id])

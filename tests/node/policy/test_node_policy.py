@@ -28,7 +28,7 @@ def test_without_a_file_it_is_the_shipped_one(file: Path, tmp_path: Path) -> Non
     """A new machine asks, and agents work in the working folder alone."""
     policy = load(file, tmp_path)
     assert (policy.mode, policy.roots, policy.fault) == (Mode.DEFAULT, (tmp_path.resolve(),), None)
-    assert policy.approval_timeout == timedelta(seconds=60)
+    assert policy.approval_timeout == timedelta(minutes=5)
 
 
 def test_everything_that_can_be_said(file: Path, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def test_show_policy_shows_what_rules(here: ToolContext) -> None:
     assert (shown["mode"], shown["rules"]) == ("default", {"deny": [], "ask": [], "allow": ["Bash(make)"]})
     assert shown["roots"] == [here.world.cwd]
     assert shown["sandbox"] == here.sandbox.name
-    assert shown["approval_timeout_seconds"] == 60
+    assert shown["approval_timeout_seconds"] == 300
 
 
 async def test_show_audit_context_shows_the_last_decisions_of_the_project(here: ToolContext) -> None:

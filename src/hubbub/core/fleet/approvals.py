@@ -22,6 +22,7 @@ from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus, ApprovalStep
 from hubbub.model.fleet.calls import Question, QuestionKind
 from hubbub.model.ids import parse_id
+from hubbub.model.log.attention import MISSED_FOR
 from hubbub.model.records import Project
 from hubbub.model.timestamps import duration_text, milliseconds
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
@@ -32,7 +33,6 @@ NOUN = "approval"
 PATIENCE = timedelta(days=7)  # at most
 GOOD_FOR = timedelta(seconds=60)  # a yes, for whoever asked to use it
 BACK = timedelta(seconds=15)  # for a machine that is offline to come back, before its questions end
-MISSED = timedelta(minutes=10)  # for so long people are shown what nobody answered in time
 KEEP = timedelta(days=60)
 MOST = 50  # questions of one token that wait at a time
 LONGEST_NAME = 500  # characters of a machine's and a tool's
@@ -150,7 +150,7 @@ def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> 
     """
     pending = search(tx, project_ids, status=ApprovalStatus.PENDING, limit=limit)
     expired = search(tx, project_ids, status=ApprovalStatus.EXPIRED, limit=limit)
-    since = tx.now - milliseconds(MISSED)
+    since = tx.now - MISSED_FOR
     missed = [each for each in expired if each.answered_by is None and (each.ended_at or 0) > since]
     return sorted((*missed, *pending), key=lambda each: (each.created_at, each.id))[-limit:]
 

@@ -26,7 +26,7 @@ UNBEGUN_FOR = milliseconds(
 )  # longer than any wake method needs: nobody is going to begin
 SILENT_FOR = milliseconds(timedelta(hours=1))  # agents that live say something of their work in an hour
 FAILED_FOR = milliseconds(timedelta(days=1))  # a failure that nobody took up within a day is history
-MISSED_FOR = milliseconds(timedelta(minutes=30))  # who got no answer may still be there to ask again
+MISSED_FOR = milliseconds(timedelta(days=1))  # whoever comes back to their desk sees what they missed
 LATE = "task.late"  # the activity by which the hub tells that a task has become late
 SILENT = "silent"  # how a presence ended whose agent stopped reporting
 

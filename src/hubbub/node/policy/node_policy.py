@@ -26,7 +26,7 @@ log = structlog.get_logger("hubbub")
 
 FILE = "node.toml"
 APPROVED = "rules.toml"  # beside it
-APPROVAL_TIMEOUT = timedelta(seconds=60)
+APPROVAL_TIMEOUT = timedelta(minutes=5)
 LONGEST_APPROVAL = timedelta(hours=1)
 LONGEST_FOREGROUND = timedelta(minutes=10)
 EFFECTS = tuple(each.word for each in Effect)

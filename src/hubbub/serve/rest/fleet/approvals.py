@@ -53,7 +53,7 @@ async def list_approvals(
 ) -> Approvals:
     """List the questions to people, oldest first; with `status=pending` those that wait for an answer. For people.
 
-    With `status=open` also what nobody answered in the last ten minutes, which is `expired`: it is to be asked again.
+    With `status=open` also what nobody answered in the last day, which is `expired`: it is to be asked again.
     """
 
     def look(tx: Tx) -> Approvals:
