@@ -69,6 +69,15 @@ def test_a_person_waives_and_an_agent_does_not(hub: Hub, bob: Web, owner: Web) -
     done(bob.post(f"{path}/complete", {"result": "done"}))
 
 
+def test_a_task_is_sent_with_what_it_asks_for(hub: Hub, bob: Web) -> None:
+    """Who sends a task says in the same call what it asks for; with nonsense it is not sent."""
+    hub.meet("ann")
+    sent = done(bob.post("/tasks", {"text": "x", "to": "ann", "done_when": ["clean", "clean"]}))["task"]
+    assert done(bob.get(f"/tasks/{sent['id']}/proof"))["done_when"] == ["clean"]
+    assert refusal(bob.post("/tasks", {"text": "x", "to": "ann", "done_when": ["tidy"]})) == (400, "invalid")
+    assert len(done(bob.get("/tasks"))["tasks"]) == 1
+
+
 def test_who_may_say_what_a_project_asks_for(hub: Hub, bob: Web, manager: Web) -> None:
     """A role that manages the project says it; nonsense is refused in one sentence."""
     path = f"/projects/{hub.project.slug}/proof"

@@ -12,3 +12,51 @@ def test_proof_shows_what_is_missing_and_who_waived_it(hub: RunningHub) -> None:
     done = hub.run("proof", "1", "--waive", "a draft is enough")
     assert done.stdout.endswith(": a draft is enough\n")
     assert hub.json("proof", "T-1")["contract"]["waived_why"] == "a draft is enough"
+
+
+def test_what_a_task_asks_for_is_said_where_it_is_made(hub: RunningHub) -> None:
+    """`task add --done-when` and `task done-when` say what a task asks for, which is shown with it."""
+    hub.meet("ada")
+    hub.run("task", "add", "work", "--to", "ada", "--done-when", "clean", "--done-when", "ran make lint")
+    assert (
+        "done when `make lint`, run by itself after the last change, passed\n"
+        in hub.run("task", "show", "1").stdout
+    )
+    assert hub.run("task", "done-when", "1").stdout == "clean\nran make lint\n"
+    assert hub.run("task", "done-when", "T-1", "within ./docs/").stdout == "within docs/\n"
+    assert hub.json("task", "done-when", "1", "--nothing") == {"done_when": []}
+    assert hub.run("task", "done-when", "1", "tidy").returncode == 1
+    assert hub.run("task", "done-when", "1", "clean", "--as-project").returncode == 2
+
+
+def test_what_a_project_asks_for_holds_for_its_tasks(hub: RunningHub) -> None:
+    """`project proof` says what tasks ask for that do not say; what it does not name stays as it is."""
+    hub.meet("ada")
+    hub.run("task", "add", "work", "--to", "ada", "--done-when", "clean")
+    said = hub.json(
+        "project",
+        "proof",
+        hub.project,
+        "--done-when",
+        "tests",
+        "--tests",
+        "make test",
+        "--test-file",
+        "tests",
+    )
+    assert said == {
+        "done_when": ["tests"],
+        "tests": "make test",
+        "test_files": ["tests"],
+        "unproven": "refuse",
+    }
+    assert hub.run("task", "done-when", "1", "--as-project").stdout == "tests\n"
+
+    assert hub.json("project", "proof", hub.project, "--unproven", "review") == {**said, "unproven": "review"}
+    assert hub.run("project", "proof", hub.project, "--nothing").stdout == (
+        "done_when           none\n"
+        "tests               make test\n"
+        "test_files          tests\n"
+        "unproven            review\n"
+    )
+    assert hub.run("project", "proof", hub.project, "--nothing", "--done-when", "clean").returncode == 2

@@ -194,9 +194,22 @@ def test_its_holder_does_not_say_when_it_is_done(world: World) -> None:
     rules(world, "clean")
     task = taken(world)
     with pytest.raises(Forbidden):
-        world.on(task, proof.put_contract, [], by="bob")
-    world.on(task, proof.put_contract, [], by=HUB)
+        world.on(task, proof.put_contract, ["clean", "tests"], by="bob")
+    world.acting(person(world, "eva", Role.ADMIN)).on(task, proof.put_contract, [], by=HUB)
     assert complete(world, task).status is Status.COMPLETED
+
+
+@on_one_engine
+def test_an_agent_asks_for_more_and_never_for_less(world: World) -> None:
+    """An agent that gives work may ask for more than its project does; that it asks for less, a person says."""
+    rules(world, "clean", "tests")
+    task = world.send(to=None, sender="ann")
+    world.on(task, proof.put_contract, ["clean", "tests", "review"], by="ann")
+
+    with pytest.raises(Forbidden, match=r"less than its project does \(tests\)"):
+        world.on(task, proof.put_contract, ["clean"], by="ann")
+    world.on(task, proof.put_contract, None, by="ann")
+    assert world.do(proof.demands, task) == ("clean", "tests")
 
 
 def test_whoever_takes_it_is_told(world: World) -> None:

@@ -42,6 +42,7 @@ HUB = Requirements("hub", {
         "message": "a message goes to the agent that is named",
         "unknown": "an agent that was never seen is refused, with names much like it",
         "task": "a task goes to an agent, or without one into the open queue",
+        "task_asks": "a task says what must be seen of it, and its claim, `show` and refusals name that",
         "task_fields": "a task has a title, a priority, an area, a time to begin it and a parent",
         "needs": "a task that needs others is held back until they are completed",
         "reply": "a reply goes to whoever is at the other end of what it answers",

@@ -97,6 +97,21 @@ def test_done_with_proof(team: Team) -> None:
     assert (letter["text"], letter["reply_to"], letter["outcome"]) == (task.result, ref, "completed")
 
 
+@requires("send.task_asks")
+def test_work_that_asks_for_proof(team: Team) -> None:
+    """Who gives work says what must be seen of it; whoever takes it is told, and cannot complete it by words."""
+    ref = team.work(done_when=["commit", "ran make lint"])
+    ember, asked = team.joined("ember"), [
+        "a commit was made for it",
+        "`make lint`, run by itself after the last change, passed",
+    ]  # fmt: skip
+    assert ember.task(action="show", task=ref)["task"]["done_when"] == asked
+    assert ember.task(action="claim", task=ref)["done_when"] == asked
+    refused = ember.wrong("task", action="complete", task=ref, text="Done.")
+    assert (refused["error"], "commit (not seen)" in refused["message"]) == ("unproven", True)
+    assert ember.wrong("send", text="x", kind="task", done_when=["tidy"])["error"] == "invalid"
+
+
 @requires("task.fail")
 def test_failing(team: Team) -> None:
     """Whoever has a task may say that it cannot be done, and why; the sender hears it."""

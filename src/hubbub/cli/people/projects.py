@@ -135,10 +135,52 @@ def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json
         )
 
 
+@command(
+    "proof",
+    short_help="Say what must be seen of the work before tasks count as completed.",
+    example="hubbub project proof shop --done-when commit --done-when tests --tests 'make test'",
+)
+@click.argument("slug")
+@click.option("--done-when", metavar="D", multiple=True, help="What tasks ask for; may be repeated.")
+@click.option("--nothing", is_flag=True, help="Tasks ask for nothing but what was said of them.")
+@click.option("--tests", metavar="COMMAND", help="The command that runs the tests.")
+@click.option(
+    "--test-file",
+    "test_files",
+    metavar="GLOB",
+    multiple=True,
+    help="What belongs to the tests; may be repeated.",
+)
+@click.option(
+    "--unproven",
+    type=click.Choice(["refuse", "review"]),
+    help="What becomes of work without what it asks for.",
+)
+@uses_hub
+def proof(*, hub: Hub, slug: str, nothing: bool, as_json: bool, **facts: Any) -> None:
+    """Say what the tasks of the project SLUG ask for; what is not named stays as it is. Without options, show it.
+
+    D is clean, commit, pushed, tests, tests-kept, artifact, review, 'ran COMMAND' or 'within PATH …'.
+    """
+    if nothing and facts["done_when"]:
+        raise click.UsageError("say either what tasks ask for, or --nothing")
+    path = f"{_path(slug)}/proof"
+    rules: dict[str, Any] = hub.get(path)["rules"]
+    told = {name: value for name, value in facts.items() if value} | ({"done_when": ()} if nothing else {})
+    if told:
+        rules = hub.put(path, {**rules, **told})["rules"]
+    if as_json:
+        display.show_json(rules)
+        return
+    for name, value in rules.items():
+        shown = ", ".join(value) if isinstance(value, list) else value
+        display.show(f"{name:20}{shown or 'none'}")
+
+
 def _path(slug: str) -> str:
     """Where the project is found."""
     return f"/projects/{segment('project', slug)}"
 
 
-for each in (create, change, list_, show, put_area, coordinator):
+for each in (create, change, list_, show, put_area, coordinator, proof):
     project.add_command(each)

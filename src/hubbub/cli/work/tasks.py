@@ -112,10 +112,17 @@ def task() -> None:
 @click.option(
     "--github", "issue", metavar="OWNER/REPO#N", help="The issue that gets the result as a comment."
 )
+@click.option(
+    "--done-when",
+    metavar="D",
+    multiple=True,
+    help="What must be seen of the work, such as tests; may be repeated. [default: what the project asks for]",
+)
 @uses_project
-def add(*, hub: Hub, as_json: bool, **facts: object) -> None:
+def add(*, hub: Hub, done_when: tuple[str, ...], as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
-    show_line(hub.post("/tasks", facts)["task"], as_json=as_json)
+    made = hub.post("/tasks", {**facts, "done_when": done_when or None})
+    show_line(made["task"], as_json=as_json)
 
 
 @command("show", example="hubbub task show 7")
@@ -136,6 +143,8 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
         display.show(f"depends on {', '.join(shown['depends_on'])}")
     if shown["issue"]:
         display.show(f"about {shown['issue']} on GitHub")
+    for each in hub.get(f"/tasks/{segment('task', ref)}/proof")["findings"]:
+        display.show(f"done when {each['means']}")
     display.show(f"\n{shown['text']}\n")
     if shown["result"]:
         display.show(f"result: {shown['result']}\n")
@@ -215,6 +224,35 @@ def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
     show_line(hub.step(ref, "reassign", to=to), as_json=as_json)
 
 
-for each in (add, show, complete, answer, comment, cancel, retry, reassign):
+@command(
+    "done-when",
+    short_help="Say what must be seen of the work before a task counts as completed.",
+    example="hubbub task done-when 7 commit tests 'within docs/'\nhubbub task done-when 7 --as-project",
+)
+@click.argument("ref", metavar="ID")
+@click.argument("demands", metavar="[DEMAND]...", nargs=-1)
+@click.option("--nothing", is_flag=True, help="It counts as completed when its holder says so.")
+@click.option("--as-project", is_flag=True, help="What the project asks for, again.")
+@uses_project
+def done_when(
+    *, hub: Hub, ref: str, demands: tuple[str, ...], nothing: bool, as_project: bool, as_json: bool
+) -> None:
+    """Say what a task asks for; without DEMAND, show it.
+
+    DEMAND is clean, commit, pushed, tests, tests-kept, artifact, review, 'ran COMMAND' or 'within PATH …'.
+    """
+    if bool(demands) + nothing + as_project > 1:
+        raise click.UsageError("say either what it asks for, --nothing or --as-project")
+    path = f"/tasks/{segment('task', ref)}"
+    if demands or nothing or as_project:
+        hub.put(f"{path}/done-when", {"done_when": None if as_project else demands})
+    found: dict[str, Any] = hub.get(f"{path}/proof")
+    if as_json:
+        display.show_json({"done_when": found["done_when"]})
+    else:
+        display.show("\n".join(found["done_when"]) or "it asks for no proof")
+
+
+for each in (add, show, complete, answer, comment, cancel, retry, reassign, done_when):
     task.add_command(each)
 task.add_command(tasks, "list")

@@ -13,7 +13,7 @@ LENGTH = 200  # characters of a command, and of what a hook told
 
 
 def of_task(tx: Tx, task: Task) -> Iterator[Fact]:
-    """What a task asks for before it begins, then what is lacking of that; nothing of one that asks for nothing."""
+    """Tell what a task asks for before it begins, then what is lacking of that; nothing where it asks for nothing."""
     found = proof.of_task(tx, task)
     if found.contract.waived_by is not None:
         yield _waived(found.contract, found.contract.waived_by)
@@ -30,7 +30,7 @@ def of_task(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def meant(demand: str, rules: ProofRules) -> Phrase:
-    """What a demand means."""
+    """Put what a demand means into words."""
     key, values = meaning(demand, rules)
     return say(
         f"demand_{key.replace('-', '_')}", **{name: _quoted(name, each) for name, each in values.items()}
@@ -38,7 +38,7 @@ def meant(demand: str, rules: ProofRules) -> Phrase:
 
 
 def _quoted(name: str, text: str) -> str:
-    """What somebody wrote of a demand; a command stands in quotes of its own in the words."""
+    """Quote what somebody wrote of a demand; a command stands in quotes of its own in the words."""
     told = quoted(text, LENGTH)
     return told[1:-1].replace("`", "'") if name == "command" else told
 

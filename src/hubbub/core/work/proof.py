@@ -104,12 +104,18 @@ def put_rules(tx: Tx, project: Project, new: ProofRules) -> ProofRules:
 def put_contract(tx: Tx, task: Task, done_when: Sequence[str] | None, *, by: str) -> Contract:
     """Set the demands of one task, None for the project's. Records `task.contract`.
 
-    Raises `Forbidden` to the holder of the task, `Invalid`.
+    Raises `Forbidden` to the holder of the task, and to an agent by whose word it would ask for less than its project
+    does, as that agent could take it; `Invalid`.
     """
     if by == task.assignee:
         raise Forbidden("whoever does the work does not say when it is done")
     permissions.require(tx, task, Verb.APPROVE, by)
     demands = checked(done_when) if done_when is not None else None
+    left = set(rules_of(tx, task.project_id).done_when) - set(demands or ()) if demands is not None else set()
+    if left:
+        access.require_person(
+            tx, f"have a task ask for less than its project does ({', '.join(sorted(left))})"
+        )
     contract = replace(_contract(tx, task), done_when=demands)
     rows.put_contract(tx, contract)
     detail = {"done_when": list(demands) if demands is not None else None}

@@ -52,6 +52,7 @@ Line = Annotated[str, Field(max_length=1_000), _shown("string")]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT), _shown("string")]
 Key = Annotated[str, Field(min_length=1, max_length=256), _shown("string")]
 Refs = Annotated[list[Ref], Field(max_length=100), _shown("array", items={"type": "string"})]
+Lines = Annotated[list[Line], Field(max_length=100), _shown("array", items={"type": "string"})]
 Paths = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=4_096)]],
     Field(max_length=1_000),

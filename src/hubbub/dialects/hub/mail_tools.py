@@ -16,7 +16,7 @@ from hubbub.core.agents import agents
 from hubbub.core.mail import delivery_forecast, messages, threads, wakes
 from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
-from hubbub.core.work import permissions, tasks
+from hubbub.core.work import permissions, proof, tasks
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
@@ -25,6 +25,7 @@ from hubbub.dialects.hub.definition import (
     Cursor,
     Key,
     Line,
+    Lines,
     Name,
     OwnContext,
     Ref,
@@ -180,19 +181,21 @@ def send(
     priority: Literal["critical", "high", "medium", "low"] = "medium",
     needs: Refs | None = None,
     area: Name | None = None,
+    done_when: Lines | None = None,
     expires_in: Lasts | None = None,
     key: Key | None = None,
 ) -> Reply:
     """Send mail, or give work: a task without `to` is for whoever claims it. to "everyone" is a broadcast.
 
     reply_to: what you answer; of a task, the one it derives from. needs: tasks to be completed before it.
+    done_when: what hooks must see of it: clean, commit, pushed, tests, "ran COMMAND", "within PATH"; artifact, review.
     expires_in: seconds to begin it. key: repeated with the same key, it is sent once.
     Tells how far it got, what wakes the receiver, and whether it will likely see it soon.
     """
     here = act(tx, call)
     meant, ways = _kind(to, kind, reply_to), call.site.news
     if meant is LetterKind.TASK:
-        given = _Given(title, vocabulary.PRIORITIES[priority], needs or (), area, expires_in)
+        given = _Given(title, vocabulary.PRIORITIES[priority], needs or (), area, done_when, expires_in)
         return _task(tx, here, ways, text, to, reply_to, given)
     if not text.strip():
         raise Invalid("text: must say something")
@@ -233,6 +236,7 @@ class _Given:
     priority: Priority
     needs: Sequence[str]
     area: str | None
+    done_when: Sequence[str] | None
     expires_in: int | None
 
 
@@ -260,6 +264,8 @@ def _task(
         needs=[short_ids.task(tx, here.project.id, each) for each in dict.fromkeys(given.needs)],
         area=given.area,
     )
+    if given.done_when is not None:
+        proof.put_contract(tx, made, given.done_when, by=here.name)
     return _sent(
         tx,
         here,

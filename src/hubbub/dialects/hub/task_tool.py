@@ -97,9 +97,8 @@ def _changed(tx: Tx, task: Task) -> Reply:
 def _whole(tx: Tx, task: Task) -> Reply:
     needs, rows = dependencies.needs(tx, task), task_search.deliveries(tx, task)
     said = threads.of_task(tx, task, limit=MOST_SAID)
-    return {
-        "task": vocabulary.task_whole(task, needs, rows, wakes.results(tx, rows), said, _percent(tx, task))
-    }
+    whole = vocabulary.task_whole(task, needs, rows, wakes.results(tx, rows), said, _percent(tx, task))
+    return {"task": {**whole, **vocabulary.known(done_when=proof.told(tx, task) or None)}}
 
 
 def _percent(tx: Tx, task: Task) -> int | None:

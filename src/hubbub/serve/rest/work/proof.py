@@ -98,7 +98,7 @@ class PutRules(Body):
 
 
 class PutContract(Body):
-    done_when: Demands | None = Field(description="null: what the project asks for")
+    done_when: Demands | None = Field(None, description="null: what the project asks for")
     by: Name | None = None
 
 

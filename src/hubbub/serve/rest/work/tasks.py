@@ -16,7 +16,7 @@ from hubbub.core.log.snapshots import card_states
 from hubbub.core.mail import delivery_forecast, threads
 from hubbub.core.people import access
 from hubbub.core.presence import agent_location
-from hubbub.core.work import artifacts, dependencies, task_search, tasks
+from hubbub.core.work import artifacts, dependencies, proof, task_search, tasks
 from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.log.attention import TaskState
 from hubbub.model.log.projection import Card
@@ -47,6 +47,7 @@ from hubbub.serve.rest.mail.message_shapes import (
     delivered_messages,
     render_bodies,
 )
+from hubbub.serve.rest.work.proof import Demands
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["tasks"])
@@ -119,6 +120,7 @@ class NewTask(Body):
     issue: Name | None = Field(
         None, description="the issue on GitHub that hears of its result, as owner/repository#number"
     )
+    done_when: Demands | None = Field(None, description="null: what the project asks for")
     sender: Name | None = None
 
 
@@ -175,10 +177,11 @@ async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
 
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
+        sender = access.speak(tx, project.id, body.sender)
         sent = tasks.send(
             tx,
             project.id,
-            sender=access.speak(tx, project.id, body.sender),
+            sender=sender,
             to=body.to,
             text=body.text,
             title=body.title,
@@ -190,6 +193,8 @@ async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
             issue=body.issue,
             area=body.area,
         )
+        if body.done_when is not None:
+            proof.put_contract(tx, sent, body.done_when, by=sender)
         told = SentTask(task=one(tx, sent), delivery=_expected(tx, sent, request.app.state.news))
         return told.model_dump(mode="json")
 
