@@ -33,7 +33,7 @@ SETTLES = 6_000  # events after which the page has all that it keeps
 SCROLLED = 120  # frames
 LONGEST = 20.0  # seconds that anything may take
 PARTS = ("team", "crowd", "hub")
-AIMS = {"paint": 300, "size": 100_000, "event": 100, "seek": 16}
+AIMS = {"paint": 300, "size": 85_000, "event": 100, "seek": 16}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import hubbub.serve
 from hubbub.serve.dashboard.assets import FOLDER, STYLES, Assets
 from hubbub.serve.http.page_paths import VIEWS
 
-SMALL, MORE = 100_000, 10_000  # bytes, compressed: of the first screens, and what any other view may add
+SMALL, MORE = 85_000, 10_000  # bytes, compressed: of the first screens, and what any other view may add
 BINARY = {".woff2", ".png"}
 NAMESPACES = re.compile(r"http://www\.w3\.org/\d{4}/[\w/]+")  # they name formats, and are never asked for
 ADDRESS = re.compile(r"""(?:https?|wss?):\\?/\\?/[^\s"'`)<>]+|url\(["']?//[^)]+""")
@@ -63,6 +63,24 @@ def test_a_file_is_kept_for_ever(web: TestClient, tiny: Assets) -> None:
     assert "content-encoding" not in web.get(f"{tiny.root}/font.woff2").headers
 
 
+def test_our_comments_stay_in_the_package() -> None:
+    """Lines that are comments go empty before they are served, by our files alone; what only looks like one stays."""
+    stays = b"const a = `//b`; // stays\n/* e */ f(1 /* d */ / 2);\n"
+    code = b"// of its own\n/**\n * @type {a}\n */\n  // in\n" + stays
+    files = Assets({**TINY, "c.js": code, "vendor/d.js": code}).files
+    assert files["c.js"].plain == b"\n" * 5 + stays
+    assert files["vendor/d.js"].plain == code
+    assert files["styles/first.css"].plain == b"\na {}\nb {}\n"
+
+
+def test_no_text_looks_like_a_line_of_comment() -> None:
+    """What stands in a template of ours, over several lines, has no line that would be taken for a comment."""
+    for name, file in FILES.items():
+        if name.endswith(".js") and not name.startswith("vendor/"):
+            text = Assets({**TINY, name: file.read_bytes()}).files[name].plain.decode()
+            assert text.count("`") == re.sub(r"(?m)^\s*(//|\*|/\*).*$", "", file.read_text()).count("`"), name
+
+
 def test_who_has_it_already_is_not_sent_it(web: TestClient, tiny: Assets) -> None:
     """By its tag a file is known, and only a word goes over the line; HEAD sends none of it either."""
     tag = web.get(f"{tiny.root}/b.js").headers["etag"]
@@ -99,7 +117,7 @@ def test_the_scripts_of_a_view_are_known_beforehand(tiny: Assets) -> None:
 
 def test_styles_go_over_the_line_as_two(web: TestClient, tiny: Assets) -> None:
     """They are put together in the order that their lists say: those of the first views, and the others."""
-    assert web.get(f"{tiny.root}/styles/first.css").content == b"/* the first */\na {}\nb {}\n"
+    assert web.get(f"{tiny.root}/styles/first.css").content == b"\na {}\nb {}\n"
     assert web.get(f"{tiny.root}/styles/later.css").content == TINY["styles/three.css"]
     assert tiny.styles("board") == ["styles/first.css"]
     assert tiny.styles("fleet") == ["styles/first.css", "styles/later.css"]
