@@ -106,7 +106,7 @@ def test_the_board_leads_to_the_blocked_task(
     expect(side.get_by_role("note")).to_contain_text(task.note)
     press(side.get_by_role("button", name="Answer"))
     _answer(page, press)
-    expect(side).to_contain_text("Running")
+    expect(side).to_contain_text("Working")
     _is_freed(hub, task)
 
 

@@ -53,7 +53,7 @@ def test_work_in_review_is_approved(visit: Visit, hub: Hub, scene: Scene) -> Non
     task = scene.tasks["review"][0]
     page = visit(f"/t/{task.number}")
     page.get_by_role("button", name="Approve work").click()
-    expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Done")
+    expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Completed")
     until_told(page)
     assert task_of(hub, task).status is Status.COMPLETED
 
@@ -65,7 +65,7 @@ def test_changes_are_requested(visit: Visit, hub: Hub, scene: Scene) -> None:
     page.get_by_role("button", name="Request changes").click()
     page.get_by_label("What is to be changed").fill("Name the constant.")
     page.get_by_role("dialog").get_by_role("button", name="Request changes").click()
-    expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Running")
+    expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Working")
     until_told(page)
     assert task_of(hub, task).status is Status.WORKING
     thread = hub.do(lambda tx: messages.thread(tx, task.id, 50))
@@ -112,10 +112,10 @@ def test_it_follows_what_happens(visit: Visit, hub: Hub, scene: Scene) -> None:
     """What happens to the task while it is open appears by itself."""
     task = task_of(hub, scene.tasks["acked"][0])
     page = visit(f"/t/{task.number}")
-    expect(page.locator(".inspector .state-word")).to_have_text("Acked")
+    expect(page.locator(".inspector .state-word")).to_have_text("Accepted")
     hub.do(lambda tx: task_actions.start(tx, task, str(task.assignee)))
-    expect(page.locator(".inspector .state-word")).to_have_text("Running")
-    expect(page.locator(".events li").first).to_contain_text("Running")
+    expect(page.locator(".inspector .state-word")).to_have_text("Working")
+    expect(page.locator(".events li").first).to_contain_text("Working")
 
 
 def test_the_past_cannot_be_changed(visit: Visit, scene: Scene) -> None:

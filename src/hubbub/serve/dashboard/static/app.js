@@ -2,7 +2,7 @@
 
 import { batch, effect, h, render } from "./vendor/ui.js";
 import { loaded, me, project } from "./model/store.js";
-import { onRefusal } from "./hub/actions.js";
+import { onAnswer } from "./hub/actions.js";
 import { restore } from "./hub/replay.js";
 import { connection, follow } from "./hub/stream.js";
 import { loadWords, t } from "./i18n.js";
@@ -10,6 +10,7 @@ import { App } from "./shell/app.js";
 import { fetchAhead } from "./shell/lazy.js";
 import { listensHidden, watchNeeds } from "./shell/notifications.js";
 import { go, listen, route, set } from "./shell/router.js";
+import { settleDraft } from "./ui/form.js";
 import { toast } from "./ui/overlays.js";
 
 /** What the hub wrote into the page: who looks. Says which project was asked for, if it is not one of theirs. */
@@ -29,7 +30,10 @@ function boot() {
 const closed = boot();
 if (closed) go("needs", { project: project.value, at: null }, { replace: true }); // the rest was about that one
 listen();
-onRefusal((sentence) => toast(sentence, { kind: "error" }));
+onAnswer((refusal) => {
+  settleDraft(refusal === null);
+  if (refusal !== null) toast(refusal, { kind: "error" });
+});
 if (project.value) {
   follow({ listensHidden });
   restore(); // before anything is shown: a link to the past must not show the present first

@@ -92,6 +92,10 @@ export const hourAndMinute = (at) =>
 export const day = (at, timeZone = undefined) =>
   format("DateTimeFormat", { weekday: "short", day: "numeric", month: "short", timeZone }).format(at);
 
+/** 09:17 of today, else the day too. */
+export const shortTime = (at) =>
+  (new Date(at).toDateString() === new Date().toDateString() ? "" : `${day(at)} `) + hourAndMinute(at);
+
 /** The whole moment, to the second. */
 export const fullTime = (at) => format("DateTimeFormat", { dateStyle: "medium", timeStyle: "medium" }).format(at);
 

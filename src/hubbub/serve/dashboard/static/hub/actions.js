@@ -12,11 +12,11 @@ const ANSWERED_FOR = 2_000; // longer than the log is ever behind; what changed 
 const TRIES = 3;
 const BETWEEN_TRIES = 1_000;
 
-/** @type {(sentence: string) => void} */
+/** @type {(refusal: string|null) => void} */
 let tell = () => {};
 
-/** Whom to tell the hub's sentence when it refuses something. */
-export const onRefusal = (callback) => (tell = callback);
+/** Whom to tell what the hub answers: its sentence when it refuses something, null when it has done it. */
+export const onAnswer = (callback) => (tell = callback);
 
 /**
  * Do something. The answer is the hub's, or null if it refused, which was told.
@@ -37,6 +37,7 @@ export async function act(name, values = {}) {
   try {
     const answer = await insist(() => request(values, { key }));
     told(card, before).then(() => goOn(card));
+    tell(null);
     return answer;
   } catch (error) {
     goOn(card);

@@ -2,10 +2,10 @@
 // is one of server-sent events, read by fetch so that it resumes exactly where it broke, knows why it was refused,
 // and notices a line that died without saying so. What arrives is collected and shown once a frame.
 
-import { batch, computed, signal } from "../vendor/ui.js";
+import { batch, computed, effect, signal } from "../vendor/ui.js";
 import { apply, copy, forget, NOUNS, open } from "../model/fold.js";
 import {
-  arrived, clockOffset, first, hubNow, live, loaded, me, moment, recent, RECENT, REPLAYED,
+  arrived, clockOffset, first, hubNow, live, loaded, lostAt, me, moment, recent, RECENT, REPLAYED,
 } from "../model/store.js";
 import { address, get, leaveForLogin } from "./api.js";
 
@@ -46,6 +46,7 @@ export const connection = signal({ status: "connecting", behindMs: 0, id: 0, why
 export const isLive = computed(() => connection.value.status === "live");
 export const isAway = computed(() => connection.value.status === "reconnecting");
 
+const BLINK = 2_000; // milliseconds: a hub that is back as soon as that is not worth a word
 const HEARTBEAT_MISSED = 35_000; // the hub says something every 15 s
 const LONGEST_PAUSE = 5_000;
 const HIDDEN_FOR = 5 * 60_000; // then a page that nobody sees gives its connection back: browsers have six a host
@@ -65,6 +66,14 @@ let heardAt = 0;
 let goOn = () => {}; // ends the pause between two tries
 let hiddenTimer;
 let wanted = () => false; // whether somebody wants to be told things while the page is hidden
+
+/** Say since when the hub is away, if it is for longer than a blink; returns how to stop waiting for that. */
+effect(() => {
+  if (!isAway.value) return void (lostAt.value = null);
+  const at = Date.now();
+  const timer = setTimeout(() => (lostAt.value = at), BLINK);
+  return () => clearTimeout(timer);
+});
 
 /** @param {Partial<Connection>} changes */
 const say = (changes) => (connection.value = { ...connection.value, ...changes });
@@ -203,8 +212,8 @@ function rest() {
   running?.abort();
 }
 
-/** The network is back: no reason to wait any longer. */
-function hurry() {
+/** Try again now: the network is back, or somebody asks for it. */
+export function hurry() {
   goOn();
 }
 

@@ -1,7 +1,7 @@
 // The filter field: `state:blocked agent:ember is:unassigned "two words" api`. Words of different keys must all
 // hold, values of one key are alternatives. A key that is not known makes a plain word.
 
-import { isEnded } from "./states.js";
+import { isEnded, SPELLED } from "./states.js";
 
 /** @typedef {Record<"words"|"state"|"agent"|"area"|"priority"|"is", string[]>} Query */
 
@@ -62,8 +62,8 @@ export function matches(card, query, picture) {
 
 const any = (values, holds) => !values.length || values.some(holds);
 
-/** A state by its name, or by the beginning of it while it is typed. */
-const stateIs = (card, value) => card.state?.startsWith(value) ?? false;
+/** A state by either of its names, or by the beginning of one while it is typed. */
+const stateIs = ({ state }, value) => [state, SPELLED[state]].some((name) => name?.startsWith(value));
 
 /** An agent by its name, or by the beginning of it if nobody has that name. */
 function nameIs(name, value, picture) {

@@ -22,6 +22,9 @@ export const GLYPHS = {
 
 export const STATES = Object.keys(GLYPHS);
 
+/** What people call a state where they write it, if that is not its own name: as everywhere else in the hub. */
+export const SPELLED = { acked: "accepted", running: "working", review: "in_review", done: "completed" };
+
 /** The columns of the board, from left to right, and the states that stand in each. */
 export const COLUMNS = [
   { name: "queued", glyph: "queued", states: ["queued", "delivered", "acked"] },

@@ -66,10 +66,17 @@ export const could = computed(() => ({
   manage: role.value === "owner" || role.value === "admin",
 }));
 
-/** What who looks may do now: nothing of the past can be changed. */
+/** Since when the hub cannot be reached; null while it can, or has only just been lost. */
+export const lostAt = signal(/** @type {number|null} */ (null));
+
+/** Why nothing can be changed now, as a key of words: the past is shown, or the hub is away; null if it can. */
+export const standstill = computed(() =>
+  (moment.value ? "errors.replaying" : lostAt.value !== null ? "errors.away" : null));
+
+/** What who looks may do now. */
 export const may = computed(() => ({
-  write: could.value.write && !moment.value,
-  manage: could.value.manage && !moment.value,
+  write: could.value.write && !standstill.value,
+  manage: could.value.manage && !standstill.value,
 }));
 
 /** The activities that are loaded, oldest first and without patches: so many at most, live and while replaying. */

@@ -2,9 +2,9 @@
 
 import { computed, html, useEffect } from "../vendor/ui.js";
 import { waiting } from "../model/needs.js";
-import { project } from "../model/store.js";
-import { connection } from "../hub/stream.js";
-import { t } from "../i18n.js";
+import { lostAt, moment, project } from "../model/store.js";
+import { connection, hurry } from "../hub/stream.js";
+import { clock, t } from "../i18n.js";
 import { openHelp } from "./dialogs.js";
 import { isTyping, listen, register, registerMoving, useKey } from "./keyboard.js";
 import { LazyView } from "./lazy.js";
@@ -12,6 +12,7 @@ import { Nav, OPERATE, WATCH } from "./nav.js";
 import { Bar } from "./replay_bar.js";
 import { go, route, set } from "./router.js";
 import { Top } from "./top.js";
+import { Button } from "../ui/controls.js";
 import { Empty } from "../ui/empty.js";
 import { Dialogs, Toasts } from "../ui/overlays.js";
 
@@ -21,6 +22,9 @@ const refusal = computed(() => (connection.value.status === "refused" ? connecti
 /** What Esc closes, the first that is open. */
 const CLOSED = ["task", "agent", "node", "file", "thread"];
 
+/** The views that show nothing of the past, and have no use for the replay bar. */
+const TIMELESS = ["audit", "settings"];
+
 export function App() {
   useKeysOfAll();
   useTitle();
@@ -29,6 +33,7 @@ export function App() {
     <a class="skip" href="#main" onClick=${skip}>${t("shell.skip")}</a>
     <${Nav} />
     <${Top} />
+    <${Away} />
     <main class="main" id="main" tabindex="-1" data-view=${view}>
       ${project.value === null ? html`<${Empty} icon="house" title=${t("empty.no_project")}
           text=${t("empty.no_project_means")} command="hubbub project create my-project" />`
@@ -37,10 +42,18 @@ export function App() {
           : html`<${LazyView} key=${view} path=${view} />`}
     </main>
     ${refusal.value === null && (query.task || query.agent) && html`<${Side} query=${query} />`}
-    ${project.value !== null && html`<${Bar} />`}
-    <${Dialogs} />
     <${Toasts} />
+    ${project.value !== null && (!TIMELESS.includes(view) || moment.value) && html`<${Bar} />`}
+    <${Dialogs} />
   </div>`;
+}
+
+/** Above the view while the hub is away: since when, and what becomes of what one does. Always there, to be heard. */
+function Away() {
+  const at = lostAt.value;
+  return html`<div class="away" role="status">${at !== null && html`
+    <span class="grow">${t("shell.away", { time: clock(at) })}</span>
+    <${Button} small onClick=${hurry}>${t("shell.try_now")}<//>`}</div>`;
 }
 
 /** Past the navigation. */

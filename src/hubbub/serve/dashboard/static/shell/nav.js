@@ -3,7 +3,7 @@
 import { computed, html } from "../vendor/ui.js";
 import { waiting } from "../model/needs.js";
 import { isEnded } from "../model/states.js";
-import { agents, letters, me, moment, overlaps, project, tasks } from "../model/store.js";
+import { agents, letters, me, moment, overlaps, project, standstill, tasks } from "../model/store.js";
 import { connection } from "../hub/stream.js";
 import { span, t } from "../i18n.js";
 import { lazy } from "./lazy.js";
@@ -90,7 +90,7 @@ async function addProject() {
 
 /** Anybody who signs in may add one. */
 const adding = () =>
-  ({ label: t("shell.add_project"), icon: "plus", run: addProject, disabled: moment.value !== null });
+  ({ label: t("shell.add_project"), icon: "plus", run: addProject, disabled: standstill.value !== null });
 
 /** Those that one may enter; the one that is shown has a mark. */
 const projects = () => (me.value?.projects ?? []).map(({ slug, name }) => ({

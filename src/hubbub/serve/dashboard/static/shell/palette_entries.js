@@ -61,7 +61,7 @@ export function ofTask(task) {
     text: `t-${task.number} ${task.title}`.toLowerCase(),
     look: () => {
       const { state } = task;
-      const label = html`<bdi class="mono">T-${task.number}</bdi> <${Text} value=${task.title} lines=${1} />`;
+      const label = html`<bdi class="ref mono">T-${task.number}</bdi> <${Text} value=${task.title} lines=${1} />`;
       return { mark: html`<${Glyph} state=${state} quiet />`, label, hint: stateWord(state) };
     },
     run: () => openTask(task),

@@ -2,8 +2,8 @@
 
 import { computed, html, useRef, useState } from "../vendor/ui.js";
 import { parse, toggle } from "../model/filter.js";
-import { isEnded, STATES } from "../model/states.js";
-import { agents, could, may, moment, tasks } from "../model/store.js";
+import { isEnded, SPELLED, STATES } from "../model/states.js";
+import { agents, could, may, standstill, tasks } from "../model/store.js";
 import { t } from "../i18n.js";
 import { Account, setTheme, theme, THEMES } from "./account.js";
 import { createTask, openPalette } from "./dialogs.js";
@@ -49,7 +49,7 @@ export function Top() {
       }))} />
       <${Account} />
       ${could.value.write && html`<${Button} kind="primary" icon="plus" disabled=${!may.value.write}
-        title=${moment.value ? t("errors.replaying") : undefined}
+        title=${standstill.value ? t(standstill.value) : undefined}
         onClick=${createTask}>${t("shell.task")}<//>`}
     </div>
   </header>`;
@@ -86,13 +86,15 @@ function Filter({ open }) {
 
 /** The filter by exact state: eleven states, not five columns. */
 function States({ query, toggleState }) {
-  const chosen = query.state.filter((state) => STATES.includes(state));
+  const isChosen = (state) => query.state.includes(state) || query.state.includes(SPELLED[state]);
+  const chosen = STATES.filter(isChosen);
   const items = () => {
     const counts = new Map();
     for (const { state } of tasks.value.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
     return STATES.map((state) => ({
       label: html`<span class="row"><${Glyph} state=${state} quiet />${stateWord(state)}</span>`,
-      checked: query.state.includes(state), hint: String(counts.get(state) ?? 0), run: () => toggleState(state),
+      checked: isChosen(state), hint: String(counts.get(state) ?? 0),
+      run: () => toggleState(query.state.includes(state) ? state : SPELLED[state] ?? state),
     }));
   };
   const words = chosen.length ? t("shell.states_chosen", { count: chosen.length }) : t("shell.state");

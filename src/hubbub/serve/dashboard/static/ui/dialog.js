@@ -11,7 +11,7 @@ import { openDialog, Toasts } from "./overlays.js";
  * @param {string} props.title
  * @param {() => void} props.onClose called for Esc, the cross and a click beside it
  * @param {boolean} [props.wide]
- * @param {(event: Event) => void} [props.onSubmit] makes it a form, with a way back
+ * @param {(event: Event) => any} [props.onSubmit] makes it a form, with a way back; a promise: it waits for the hub
  * @param {any} [props.footer] its buttons
  * @param {any} [props.children]
  * @param {string} [props.draft] under which name what is typed is kept until it is sent, if the title is not enough
@@ -19,10 +19,10 @@ import { openDialog, Toasts } from "./overlays.js";
 export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, children }) {
   const box = useRef(null);
   const id = useId();
-  const isSent = useDraft(box, draft);
+  const sent = useDraft(box, draft);
   useModal(box, onSubmit);
   const leave = () => {
-    isSent.current = false;
+    sent.current = null;
     onClose();
   };
   const outside = (event) => event.target === box.current && leave();
@@ -32,8 +32,7 @@ export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, 
   };
   const submit = (event) => {
     event.preventDefault();
-    isSent.current = true;
-    onSubmit?.(event);
+    sent.current = onSubmit?.(event) instanceof Promise ? "sent" : "leaving";
   };
   return html`<dialog class=${wide ? "dialog is-wide" : "dialog"} ref=${box} aria-labelledby=${id} tabindex="-1"
     onCancel=${cancel} onMouseDown=${outside}>

@@ -1,6 +1,7 @@
 // What one writes into: fields, what was typed and not sent, and the key that sends it.
 
 import { html, useId, useLayoutEffect, useRef } from "../vendor/ui.js";
+import { me, project } from "../model/store.js";
 
 // Fields of a form: a label that stays, a hint, an error; all tied together for screen readers.
 
@@ -47,32 +48,73 @@ function framed({ label, hint, error }, control) {
   </div>`;
 }
 
-// What somebody has typed and not sent: there again wherever it was typed, for as long as the page lives.
+// What somebody has typed and not sent: there again wherever it was typed, after a reload too, until the window closes.
 
-/** The value of each field, by the name of the place. @type {Map<string, string[]>} */
-const drafts = new Map();
+const STORED = "hubbub_drafts";
 const FIELDS = "input[type=text]:not([role]), textarea";
 
+/** The value of each field, by the name of the place. @type {Map<string, string[]>} */
+const drafts = new Map(JSON.parse(sessionStorage.getItem(STORED) ?? "[]"));
+/** What is being sent, and comes back if that fails. @type {[string, string[]]|null} */
+let leaving = null;
+
+/** @param {string} place @param {string[]|null} values */
+function keep(place, values) {
+  if (values) drafts.set(place, values);
+  else if (!drafts.delete(place)) return;
+  sessionStorage.setItem(STORED, JSON.stringify([...drafts]));
+}
+
+/** Whoever signs in next in this window is somebody else. */
+const placeOf = (name) => [me.value?.user, project.value, name].join("\n");
+
+/** @returns {HTMLInputElement[]} */
+const fieldsOf = (box) => [...box.querySelectorAll(FIELDS)];
+const valuesOf = (box) => fieldsOf(box).map(({ value }) => value);
+
 /**
- * Keep what is typed into the fields of an element when it goes, and type it again when it is back.
+ * Keep what is typed into the fields of an element, and type it again when it is back.
  * @param {{current: HTMLElement}} box @param {string} name
- * @returns {{current: boolean}} to be set while what is in the fields is being sent
+ * @returns {{current: null|"sent"|"leaving"}} to be set when what is in the fields is sent; `leaving`: it comes back if
+ *   the next answer of the hub is a refusal
  */
 export function useDraft(box, name) {
-  const isSent = useRef(false);
+  const sent = useRef(/** @type {null|"sent"|"leaving"} */ (null));
   useLayoutEffect(() => {
-    /** @type {NodeListOf<HTMLInputElement>|undefined} */
-    const found = box.current?.querySelectorAll(FIELDS);
-    const fields = [...(found ?? [])];
-    const first = fields.map(({ value }) => value);
-    drafts.get(name)?.forEach((value, place) => fields[place] && type(fields[place], value));
+    const form = box.current;
+    if (!form) return undefined;
+    const place = placeOf(name);
+    const first = valuesOf(form);
+    fieldsOf(form).forEach((field, at) => type(field, drafts.get(place)?.[at] ?? field.value));
+    const note = () => {
+      const values = valuesOf(form);
+      keep(place, values.some((value, at) => value !== first[at]) ? values : null);
+    };
+    const onInput = () => {
+      sent.current = null;
+      note();
+    };
+    form.addEventListener("input", onInput);
     return () => {
-      const last = fields.map(({ value }) => value);
-      if (isSent.current || last.every((value, place) => value === first[place])) drafts.delete(name);
-      else drafts.set(name, last);
+      form.removeEventListener("input", onInput);
+      note();
+      if (sent.current) dismissDraft(name, sent.current);
     };
   }, [name]);
-  return isSent;
+  return sent;
+}
+
+/** @param {string} name @param {"sent"|"leaving"} [how] as of `useDraft` */
+export function dismissDraft(name, how = "sent") {
+  const place = placeOf(name);
+  leaving = how === "leaving" && drafts.has(place) ? [place, drafts.get(place)] : null;
+  keep(place, null);
+}
+
+/** What was on its way has arrived, or is there to be sent again. @param {boolean} arrived */
+export function settleDraft(arrived) {
+  if (leaving && !arrived) keep(...leaving);
+  leaving = null;
 }
 
 /** As a person would, so that whoever follows the field hears of it. */

@@ -54,6 +54,16 @@ function monogram(name) {
   return first[0].toUpperCase() + second.toLowerCase();
 }
 
+/** So many colours can be told apart; neighbours on the wheel are as far from each other as that allows. */
+const COLOURS = 16;
+
+/** The colour of an agent, the same in every view: a place on the colour wheel. @param {string} name */
+function hueOf(name) {
+  let sum = 0;
+  for (const letter of name) sum = (Math.imul(sum, 31) + letter.codePointAt(0)) >>> 0;
+  return Math.round(((sum % COLOURS) * 360) / COLOURS);
+}
+
 /**
  * The tile alone: decoration, the agent's name belongs beside it.
  * @param {{agent: any, picture: any, small?: boolean}} props `agent`: a card, or the name of one of the picture
@@ -61,7 +71,8 @@ function monogram(name) {
 export function Tile({ agent, picture, small = false }) {
   const [name, card] = named(agent, picture);
   const state = card?.state ?? "offline";
-  return html`<span class=${small ? "tile is-small" : "tile"} data-state=${state} aria-hidden="true">
+  return html`<span class=${small ? "tile is-small" : "tile"} data-state=${state} aria-hidden="true"
+    style=${{ "--hue": hueOf(name) }}>
     ${monogram(name)}
   </span>`;
 }

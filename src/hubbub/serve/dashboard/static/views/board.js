@@ -114,7 +114,7 @@ function TaskCard({ task, state, picture, counts, progress, selected, current, p
         current=${current} pending=${pending} flash=${state}>
         <div class="board-line">
           <${Glyph} state=${state} quiet />
-          <span class="mono faint">${refOf(task)}</span>
+          <span class="ref mono faint">${refOf(task)}</span>
           <${Priority} priority=${task.priority} />
           <span class="end meta faint"><${Ago} at=${since(task, state)} /></span>
         </div>
@@ -197,15 +197,16 @@ function Column({ column, look, aside, children }) {
   const items = column.cards.map((card) => ({ ...card, key: card.task.id }));
   const finished = column.name === "finished";
   return html`
-    <section class="column is-${column.name}" aria-label=${title}>
+    <section class=${`column is-${column.name}${items.length ? "" : " is-empty"}`} aria-label=${title}>
       <h2 class="column-head">
         <${Glyph} state=${column.glyph} quiet />
-        <span>${title}</span> <small class="num">${number(items.length)}</small>
+        <span class="column-name" title=${title}>${title}</span> <small class="num">${number(items.length)}</small>
         ${aside && html`<small class="end">${aside}</small>`}
       </h2>
       <${Window} items=${items} guess=${finished ? ROW : CARD} label=${title}
         draw=${(item) => remembered(drawn.current, item, look, finished)}>
-        ${items.length === 0 && html`<p class="faint" role="listitem">${t("board.nothing")}</p>`}
+        ${items.length === 0 && html`<p class="faint" role="listitem"><span aria-hidden="true">–</span>
+          <span class="sr">${t("board.nothing")}</span></p>`}
         ${children}
       <//>
     </section>`;

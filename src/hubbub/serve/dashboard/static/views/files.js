@@ -60,8 +60,10 @@ function nearest(stops, agent, agents) {
 // only the cells where something is; the numbers of rows and columns tell a screen reader where it is all the same.
 
 const ROW = 28; // px; as in files.css
-const COLUMN = 27;
-const NAME = 260; // the first column
+const COLUMN = 27; // where many agents stand beside each other, their names upright
+const ROOMY = 84; // from here on a name lies
+const WIDEST = 150;
+const NAME = 260; // the first column; it takes what is left over
 const COUNT = 92; // the last one
 const BEYOND = 12; // rows above and below that are drawn, too
 
@@ -75,10 +77,11 @@ const MARK_ICONS = { editing: "loader", review: "eye", clash: "git-branch" };
  */
 function Matrix({ rows, agents, chosen, onChoose }) {
   const box = useRef(null);
-  const [view, setView] = useState({ top: 0, height: 900 });
+  const [view, setView] = useState({ top: 0, height: 900, width: 0 });
+  const room = roomFor(agents.length, view.width);
   const [active, setActive] = useState({ key: null, agent: null });
   const at = Math.max(0, rows.findIndex((row) => row.key === active.key));
-  const onKeyDown = useSteps(box, rows, agents, { at, agent: active.agent }, setActive);
+  const onKeyDown = useSteps(box, rows, agents, { at, agent: active.agent }, setActive, room);
   useEffect(() => follow(box.current, setView), []);
   const first = Math.max(0, Math.floor(view.top / ROW) - BEYOND);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + BEYOND);
@@ -86,25 +89,32 @@ function Matrix({ rows, agents, chosen, onChoose }) {
   // The one that has the tab stop stays in the page, or the focus would be lost when it is scrolled away.
   if (rows[at] && (at < first || at >= last)) drawn.push([rows[at], at]);
   const columns = new Map(agents.map((name, index) => [name, index]));
-  const width = NAME + agents.length * COLUMN + COUNT;
   const draw = ([row, index]) => html`<${Line} key=${row.key} row=${row} index=${index} columns=${columns}
     active=${index === at ? active.agent : undefined} chosen=${row.key === chosen}
     onChoose=${onChoose} onFocus=${setActive} />`;
   return html`<div class="matrix-scroll" ref=${box}>
-    <div class="matrix" role="grid" aria-label=${t("files.map")} aria-rowcount=${rows.length + 1} aria-readonly="true"
-      aria-colcount=${agents.length + 2} style=${{ width: `${width}px` }} onKeyDown=${onKeyDown}>
+    <div class=${room.column < ROOMY ? "matrix" : "matrix is-roomy"} role="grid" aria-label=${t("files.map")}
+      aria-rowcount=${rows.length + 1} aria-readonly="true" aria-colcount=${agents.length + 2} onKeyDown=${onKeyDown}
+      style=${{ "--name": `${room.name}px`, "--column": `${room.column}px`, "--agents": agents.length }}>
       <${Head} agents=${agents} />
       <div class="matrix-body" role="rowgroup" style=${{ height: `${rows.length * ROW}px` }}>${drawn.map(draw)}</div>
     </div>
   </div>`;
 }
 
+/** How wide the columns are: what is there is shared out, and where that is too little the map is scrolled. */
+function roomFor(agents, width) {
+  const free = width - NAME - COUNT;
+  const column = Math.max(COLUMN, Math.min(WIDEST, Math.floor(free / agents)));
+  const each = column < ROOMY ? COLUMN : column;
+  return { column: each, name: Math.max(NAME, width - COUNT - agents * each) };
+}
+
 function Head({ agents }) {
   return html`<div role="rowgroup" class="matrix-head"><div role="row" aria-rowindex="1">
     <div role="columnheader" aria-colindex="1" class="matrix-corner small muted">${t("files.file")}</div>
     ${agents.map((name, index) => html`<div key=${name} role="columnheader" aria-colindex=${index + 2}
-      class="matrix-agent"
-      style=${{ left: `${NAME + index * COLUMN}px` }} title=${name}><bdi>${name}</bdi></div>`)}
+      class="matrix-agent" style=${{ "--at": index }} title=${name}><bdi>${name}</bdi></div>`)}
     <div role="columnheader" aria-colindex=${agents.length + 2} class="matrix-counts"><span
       class="sr">${t("files.agents_head")}</span></div>
   </div></div>`;
@@ -129,8 +139,7 @@ function Line({ row, index, columns, active, chosen, onChoose, onFocus }) {
     ${[...row.marks].filter(([name]) => columns.has(name))
       .sort(([one], [other]) => columns.get(one) - columns.get(other))
       .map(([name, mark]) => html`<div key=${name} role="gridcell" aria-colindex=${columns.get(name) + 2}
-        class="matrix-cell"
-        style=${{ left: `${NAME + columns.get(name) * COLUMN}px` }}>
+        class="matrix-cell" style=${{ "--at": columns.get(name) }}>
         <${MarkButton} name=${name} mark=${mark} row=${row} stop=${stop(name)} /></div>`)}
     <div role="gridcell" aria-colindex=${columns.size + 2} class="matrix-counts num">
       ${row.clash ? html`<span
@@ -145,7 +154,7 @@ function MarkButton({ name, mark, row, stop }) {
 }
 
 /** Arrows and hjkl: from one thing to the next, with the row scrolled into sight before it gets the focus. */
-function useSteps(box, rows, agents, place, setActive) {
+function useSteps(box, rows, agents, place, setActive, room) {
   const wanted = useRef(null);
   useLayoutEffect(() => {
     if (wanted.current === null) return;
@@ -157,28 +166,29 @@ function useSteps(box, rows, agents, place, setActive) {
     const to = next(event, place, rows, agents);
     if (!to) return;
     event.preventDefault();
-    reveal(box.current, to.at, to.agent === null ? null : agents.indexOf(to.agent));
+    reveal(box.current, to.at, to.agent === null ? null : agents.indexOf(to.agent), room);
     wanted.current = `${rows[to.at].key}\n${to.agent ?? ""}`;
     setActive({ key: rows[to.at].key, agent: to.agent });
   };
 }
 
-function reveal(box, at, column) {
+function reveal(box, at, column, { name, column: width }) {
   const head = box.querySelector(".matrix-head").offsetHeight;
   const top = at * ROW;
   if (top < box.scrollTop) box.scrollTop = top;
   else if (top + ROW + head > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW + head - box.clientHeight;
   if (column === null) return;
-  const left = column * COLUMN;
-  const room = box.clientWidth - NAME - COUNT;
+  const left = column * width;
+  const room = box.clientWidth - name - COUNT;
   if (left < box.scrollLeft) box.scrollLeft = left;
-  else if (left + COLUMN > box.scrollLeft + room) box.scrollLeft = left + COLUMN - room;
+  else if (left + width > box.scrollLeft + room) box.scrollLeft = left + width - room;
 }
 
 function follow(element, setView) {
   const look = () => setView((old) => {
-    const { scrollTop: top, clientHeight: height } = element;
-    return Math.abs(top - old.top) < (ROW * BEYOND) / 2 && height === old.height ? old : { top, height };
+    const { scrollTop: top, clientHeight: height, clientWidth: width } = element;
+    const isNear = Math.abs(top - old.top) < (ROW * BEYOND) / 2;
+    return isNear && height === old.height && width === old.width ? old : { top, height, width };
   });
   const resized = new ResizeObserver(look);
   resized.observe(element);
@@ -229,7 +239,7 @@ function Claimant({ name, mark, picture }) {
       </span>
       <span>${t(`files.mark_${mark}`)}</span></div>
     ${inReview.map((task) => html`<a key=${task.id} class="row small" href=${taskHref(task)}>
-      <${Glyph} state=${task.state} /><span class="mono faint">${refOf(task)}</span>
+      <${Glyph} state=${task.state} /><span class="ref mono faint">${refOf(task)}</span>
       <span class="clip"><${Text} value=${task.title} lines=${1} /></span></a>`)}
     ${could.value.write && html`<div class="row wrap">
       <${Button} small icon="message-square" disabled=${!may.value.write} onClick=${() => compose([name])}

@@ -15,7 +15,7 @@ import { useElementCache, useThrottled } from "../ui/long_lists.js";
 import { Sparkline, StateWord, stateWord, Tile } from "../ui/marks.js";
 import { Ago, Text } from "../ui/text.js";
 import { Load } from "./machines.js";
-import { taskHref } from "./task/actions.js";
+import { refOf, taskHref } from "./task/actions.js";
 
 // The fleet machine by machine: who is where, and who has been gone for so long that only a count is left. Pure.
 
@@ -217,7 +217,7 @@ function Current({ task, doing, href }) {
       value=${doing} />` : t("fleet.no_task")}</div>`;
   }
   return html`<a class="agent-task above clip" href=${href}>
-    <span class="mono faint">T-${task.number}</span> <${Text} value=${task.title} /></a>`;
+    <span class="ref mono faint">${refOf(task)}</span> <${Text} value=${task.title} /></a>`;
 }
 
 /** What it did last, which its heartbeat says nothing about; what waits for it, and how it would hear of that. */

@@ -322,7 +322,7 @@ function GraphNode({ task, state, spot, dim, current, isOver, href }) {
   const style = { left: `${spot.x}px`, top: `${spot.y}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` };
   return html`<li><a class=${look} href=${href} style=${style} data-item=${`task:${task.id}`} aria-label=${label}
     aria-current=${current ? "true" : undefined} title=${holder ? undefined : t("graph.nobody")}>
-    <span class="row"><${Glyph} state=${state} quiet size=${14} /><span class="mono">${refOf(task)}</span>
+    <span class="row"><${Glyph} state=${state} quiet size=${14} /><span class="ref mono">${refOf(task)}</span>
       <bdi class="mono clip">${holder}</bdi></span>
     <span class="clip"><${Text} value=${task.title} /></span>
   </a></li>`;

@@ -12,7 +12,7 @@ import { href, route, set } from "../shell/router.js";
 import { Card } from "../ui/card.js";
 import { Badge, Button, Icon, IconButton } from "../ui/controls.js";
 import { Empty } from "../ui/empty.js";
-import { onCommandEnter, TextArea, useDraft, written } from "../ui/form.js";
+import { dismissDraft, onCommandEnter, TextArea, useDraft, written } from "../ui/form.js";
 import { Markdown } from "../ui/markdown.js";
 import { Tile } from "../ui/marks.js";
 import { Ago, Text } from "../ui/text.js";
@@ -64,7 +64,7 @@ function ThreadRow({ thread, at, current, picture }) {
       <bdi>${thread.last.author ?? called(thread.last.sender)}</bdi>:${" "}
       <${Text} value=${thread.last.body} /></div>`}
     <div class="row meta faint">
-      <span>${t("messages.count", { count: thread.count })}</span>
+      <span class="num">${t("messages.count", { count: thread.count })}</span>
       ${at === undefined && thread.unread_by.length > 0 && html`<span class="row-tight"><${Icon} name="eye-off"
         size=${12} />
         ${t("messages.unread_by", { names: namesOf(thread.unread_by) })}</span>`}
@@ -83,7 +83,7 @@ function DeadLetter({ letter }) {
   const { id, ref, sender, recipient, title } = letter;
   const names = t("messages.from_to", { from: called(sender), to: called(recipient) });
   return html`<${Card} item=${`dead:${id}`} href=${placeOf(letter)} tone="amber" name=${`${ref}, ${names}`}>
-    <div class="row"><${Icon} name="triangle-alert" size=${14} /><span class="mono faint">${ref}</span>
+    <div class="row"><${Icon} name="triangle-alert" size=${14} /><span class="ref mono faint">${ref}</span>
       <bdi class="clip grow strong">${names}</bdi>
       <span class="meta faint"><${Ago} at=${letter.stored_at} /></span></div>
     ${title && html`<div class="thread-title"><${Text} value=${title} lines=${1} /></div>`}
@@ -100,7 +100,8 @@ const placeOf = ({ task_id: task, message_id: message }) =>
 /** @param {{thread: string, messages: object[], disabled: boolean, onSent: (message: object) => void}} props */
 function Reply({ thread, messages, disabled, onSent }) {
   const form = useRef(null);
-  useDraft(form, `thread:${thread}`);
+  const draft = `thread:${thread}`;
+  useDraft(form, draft);
   const [text, setText] = useState("");
   const [isBusy, setIsBusy] = useState(false);
   const last = messages.at(-1);
@@ -108,16 +109,16 @@ function Reply({ thread, messages, disabled, onSent }) {
   const send = async (event) => {
     event?.preventDefault();
     if (!isReady) return;
-    const said = text;
     setIsBusy(true);
-    setText("");
-    const answer = await act("send", { text: said, in_reply_to: last.id });
+    const answer = await act("send", { text, in_reply_to: last.id });
     setIsBusy(false);
-    if (answer) onSent(answer.message);
-    else setText(said); // refused, as the sentence says: nothing that was typed is lost
+    if (!answer) return; // refused, as the sentence says: nothing that was typed is lost
+    setText("");
+    dismissDraft(draft);
+    onSent(answer.message);
   };
   return html`<form class="reply" ref=${form} onSubmit=${send}>
-    <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${disabled}
+    <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${isBusy || moment.value !== null}
       onKeyDown=${onCommandEnter} onInput=${(event) => setText(event.currentTarget.value)} />
     <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
       keyHint=${written("mod+Enter")}>${t("messages.send_reply")}<//>

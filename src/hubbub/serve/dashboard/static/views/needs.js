@@ -5,7 +5,7 @@ import { html, signal, useRef, useState } from "../vendor/ui.js";
 import { matches, parse } from "../model/filter.js";
 import { needOf, settled, waiting } from "../model/needs.js";
 import { currentTask, findTask } from "../model/states.js";
-import { inProject, isPending, loaded, may, moment, now, shown } from "../model/store.js";
+import { could, inProject, isPending, loaded, may, now, shown, standstill } from "../model/store.js";
 import { act } from "../hub/actions.js";
 import { read } from "../hub/endpoints.js";
 import { list, span, t } from "../i18n.js";
@@ -112,7 +112,7 @@ const ACTIONS_OF = {
 /** What can be done about a need; those who may only look are shown where to look. */
 function actionsFor(need) {
   const all = ACTIONS_OF[need.kind](need).filter(Boolean);
-  const able = may.value[need.approval?.right ?? "write"];
+  const able = could.value[need.approval?.right ?? "write"];
   return all.filter((each) => each.href || each.id === "why" || able || !each.run);
 }
 
@@ -165,13 +165,14 @@ async function releaseAll(agent, held) {
 const MOST_PLACES = 5;
 const SEEN = 240; // characters of a command that are seen without asking for more
 
-const number = (task) => html`<span class="mono">${refOf(task)}</span>`;
+const number = (task) => html`<span class="ref mono">${refOf(task)}</span>`;
 const title = (task) => html`<${Text} value=${task.title} lines=${2} />`;
 const name = (text) => html`<bdi>${text}</bdi>`;
 
-/** Parts in one line, with dots between them. */
+/** Parts in one line, with dots between them; each dot stays with what follows, so that none ends a line. */
 const line = (...parts) =>
-  parts.filter(Boolean).map((part, index) => html`${index > 0 && html`<span class="faint"> · </span>`}${part}`);
+  parts.filter(Boolean).map((part, index) => html`${index > 0 && DOT}${part}`);
+const DOT = html`<span class="faint">${" ·\u00a0"}</span>`;
 
 const WORDS_OF = {
   approval: ({ approval }) => ({
@@ -193,7 +194,7 @@ const WORDS_OF = {
   stale: ({ agent, held }) => ({
     main: line(name(agent.name), t("needs.holds", { count: held.length })),
     aside: held.slice(0, 3).map((task) => html`
-      <div><span class="mono faint">${refOf(task)}</span> <${Text} value=${task.title} lines=${1} /></div>`),
+      <div><span class="ref mono faint">${refOf(task)}</span> <${Text} value=${task.title} lines=${1} /></div>`),
   }),
   conflict: ({ overlap }, picture) => ({
     main: html`<span class="mono"><${Text} value=${places(overlap)} lines=${2} /></span>`,
@@ -312,7 +313,9 @@ function Actions({ need, busy, onWhy, asked, small }) {
     <div class="need-actions">
       ${shownHere.map(({ id, label, run, key, primary, danger, href }) => html`
         <${Button} key=${id} href=${href} keyHint=${key?.toUpperCase()} data-act=${id}
-          kind=${danger ? "danger" : primary ? "primary" : "plain"} disabled=${Boolean(run && (moment.value || busy))}
+          kind=${danger ? "danger" : primary ? "primary" : "plain"} 
+          disabled=${Boolean(run && (standstill.value || busy))}
+          title=${run && standstill.value ? t(standstill.value) : undefined}
           aria-expanded=${id === "why" ? asked : undefined} onClick=${id === "why" ? onWhy : run}>${label}<//>`)}
     </div>`;
 }

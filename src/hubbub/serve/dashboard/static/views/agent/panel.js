@@ -12,6 +12,7 @@ import { Empty, Skeleton } from "../../ui/empty.js";
 import { Glyph, StateWord, Tile } from "../../ui/marks.js";
 import { Ago, Text } from "../../ui/text.js";
 import { AgentActions, releaseTask } from "./actions.js";
+import { called } from "../deliveries.js";
 import { Fetched, useFetched } from "../fetching.js";
 import { none, wakeWords } from "../fleet.js";
 import { clashWords } from "../sentences.js";
@@ -31,7 +32,7 @@ function Held({ tasks, picture }) {
     ${tasks.length === 0 ? html`<p class="small muted">${t("fleet.holds_nothing")}</p>` : html`<ul class="agent-list">
       ${tasks.map((task) => html`<li key=${task.id} class="row">
         <a class="row grow" href=${taskHref(task)}><${Glyph} state=${task.state} />
-          <span class="mono faint">${refOf(task)}</span><span class="clip"><${Text} value=${task.title}
+          <span class="ref mono faint">${refOf(task)}</span><span class="clip"><${Text} value=${task.title}
             lines=${1} /></span></a>
         ${may.value.write && task.may.includes("release") && html`<${Button} small kind="quiet"
           onClick=${() => releaseTask(task)}
@@ -107,7 +108,7 @@ function Letters({ name, unread }) {
     <${Fetched} of=${inbox}>${({ letters }) => letters.length === 0 ? html`<p
       class="small muted">${t("fleet.inbox_empty")}</p>`
       : html`<ul class="agent-list">${letters.map((letter) => html`<li key=${letter.id} class="stack agent-letter">
-        <span class="row small"><bdi class="strong">${letter.sender}</bdi><span
+        <span class="row small"><bdi class="strong">${called(letter.sender)}</bdi><span
           class="faint">${t(`fleet.kind_${letter.kind}`)}</span>
           <span class="end faint">${t(`fleet.letter_${stepOf(letter)}`)}${" "}
           <${Ago} at=${letter.seen_at ?? letter.notified_at ?? letter.stored_at} /></span></span>

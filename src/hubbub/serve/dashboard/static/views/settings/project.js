@@ -1,7 +1,7 @@
 // The project: what it is called, what follows where scopes overlap, its areas; and another project beside it.
 
 import { html } from "../../vendor/ui.js";
-import { could, may, moment, project } from "../../model/store.js";
+import { could, may, project, standstill } from "../../model/store.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
 import { go } from "../../shell/router.js";
@@ -112,7 +112,7 @@ export const addProject = () => openDialog((close) => html`<${AddProject} onClos
 
 export function Project() {
   const known = useFetched(() => read.project(project.value), [], ["project."]);
-  const action = html`<${Button} icon="plus" disabled=${moment.value !== null}
+  const action = html`<${Button} icon="plus" disabled=${standstill.value !== null}
     onClick=${addProject}>${t("settings.project_add")}<//>`;
   return html`<${Part} title=${project.value} action=${action}>
       <${Fetched} of=${known}>${(found) => html`

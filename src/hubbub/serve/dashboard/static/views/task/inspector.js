@@ -3,14 +3,14 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { toggle } from "../../model/filter.js";
 import { childrenOf, currentTask, findTask, neededBy } from "../../model/states.js";
-import { arrived, could, isPending, moment, shown } from "../../model/store.js";
+import { arrived, could, isPending, moment, shown, standstill } from "../../model/store.js";
 import { act } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
 import { href, set } from "../../shell/router.js";
 import { Button, Icon, IconButton, Menu, Tabs } from "../../ui/controls.js";
 import { CopyButton, Empty, Skeleton } from "../../ui/empty.js";
-import { onCommandEnter, useDraft } from "../../ui/form.js";
+import { dismissDraft, onCommandEnter, useDraft } from "../../ui/form.js";
 import { Markdown } from "../../ui/markdown.js";
 import { Glyph, StateWord, Tile } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
@@ -112,7 +112,7 @@ function Head({ task, state, picture }) {
   return html`
     <header class="inspector-head">
       <div class="row">
-        ${task && html`<span class="mono muted">${refOf(task)}</span><${StateWord} state=${state} />`}
+        ${task && html`<span class="ref mono muted">${refOf(task)}</span><${StateWord} state=${state} />`}
         <span class="end">
           <${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
       </div>
@@ -130,7 +130,7 @@ function Doings({ task, picture }) {
     <div class="row wrap" role="group" aria-label=${t("inspector.actions")} aria-busy=${busy ? "true" : undefined}>
       ${actionsFor(task).slice(0, AT_HAND).map((action, index) => html`
         <${Button} key=${action.id} kind=${isBest(action, index) ? "primary" : "plain"} small
-          disabled=${busy || Boolean(moment.value)}
+          disabled=${busy || Boolean(standstill.value)} title=${standstill.value ? t(standstill.value) : undefined}
           onClick=${() => perform(action.id, task)}>${labelOf(action, task)}<//>`)}
       ${machine && picture.machines.has(machine) && html`
         <${Button} small href=${href("machines", { machine, agent: task.assignee })}>${t("inspector.terminal")}<//>`}
@@ -144,7 +144,7 @@ function More({ task, picture }) {
   }));
   if (!items.length) return null;
   return html`<${Menu} bare small icon="ellipsis" label=${t("inspector.more")} items=${items}
-    disabled=${Boolean(moment.value)} />`;
+    disabled=${Boolean(standstill.value)} />`;
 }
 
 /** What helps a task on stands out; handing it to somebody else does not. */
@@ -176,7 +176,6 @@ function Facts({ task, details, picture }) {
         ${task.attempt > 1 && fact("attempt", String(task.attempt))}
         ${mayExpire(task) && fact("expires", html`<${Clock} at=${task.expires_at} />`)}
       </dl>
-      <${Description} details=${details} title=${task.title} />
     </section>`;
 }
 
@@ -209,7 +208,7 @@ function linked(ids, told, picture) {
 function links(tasks, picture) {
   return html`<ul class="stack links">${tasks.slice(0, MOST_LINKS).map((task) => html`
     <li key=${task.id}><a class="row" href=${taskHref(task)}>
-      <${Glyph} state=${task.state} size=${14} /><span class="mono">${refOf(task)}</span>
+      <${Glyph} state=${task.state} size=${14} /><span class="ref mono">${refOf(task)}</span>
       <span class="muted clip"><${Text} value=${task.title} /></span></a></li>`)}
     ${tasks.length > MOST_LINKS && html`
       <li class="faint">${t("inspector.and_more", { count: tasks.length - MOST_LINKS })}</li>`}
@@ -222,8 +221,9 @@ function Description({ details, title }) {
   if (!task) return null;
   return html`
     ${task.description_html && task.description !== title && html`
-      <div class="long"><${Markdown} html=${task.description_html} /></div>`}
-    ${task.context_html && html`<details class="form-more"><summary>${t("inspector.context")}</summary>
+      <section class="inspector-part"><h3>${t("inspector.description")}</h3>
+        <${Markdown} html=${task.description_html} /></section>`}
+    ${task.context_html && html`<details class="inspector-part form-more"><summary>${t("inspector.context")}</summary>
       <${Markdown} html=${task.context_html} /></details>`}`;
 }
 
@@ -310,7 +310,8 @@ function Message({ message, picture }) {
 function Reply({ task }) {
   const [text, setText] = useState("");
   const form = useRef(null);
-  useDraft(form, `task:${task.id}`);
+  const draft = `task:${task.id}`;
+  useDraft(form, draft);
   const [busy, setBusy] = useState(false);
   if (!could.value.write) return null;
   const whom = task.assignee ?? (task.sender === "hub" ? null : task.sender);
@@ -322,6 +323,7 @@ function Reply({ task }) {
     setBusy(false);
     if (!answer) return;
     setText("");
+    dismissDraft(draft);
     toast(answer.message ? t("inspector.answer_done", { ref: refOf(task), to: "" }) : t("inspector.noted"));
   };
   return html`
@@ -330,23 +332,18 @@ function Reply({ task }) {
         disabled=${Boolean(moment.value)} onInput=${(event) => setText(event.currentTarget.value)}
         onKeyDown=${onCommandEnter}></textarea>
       <${IconButton} type="submit" icon="corner-down-left" label=${t("inspector.send")}
-        disabled=${Boolean(moment.value) || busy || !text.trim()} />
+        disabled=${Boolean(standstill.value) || busy || !text.trim()} />
     </form>`;
 }
 
 // How a task ended, as its holder told; and the whole of it as the hub keeps it.
 
-/** @param {{task: object, details: object}} props */
-function Result({ task, details }) {
-  if (details.status === "loading") return html`<div class="inspector-part"><${Skeleton} /></div>`;
-  const whole = details.task;
-  if (!whole?.result) {
-    return html`<${Empty} icon="file-text" title=${t("inspector.result_none")}
-      text=${t(task.ended_at ? "inspector.result_ended" : "inspector.result_open")} />`;
-  }
-  return html`<section class="inspector-part">
-    ${whole.result_html ? html`<${Markdown} html=${whole.result_html} />`
-      : html`<pre class="plain"><bdi>${whole.result}</bdi></pre>`}
+/** @param {{details: object}} props */
+function Result({ details: { task } }) {
+  if (!task?.result) return null;
+  return html`<section class="inspector-part"><h3>${t("inspector.result")}</h3>
+    ${task.result_html ? html`<${Markdown} html=${task.result_html} />`
+      : html`<pre class="plain"><bdi>${task.result}</bdi></pre>`}
   </section>`;
 }
 
@@ -422,13 +419,11 @@ function Body({ task, details, picture }) {
   const [tab, setTab] = useState("overview");
   const tabs = [
     { id: "overview", label: t("inspector.tab_overview") },
-    { id: "result", label: t("inspector.tab_result") },
     { id: "artifacts", label: t("inspector.tab_artifacts"), count: details.artifacts.length },
     { id: "raw", label: t("inspector.tab_raw") },
   ];
   const panels = {
     overview: () => html`<${Overview} task=${task} details=${details} picture=${picture} />`,
-    result: () => html`<${Result} task=${task} details=${details} />`,
     artifacts: () => html`<${Artifacts} details=${details} />`,
     raw: () => html`<${Raw} task=${task} details=${details} />`,
   };
@@ -440,10 +435,11 @@ function Body({ task, details, picture }) {
 
 function Overview({ task, details, picture }) {
   return html`
+    <${Result} details=${details} />
+    <${Description} details=${details} title=${task.title} />
+    ${!moment.value && html`<section class="inspector-part" aria-label=${t("needs.why")}>
+      <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} /></section>`}
     <${Rail} task=${task} details=${details} />
-    ${!moment.value && html`
-      <section class="inspector-part"><h3>${t("needs.why")}</h3>
-        <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} /></section>`}
     <${Facts} task=${task} details=${details} picture=${picture} />
     <${Files} task=${task} picture=${picture} />
     <${Thread} task=${task} details=${details} picture=${picture} />

@@ -1,12 +1,12 @@
-// Why something is as it is: the hub's own account, in one paragraph, with the facts it is made of.
+// Why something is as it is: the hub's own account, in one line, with the facts behind it one click away.
 
 import { html, useEffect, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/endpoints.js";
-import { fullTime, language, list, span, t } from "../../i18n.js";
+import { list, shortTime, span, t } from "../../i18n.js";
 import { Button, Icon } from "../../ui/controls.js";
 import { Skeleton } from "../../ui/empty.js";
 
-const AT_FIRST = 3; // facts: how it is, who holds it, what would free it
+const AT_FIRST = 1; // facts: the first says how it is, and since when
 
 /** @param {{of: {ref: string|number, kind: string}, at?: any}} props  `at`: ask again when this is another */
 export function Why({ of, at }) {
@@ -27,7 +27,7 @@ export function Why({ of, at }) {
       ${answer.refused ? html`<p>${answer.refused}</p>` : html`
         <ul class="stack">
           ${answer.facts.slice(0, all ? undefined : AT_FIRST).map((fact) => html`
-            <li key=${fact.sentence}><bdi>${told(fact)}</bdi></li>`)}
+            <li key=${fact.sentence}><bdi>${said(fact.words)}</bdi></li>`)}
           ${!all && answer.facts.length > AT_FIRST && html`<li>
             <${Button} small kind="quiet" icon="chevron-down" onClick=${() => setAll(true)}>
               ${t("needs.more_facts", { count: answer.facts.length - AT_FIRST })}<//></li>`}
@@ -35,16 +35,14 @@ export function Why({ of, at }) {
     </div>`;
 }
 
-/** A fact as the page speaks: in English the hub's own sentence, else made anew from its words. */
-const told = ({ sentence, words }) => (language.value === "en" ? sentence : said(words));
-
-/** A value in a sentence: text, a number, several, a moment, or words with values of their own. */
+/** A fact as the page speaks, or a value in it: text, a number, several, a moment, words with values of their own. */
 function said(value) {
   if (Array.isArray(value)) return list(value.map(said));
   if (value?.key) {
     const values = Object.entries(value.values).map(([name, each]) => [name, said(each)]);
-    return t(`why.${value.key}`, Object.fromEntries(values));
+    const isTask = value.key === "task"; // whose title stands above
+    return t(`why.${value.key}`, { ...Object.fromEntries(values), ...(isTask && { title: "" }) }).replace("  ", " ");
   }
   if (value?.span === undefined) return value;
-  return t(value.is_past ? "why.ago" : "why.ahead", { at: fullTime(value.at), span: span(value.span) });
+  return t(value.is_past ? "why.ago" : "why.ahead", { at: shortTime(value.at), span: span(value.span) });
 }

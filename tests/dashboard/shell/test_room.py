@@ -1,0 +1,151 @@
+"""Room for everything: nothing covers what somebody writes, is cut off, breaks in two, or is lost while it is typed."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hubbub.core.mail import messages
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, inside, until_ready, until_whole
+from tests.dashboard.scene import Scene
+from tests.serve.served_hub import Hub
+
+LONG = "an-agent-whose-name-is-longer-than-any-card-has-room-for-it"
+WIDTHS = (1440, 1280, 1180, 1024, 900, 760)
+
+# What lies over a field that somebody writes in, by what the browser finds at its middle.
+COVERED = """() => [...document.querySelectorAll("textarea, input[type=text], input[type=search]")]
+  .filter((field) => field.checkVisibility() && field.getBoundingClientRect().width > 1)
+  .filter((field) => {
+    const { left, top, width, height } = field.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2)?.closest(".toast, .toasts");
+  }).length"""
+
+# Columns of the board that stick out of it, or out of the window.
+CUT = """() => {
+  const box = document.querySelector(".columns");
+  const { right } = box.getBoundingClientRect();
+  const out = [...box.children].filter((each) => each.getBoundingClientRect().right > right + 1);
+  return [out.length, box.scrollWidth > box.clientWidth + 1];
+}"""
+
+# What is read as one and stands in more than one line.
+BROKEN = """() => [...document.querySelectorAll(".ref, .num, time, .badge, kbd")].filter((each) => {
+    const range = document.createRange();
+    range.selectNodeContents(each);
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top / 8))).size > 1;
+  }).map((each) => each.outerHTML.slice(0, 120))"""
+
+LOSE = "m.connection.value = { ...m.connection.value, status: x }"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scene(hub: Hub, scene: Scene) -> None:
+    """A team at work, one of whom has a very long name and has written twice."""
+    for text in ("I am done with the first part of it.", "And with the second."):
+        hub.do(lambda tx, text=text: messages.send(tx, hub.project.id, sender=LONG, to="hub", body=text))
+    assert scene.tasks
+
+
+@pytest.mark.daily
+def test_no_toast_lies_over_what_somebody_writes(visit: Visit, scene: Scene) -> None:
+    """A sentence about what happened has a place of its own, beside every field: on a desk, on a phone, in a dialog."""
+    number = scene.tasks["running"][0].number
+    page = visit(f"/board?task={number}")
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        until_whole(page)
+        inside(page, "ui/overlays.js", "m.toast(x, { kind: 'error' })", f"No. {size}")
+        expect(page.get_by_role("alert").get_by_text(f"No. {size}")).to_be_visible()
+        assert page.evaluate(COVERED) == 0
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    expect(page.get_by_role("dialog", name="New task")).to_contain_text("No.")
+    assert page.evaluate(COVERED) == 0
+
+
+def test_every_column_of_the_board_is_whole_at_every_width(visit: Visit, scene: Scene) -> None:
+    """Down to the width of a phone all five columns are in sight, also beside an open task."""
+    page = visit("/board")
+    for task in ("", str(scene.tasks["running"][0].number)):
+        inside(page, "shell/router.js", "m.set({ task: x })", task)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            until_whole(page)
+            assert page.evaluate(CUT) == [0, False], (width, task)
+
+
+def test_numbers_and_counts_never_break(visit: Visit, scene: Scene) -> None:
+    """The number of a task, a count, a time stand in one line, however long the name beside them is."""
+    page = visit("/messages", size=PHONE)
+    for view, query in (
+        ("messages", {}),
+        ("needs", {}),
+        ("fleet", {"agent": "ember"}),
+        ("board", {"task": str(scene.tasks["queued"][0].number)}),
+    ):
+        inside(page, "shell/router.js", "m.go(x[0], x[1])", [view, query])
+        expect(page.locator(f"main[data-view={view}]")).to_be_visible()
+        until_whole(page)
+        assert page.evaluate(BROKEN) == [], view
+
+
+def test_the_bar_is_where_there_is_a_past_to_show(page: Page) -> None:
+    """Audit and settings have no replay bar, unless the past is shown and there must be a way back."""
+    bar = page.get_by_role("region", name="Time travel")
+    for view in ("settings", "audit"):
+        inside(page, "shell/router.js", "m.go(x)", view)
+        expect(page.get_by_role("heading", level=1)).to_have_text(view.title())
+        expect(bar).to_have_count(0)
+    inside(page, "shell/router.js", "m.go('board')")
+    expect(bar).to_be_visible()
+    page.keyboard.press("[")
+    inside(page, "shell/router.js", "m.go('settings')")
+    expect(bar.get_by_role("button", name="Back to live")).to_be_visible()
+
+
+@pytest.mark.daily
+def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit: Visit, scene: Scene) -> None:
+    """A strip says since when; buttons that would change something say why they do not; fields go on taking text."""
+    page = visit(f"/board?task={scene.tasks['review'][2].number}")
+    side = page.get_by_role("complementary", name="Task")
+    note = side.get_by_role("textbox")
+    approve = side.get_by_role("button", name="Approve work")
+    expect(approve).to_be_enabled()
+
+    inside(page, "hub/stream.js", LOSE, "reconnecting")
+    strip = page.locator(".away")
+    expect(strip).to_contain_text("The hub cannot be reached since ")
+    expect(approve).to_be_disabled()
+    expect(approve).to_have_attribute(
+        "title", "The hub cannot be reached: nothing can be changed until it is back."
+    )
+    note.fill("written while it was away")
+
+    inside(page, "hub/stream.js", LOSE, "live")
+    expect(strip).to_be_hidden()
+    expect(approve).to_be_enabled()
+    expect(note).to_have_value("written while it was away")
+
+
+def test_a_draft_outlives_the_page(visit: Visit, watch: Watch) -> None:
+    """What is typed and not sent is there after a reload, and what could not be sent is there to be sent again."""
+    page = visit("/board")
+    page.keyboard.press("c")
+    title = page.get_by_role("dialog", name="New task").get_by_label("Title")
+    title.fill("Half a plan")
+    page.reload()
+    until_ready(page)
+    page.keyboard.press("c")
+    expect(title).to_have_value("Half a plan")
+    page.keyboard.press("Escape")
+
+    watch.expect(0)
+    page.route("**/api/v1/messages**", lambda route: route.abort())
+    inside(page, "shell/router.js", "m.go('needs')")
+    card = page.get_by_role("group", name="Message to you").filter(has_text="And with the second.")
+    reply = page.get_by_role("dialog").get_by_role("textbox")
+    card.get_by_role("button", name="Reply").click()
+    reply.fill("Thank you for all of it")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert").filter(has_text="The hub cannot be reached.")).to_be_visible()
+    card.get_by_role("button", name="Reply").click()
+    expect(reply).to_have_value("Thank you for all of it")
