@@ -198,6 +198,16 @@ class Lacking(Conflict):
         self.demands = tuple(demands)
 
 
+class Duplicate(Conflict):
+    """Another open task is the same job: its `number` and `task_id`; the sentence tells of it."""
+
+    code: ClassVar[str] = "duplicate"
+
+    def __init__(self, why: str, number: int, task_id: str) -> None:
+        super().__init__(why)
+        self.number, self.task_id = number, task_id
+
+
 class AccountPaused(Conflict):
     """The agent's account is paused: it begins nothing before the pause is over."""
 

@@ -144,3 +144,12 @@ def test_ones_own_tasks(hub: RunningHub) -> None:
         "from people"
     ]
     assert hub.json("task", "list") == hub.json("tasks")
+
+
+def test_a_task_that_there_is_already(hub: RunningHub) -> None:
+    """A task that is the same job as an open one is refused by REST, and so by the command, unless --anyway is said."""
+    hub.run("task", "add", "Solve octo/parser#7")
+    refused = hub.run("task", "add", "Fix octo/parser#7")
+    assert "task #1 'Solve octo/parser#7' (queued) is about octo/parser#7 too; say anyway" in refused.stderr
+    assert refused.returncode == 1
+    assert hub.run("task", "add", "Fix octo/parser#7", "--anyway").stdout.startswith("#2 queued")

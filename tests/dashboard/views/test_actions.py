@@ -188,3 +188,18 @@ def test_people_run_their_project_from_the_page(page: Page, hub: Hub) -> None:
     act(page, "putMember", project=slug, user=VIEWER, role="viewer")
     act(page, "addProject", slug="another")
     expect(page.get_by_role("alert")).to_be_empty()
+
+
+def test_a_task_that_there_is_already(visit: Visit, watch: Watch, hub: Hub, scene: Scene) -> None:
+    """Who makes a task that is the same job as an open one is shown that, and makes it anyway or not."""
+    watch.expect(409)
+    hub.do(lambda tx: tasks.send(tx, scene.project.id, sender="hub", to=None, text="Solve octo/parser#7"))
+    page = visit("/board")
+    page.keyboard.press("c")
+    page.get_by_role("dialog", name="New task").get_by_label("Title").fill("Fix octo/parser#7")
+    page.get_by_role("button", name="Create task").click()
+    asked = page.get_by_role("dialog", name="There is such a task already")
+    expect(asked).to_contain_text("'Solve octo/parser#7' (queued) is about octo/parser#7 too")
+    asked.get_by_role("button", name="Make it anyway").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert len(hub.do(lambda tx: task_search.search(tx, [scene.project.id], "octo/parser#7", limit=9))) == 2

@@ -377,3 +377,16 @@ def test_what_nobody_came_to_read(team: Team) -> None:
     assert "ember" in team.mail("ada")[0]["text"]
     team.mail("ember")
     assert state() == "seen"
+
+
+def test_a_job_that_somebody_has_already(team: Team) -> None:
+    """A task that is the same job as an open one is refused with that; anyway makes it, and who takes it is told."""
+    ada, ember = team.joined("ada"), team.joined("ember")
+    ada.send(kind="task", text="Solve #7", to="ember")
+    ember.task(action="start", task="T-1")
+
+    refused = ada.wrong("send", kind="task", text="Fix issue 7")
+    assert (refused["error"], refused["task"]) == ("duplicate", "T-1")
+    assert ada.send(kind="task", text="Fix issue 7", anyway=True)["id"] == "T-2"
+    common = "task #1 'Solve #7' (working, with 'ember') is about #7 too"
+    assert ada.task(action="claim", task="T-2")["beside"] == [common]

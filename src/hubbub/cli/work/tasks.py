@@ -118,6 +118,7 @@ def task() -> None:
     multiple=True,
     help="What must be seen of the work, such as tests; may be repeated. [default: what the project asks for]",
 )
+@click.option("--anyway", is_flag=True, help="Also if another open task is the same job.")
 @uses_project
 def add(*, hub: Hub, done_when: tuple[str, ...], as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""

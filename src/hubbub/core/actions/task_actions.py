@@ -15,7 +15,7 @@ from datetime import timedelta
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.core.presence import presences
-from hubbub.core.work import completion, permissions, proof, tasks, transfers
+from hubbub.core.work import completion, duplicates, permissions, proof, tasks, transfers
 from hubbub.core.work.completion import EMPTY_REPORT, WorkReport
 from hubbub.model.errors import Forbidden, InvalidTransition, Lacking, Unavailable
 from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status, route
@@ -72,6 +72,7 @@ def start(
     changes |= {"leased": int(bool(leased)), "door": tx.door}
     started = tasks.step(tx, task, Event.START, changes=changes, actor=by)
     proof.tell_taker(tx, started, before=task)
+    duplicates.tell_taker(tx, started, before=task)
     if is_read:
         tasks.acknowledge(tx, started)
     return started
@@ -333,6 +334,7 @@ def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = P
     if by == accepted.assignee:
         tasks.acknowledge(tx, accepted)
     proof.tell_taker(tx, accepted, before=task)
+    duplicates.tell_taker(tx, accepted, before=task)
     return accepted
 
 

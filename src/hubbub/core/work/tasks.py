@@ -16,6 +16,7 @@ from hubbub.core.agents import agents, scopes
 from hubbub.core.fleet import accounts
 from hubbub.core.log.snapshots import cards, patches
 from hubbub.core.people import lent_tokens
+from hubbub.core.work import duplicates
 from hubbub.model.errors import Conflict, NotFound, Unmet
 from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.ids import new_id, parse_id
@@ -24,6 +25,7 @@ from hubbub.model.people.rights import HUB
 from hubbub.model.records import Delivery, Priority, Run, Task, title_of
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.work import github_issues
+from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.store import sequence_numbers, status_counters
 from hubbub.store.agents.agents import lock_names
 from hubbub.store.mail import messages as inboxes
@@ -72,13 +74,14 @@ def send(
     run: Run | None = None,
     external_id: str | None = None,
     awaited: bool = False,
+    on_duplicate: OnDuplicate = OnDuplicate.IGNORE,
 ) -> Task:
     """Put a task into the inbox of `to`, or into the open queue if None; `ttl` is the time in which to begin it.
 
     Without a `title` it is the first line of `text`; without a `run` it belongs to the current one. A task that `needs`
     others is held back until they are completed; as they exist before it, there are no circles. A task that is
     delivered at once shares its id with its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the agent is
-    `awaited`, `NotFound` if there is no such parent in the project, and `Invalid` for an impossible `issue`.
+    `awaited`, `NotFound` for a parent, `Invalid` for an `issue`, and `Duplicate`, as `on_duplicate` says.
     """
     if to is not None and not awaited:
         agents.require_known(tx, project_id, to)
@@ -111,6 +114,7 @@ def send(
             expires_at=tx.now + milliseconds(ttl) if ttl else None,
         ),
         needs,
+        on_duplicate,
     )
 
 
@@ -123,19 +127,28 @@ def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
     return all(need.status is Status.COMPLETED for need in found)
 
 
-def _make(tx: Tx, task: Task, needs: Sequence[Task]) -> Task:
-    """Store a new task, and deliver it if it has an assignee and waits for nothing."""
+def _make(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -> Task:
+    """Store a new task, and deliver it if it has an assignee and waits for nothing.
+
+    Those who make one at the same time take turns by its number, so the later sees the earlier.
+    """
     changes: dict[str, Any] = {}
     if task.assignee is not None and _are_met(tx, needs, task.assignee):
         status = advance(task.status, Event.DELIVER)
         changes = {"status": status, "delivery_id": task.id, "delivered_at": tx.now}
     number = sequence_numbers.next_number(tx, task.project_id, NOUN)
     made = replace(task, number=number, **changes)  # once, as the record is large
+    if on_duplicate is OnDuplicate.REFUSE:
+        duplicates.require_none(tx, made, needs)
+    same = duplicates.find(tx, made, needs) if on_duplicate is OnDuplicate.TELL else None
     tasks.insert(tx, made)
+    duplicates.remember(tx, made)
     dependency_rows.insert(tx, made.id, [need.id for need in needs])
     if made.assignee is not None and made.delivery_id is not None:
         put_into_inbox(tx, made, made.assignee, made.delivery_id)
     _record(tx, "task.sent", made, actor=made.sender, before=None, detail={"title": made.title})
+    if same is not None:
+        duplicates.tell(tx, made, same)
     return made
 
 
@@ -278,6 +291,8 @@ def step(
     moved = tasks.move(tx, task, *events, changes={**(changes or {}), **noted})
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")
+    if moved.is_ended != task.is_ended:
+        (duplicates.forget if moved.is_ended else duplicates.remember)(tx, moved)
     if (task.assignee or "").startswith(NODE_PREFIX) and (moved.is_ended or moved.assignee != task.assignee):
         lent_tokens.end(tx, task.id)
     _record(tx, kind or KINDS[events[0]], moved, actor=actor, before=task, detail=detail)
@@ -294,6 +309,9 @@ def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> Non
 def describe(tx: Tx, task: Task, text: str, *, signed: str, actor: str) -> Task:
     """Change a task's description, signed by its writer. Records `task.described`."""
     described = tasks.describe(tx, task, text, by=signed)
+    if not task.is_ended:
+        duplicates.forget(tx, task)
+        duplicates.remember(tx, described)
     _record(tx, "task.described", described, actor=actor, before=task, detail=None)
     return described
 

@@ -17,6 +17,7 @@ from hubbub.model.fleet.calls import as_json
 from hubbub.model.lifecycle import ENDED, Status
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Task
+from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.model.work.permissions import VerbManner
 from hubbub.store.tx import Tx
 
@@ -65,6 +66,7 @@ def issue_create(
         text=body or "",
         title=title.strip(),
         awaited=True,
+        on_duplicate=OnDuplicate.TELL,
     )
     return {"id": str(task.number), "url": vocabulary.issue_url(task, call.site.url)}
 

@@ -18,6 +18,7 @@ from hubbub.model.errors import HubError, InvalidTransition, NotFound, NotHolder
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Condition, LetterKind, Message, Project, Task
+from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.model.work.permissions import VerbManner
 from hubbub.store.tx import Tx
 
@@ -60,6 +61,7 @@ def send_task(
         priority=vocabulary.PRIORITIES[priority],
         ttl=timedelta(seconds=ttl_seconds),
         parent=parent_task_id,
+        on_duplicate=OnDuplicate.TELL,
     )
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
 

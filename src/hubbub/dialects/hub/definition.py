@@ -13,9 +13,10 @@ from hubbub.core.people import access
 from hubbub.core.presence import presences
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
-from hubbub.dialects.hub import vocabulary
+from hubbub.dialects.hub import short_ids, vocabulary
 from hubbub.dialects.hub.mail_notice import MailNoticeDialect
 from hubbub.model.errors import (
+    Duplicate,
     Forbidden,
     HubError,
     Invalid,
@@ -104,6 +105,7 @@ DIALECT = MailNoticeDialect(
         UnknownAgent: lambda e: no(e.code, e, near=list(e.near)) if e.near else _no(e),
         NotFound: lambda e: no(e.code, f"there is no {e.kind} {e.key!r}"),
         InvalidTransition: _stuck,
+        Duplicate: lambda e: no(e.code, e, task=short_ids.short(short_ids.TASK, e.number)),
         ScopeConflict: lambda e: no(e.code, e, conflicts=vocabulary.conflicts(e.conflicts)),
         HubError: _no,
     },

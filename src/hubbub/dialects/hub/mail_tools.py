@@ -41,6 +41,7 @@ from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.mail.wakes import DeliveryChannels, DeliveryForecast
 from hubbub.model.people.rights import HUB, Actor
 from hubbub.model.records import Activity, LetterKind, Message, Priority, Task
+from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.store.tx import Tx
 
 LONGEST_WAIT = 45  # seconds
@@ -183,19 +184,22 @@ def send(
     area: Name | None = None,
     done_when: Lines | None = None,
     expires_in: Lasts | None = None,
+    anyway: bool = False,
     key: Key | None = None,
 ) -> Reply:
     """Send mail, or give work: a task without `to` is for whoever claims it. to "everyone" is a broadcast.
 
     reply_to: what you answer; of a task, the one it derives from. needs: tasks to be completed before it.
     done_when: what hooks must see of it: clean, commit, pushed, tests, "ran COMMAND", "within PATH"; artifact, review.
-    expires_in: seconds to begin it. key: repeated with the same key, it is sent once.
+    expires_in: seconds to begin it. anyway: also if another open task is the same job. key: sent once with it.
     Tells how far it got, what wakes the receiver, and whether it will likely see it soon.
     """
     here = act(tx, call)
     meant, ways = _kind(to, kind, reply_to), call.site.news
     if meant is LetterKind.TASK:
-        given = _Given(title, vocabulary.PRIORITIES[priority], needs or (), area, done_when, expires_in)
+        given = _Given(
+            title, vocabulary.PRIORITIES[priority], needs or (), area, done_when, expires_in, anyway
+        )
         return _task(tx, here, ways, text, to, reply_to, given)
     if not text.strip():
         raise Invalid("text: must say something")
@@ -238,6 +242,7 @@ class _Given:
     area: str | None
     done_when: Sequence[str] | None
     expires_in: int | None
+    anyway: bool
 
 
 def _task(
@@ -263,6 +268,7 @@ def _task(
         parent=str(short_ids.task(tx, here.project.id, parent).id) if parent is not None else None,
         needs=[short_ids.task(tx, here.project.id, each) for each in dict.fromkeys(given.needs)],
         area=given.area,
+        on_duplicate=OnDuplicate.TELL if given.anyway else OnDuplicate.REFUSE,
     )
     if given.done_when is not None:
         proof.put_contract(tx, made, given.done_when, by=here.name)

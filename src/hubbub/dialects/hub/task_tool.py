@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from hubbub.core.actions import task_actions
 from hubbub.core.log import activity
 from hubbub.core.mail import threads, wakes
-from hubbub.core.work import dependencies, proof, task_search, tasks
+from hubbub.core.work import dependencies, duplicates, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
@@ -90,6 +90,7 @@ def _changed(tx: Tx, task: Task) -> Reply:
         text=task.text if task.status in vocabulary.BEGINNING else None,
         edited_by=task.edited_by if task.status in vocabulary.BEGINNING else None,
         context=task.context if task.status in vocabulary.BEGINNING else None,
+        beside=(duplicates.beside(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
         done_when=(proof.told(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
     )
 

@@ -27,6 +27,7 @@ from hubbub.model.json_chunks import LazyRows
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Run, Task
+from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.model.work.listed_tasks import ListedTask
 from hubbub.model.work.permissions import Verb, VerbManner
 from hubbub.store.tx import Tx
@@ -94,6 +95,7 @@ def create_task(
         run=here.run,
         external_id=idempotency_key or None,
         awaited=True,
+        on_duplicate=OnDuplicate.TELL,
     )
     return {"task_id": str(task.id)}
 

@@ -37,9 +37,9 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "share": ("minted", "revoked"),
     "summary": ("saved",),
     "task": (
-        "accepted", "blocked", "cancelled", "chained", "completed", "contract", "delivered", "described", "expired",
-        "failed", "late", "noted", "progress", "ready", "reassigned", "released", "reopened", "retried", "sent",
-        "started", "submitted", "waived",
+        "accepted", "blocked", "cancelled", "chained", "completed", "contract", "delivered", "described", "duplicate",
+        "expired", "failed", "late", "noted", "progress", "ready", "reassigned", "released", "reopened", "retried",
+        "sent", "started", "submitted", "waived",
     ),
     "terminal": ("input",),
     "todo": ("written",),

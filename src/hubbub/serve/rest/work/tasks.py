@@ -23,6 +23,7 @@ from hubbub.model.log.projection import Card
 from hubbub.model.mail.wakes import DeliveryChannels
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Priority, Project, Task
+from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base import markdown
 from hubbub.serve.rest.base.call import Call
@@ -122,6 +123,7 @@ class NewTask(Body):
     )
     done_when: Demands | None = Field(None, description="null: what the project asks for")
     sender: Name | None = None
+    anyway: bool = Field(False, description="make it also where another open task is the same job")
 
 
 @router.get("/tasks")
@@ -172,7 +174,8 @@ async def list_tasks(
 async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
     """Put a task into the inbox of `to`, or, without one, into the open queue.
 
-    One that depends on others is held back until they are completed.
+    One that depends on others is held back until they are completed. One that is the same job as another open task is
+    refused with 409 `duplicate`, which names that, unless it is to be made `anyway`.
     """
 
     def send(tx: Tx) -> Reply:
@@ -192,6 +195,7 @@ async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
             needs=_needs(tx, project, body.depends_on or ()),
             issue=body.issue,
             area=body.area,
+            on_duplicate=OnDuplicate.TELL if body.anyway else OnDuplicate.REFUSE,
         )
         if body.done_when is not None:
             proof.put_contract(tx, sent, body.done_when, by=sender)

@@ -22,9 +22,11 @@ export const onAnswer = (callback) => (tell = callback);
  * Do something. The answer is the hub's, or null if it refused, which was told.
  * @param {string} name  a key of ACTIONS
  * @param {object} [values]  what that action takes
+ * @param {Record<string, (sentence: string) => Promise<object|null>>} [refused]  what to do instead of telling a refusal
+ *   of that code
  * @returns {Promise<object|null>}
  */
-export async function act(name, values = {}) {
+export async function act(name, values = {}, refused = {}) {
   if (moment.value) {
     tell(t("errors.replaying"));
     return null;
@@ -42,6 +44,7 @@ export async function act(name, values = {}) {
   } catch (error) {
     goOn(card);
     if (!(error instanceof Refused)) throw error;
+    if (refused[error.code]) return refused[error.code](sentence(error));
     tell(sentence(error));
     return null;
   }

@@ -9,6 +9,7 @@ import { Button, Icon } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { Checkbox, Select, TextArea, written } from "../ui/form.js";
 import { toast } from "../ui/overlays.js";
+import { makeTask } from "./task/making.js";
 
 // Whom something is for: names one by one, each checked against those the project knows, or everyone.
 
@@ -105,7 +106,7 @@ async function sendEach(names, as, text) {
   const missed = [];
   let last = null;
   for (const to of names) {
-    const answer = await act(as === "task" ? "createTask" : "send", { to, text });
+    const answer = await (as === "task" ? makeTask({ to, text }) : act("send", { to, text }));
     if (answer === null) missed.push(to);
     else last = answer;
   }

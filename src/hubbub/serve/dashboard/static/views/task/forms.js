@@ -3,7 +3,6 @@
 import { html, useEffect, useState } from "../../vendor/ui.js";
 import { tasksOf } from "../../model/states.js";
 import { project, shown } from "../../model/store.js";
-import { act } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
 import { set } from "../../shell/router.js";
@@ -14,6 +13,7 @@ import { stateWord } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
 import { Text } from "../../ui/text.js";
 import { refOf } from "./actions.js";
+import { makeTask } from "./making.js";
 
 // Who is to do a task: anybody that the project knows, those who are there first.
 
@@ -92,7 +92,7 @@ export function CreateTask({ onClose, given = {} }) {
   const submit = async () => {
     if (!ready) return;
     setBusy(true);
-    const answer = await act("createTask", toSend(task));
+    const answer = await makeTask(toSend(task));
     setBusy(false);
     if (answer) created(answer.task, onClose);
   };

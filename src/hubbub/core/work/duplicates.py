@@ -1,0 +1,151 @@
+"""Duplicates: nobody makes or begins a job without hearing of the open task that is the same.
+
+`model.work.duplicates` says whether two tasks are one job. Here a task is compared with the open ones of its project
+that have a mark in common with it, and those concerned are told. The door decides what follows: a documented tool set
+makes the task and tells both sides; any other refuses it, until its caller says that it is to be made anyway.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from hubbub.core.agents import claims, scopes
+from hubbub.core.agents.agents import presence
+from hubbub.core.work import permissions
+from hubbub.model.agents.scopes import Scope
+from hubbub.model.errors import Duplicate, Invalid, quoted
+from hubbub.model.fleet.nodes import NODE_PREFIX
+from hubbub.model.lifecycle import HELD
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Task
+from hubbub.model.visible_text import cut, visible
+from hubbub.model.work.duplicates import Job, Likeness, SameBy, alike, job, marks
+from hubbub.store.people import projects
+from hubbub.store.tx import Tx
+from hubbub.store.work import duplicates as rows
+from hubbub.store.work import tasks
+
+OWN_DOOR = "hub"  # the tool set whose replies say who is at the same
+MOST_COMPARED = 8
+OF_A_MARK = 16  # tasks that are looked at for one mark, the newest
+MOST_FILES = 20
+MOST_TOLD = 5
+TITLE_LENGTH = 80  # of another task's title in a sentence
+LONGEST = 1_000  # characters of a text in which files are looked for
+
+_FILE = re.compile(r"(?<![\w/.:-])(?:[\w-][\w.-]*/)*[\w-][\w-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/])", re.ASCII)
+
+
+def remember(tx: Tx, task: Task) -> None:
+    """Make an open task findable, unless a machine does it for an order of its own."""
+    if not (task.assignee or "").startswith(NODE_PREFIX):
+        rows.mark(tx, task, marks(_job(task)))
+
+
+def forget(tx: Tx, task: Task) -> None:
+    """Make a task unfindable that has ended, or is about to say something else."""
+    rows.unmark(tx, task, marks(_job(task)))
+
+
+def find(tx: Tx, task: Task, needs: Sequence[Task] = ()) -> tuple[Task, Likeness] | None:
+    """Find the oldest open task that is the same job as `task`, and say why; None where there is none."""
+    return min(_found(tx, task, needs), key=lambda each: each[0].number, default=None)
+
+
+def require_none(tx: Tx, task: Task, needs: Sequence[Task]) -> None:
+    """Raise `Duplicate` if another open task is the same job."""
+    if (met := find(tx, task, needs)) is not None:
+        other, why = met
+        raise Duplicate(f"{_described(other, why)}; say anyway to make another", other.number, str(other.id))
+
+
+def tell(tx: Tx, task: Task, met: tuple[Task, Likeness]) -> None:
+    """Tell the sender of a new task, and the holder of the other, that both are one job. Records `task.duplicate`.
+
+    Nobody is told where one sender gives the same words to several agents by name: that is meant.
+    """
+    other, why = met
+    detail = {"of": other.number, "by": str(why.by), "name": why.name}
+    tx.record(
+        "task.duplicate", project_id=task.project_id, agent=task.assignee, task_id=task.id, detail=detail
+    )
+    if why.by is SameBy.WORDS and task.sender == other.sender and task.assignee != other.assignee:
+        return
+    if task.sender != HUB:
+        permissions.say(tx, task, f"task #{task.number}: {_described(other, why)}", by=HUB, to=task.sender)
+    holder = other.assignee or other.sender
+    if holder not in (HUB, task.sender):
+        permissions.say(tx, other, f"task #{other.number}: {_described(task, why)}", by=HUB, to=holder)
+
+
+def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
+    """Tell the new holder of a task by mail who works on the same; the hub's own tools say it in their reply."""
+    if tx.door == OWN_DOOR or task.assignee is None or before.accepted_at == task.accepted_at:
+        return
+    if known := beside(tx, task):
+        permissions.say(tx, task, f"task #{task.number}: {'; '.join(known)}", by=HUB, to=task.assignee)
+
+
+def beside(tx: Tx, task: Task) -> list[str]:
+    """Say for the holder of a task who else works on the same job, its branch, or its files."""
+    if task.assignee is None or task.assignee.startswith(NODE_PREFIX):
+        return []
+    return [*_same_jobs(tx, task), *_same_branch(tx, task), *_same_files(tx, task)][:MOST_TOLD]
+
+
+def _same_jobs(tx: Tx, task: Task) -> Iterator[str]:
+    for other, why in _found(tx, task, ()):
+        if other.status in HELD and other.assignee not in (None, task.assignee):
+            yield _described(other, why)
+
+
+def _same_branch(tx: Tx, task: Task) -> Iterator[str]:
+    branches = {each.removeprefix("branch ") for each in _job(task).names if each.startswith("branch ")}
+    if branches:
+        held = {(each.agent, each.branch) for each in claims.held(tx, task.project_id)}
+        for agent, branch in sorted((agent, branch) for agent, branch in held if branch in branches):
+            if agent != task.assignee:
+                yield f"{quoted(agent)} works on branch {quoted(branch)}"
+
+
+def _same_files(tx: Tx, task: Task) -> Iterator[str]:
+    named = _FILE.findall(f"{task.title}\n{task.description[:LONGEST]}")
+    files = tuple(dict.fromkeys(named))[:MOST_FILES]
+    project = projects.find(tx, task.project_id)
+    if project is None or not (files or task.area):
+        return
+    own = presence(tx, project.id, task.assignee or "")
+    with suppress(Invalid):
+        for each in scopes.check(tx, project, Scope(task.area, files), but=own.id if own else None):
+            met = [*each.overlap.files, *each.overlap.areas]
+            yield f"{quoted(each.agent)} works on {visible(met[0])}"
+
+
+def _found(tx: Tx, task: Task, needs: Sequence[Task]) -> Iterator[tuple[Task, Likeness]]:
+    """Yield the open tasks of the project that are the same job."""
+    wanted, awaited = _job(task), {each.id for each in needs}
+    for task_id in rows.found(tx, task.project_id, marks(wanted), OF_A_MARK)[:MOST_COMPARED]:
+        other = tasks.find(tx, task_id)
+        if other is None or other.is_ended or other.id == task.id or {other.id, other.parent_id} & awaited:
+            continue
+        if (why := alike(wanted, _job(other))) is not None and not _are_related(task, other, why):
+            yield other, why
+
+
+def _are_related(task: Task, other: Task, why: Likeness) -> bool:
+    """Whether one is a part of the other, or both are of a third, so that they may be about the same."""
+    if task.parent_id == other.id or other.parent_id == task.id:
+        return True
+    return why.by is SameBy.NAME and task.parent_id is not None and task.parent_id == other.parent_id
+
+
+def _described(task: Task, why: Likeness) -> str:
+    """Describe a task and what it has in common with another."""
+    title = quoted(cut(visible(task.title[: 4 * TITLE_LENGTH]), TITLE_LENGTH))
+    holder = f", with {quoted(task.assignee)}" if task.assignee else ""
+    common = f"is about {why.name} too" if why.name else "is nearly the same"
+    return f"task #{task.number} {title} ({task.status}{holder}) {common}"
+
+
+def _job(task: Task) -> Job:
+    return job(task.title, task.description[:LONGEST], task.issue)

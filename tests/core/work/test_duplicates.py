@@ -1,0 +1,135 @@
+"""Duplicates: what is the same job as another open task is refused, or made and told."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import claims
+from hubbub.core.work import tasks
+from hubbub.model.errors import Duplicate
+from hubbub.model.lifecycle import Event
+from hubbub.model.records import Priority, Task
+from hubbub.model.work.duplicates import OnDuplicate
+from tests.core.conftest import RACERS, World, errors_of, finish, on_one_engine
+
+TEXT = "Fix the login timeout on Safari"
+SAME = "Login timeouts on Safari have to be fixed"
+
+
+def make(world: World, text: str, to: str | None = None, **more: Any) -> Task:
+    """A task of ann's that is refused where there is the same already."""
+    return world.send(to=to, text=text, **{"on_duplicate": OnDuplicate.REFUSE, **more})
+
+
+def told(world: World, name: str) -> list[str]:
+    """What the hub has written to somebody."""
+    return [each.text for each in world.inbox(name) if each.sender == "hub"]
+
+
+def test_the_same_is_refused_with_the_task_there_is(world: World) -> None:
+    """Who makes a task that is the same job as an open one is told which that is, and none is made."""
+    first = make(world, TEXT, to="bob")
+    make(world, "octo/parser#7: nested lists")
+
+    common = (
+        r"^task #1 'Fix the login timeout on Safari' \(delivered, with 'bob'\) is nearly the same; say anyway"
+    )
+    with pytest.raises(Duplicate, match=common) as refused:
+        make(world, SAME)
+    with pytest.raises(Duplicate, match=r"^task #2 .* \(queued\) is about octo/parser#7 too"):
+        make(world, "Solve #7")
+    assert (refused.value.number, refused.value.task_id) == (1, str(first.id))
+    assert world.kinds().count("task.sent") == 2
+
+
+def test_what_has_ended_is_in_nobodys_way(world: World) -> None:
+    """Only open tasks count: one that has ended does not, until it is tried again; a new description counts at once."""
+    first = make(world, TEXT, to="bob")
+    finish(world, world.start(first), Event.FAIL)
+    again = make(world, SAME)
+    world.on(again, task_actions.describe, "Order new chairs for the office", by="ann")
+    world.on(again, task_actions.cancel, by="ann", reason=None)
+
+    world.on(first, task_actions.retry, by="ann")
+    with pytest.raises(Duplicate, match=r"^task #1 "):
+        make(world, SAME)
+
+
+def test_who_makes_it_anyway_is_told_and_so_is_who_has_the_other(world: World) -> None:
+    """A task that is made all the same is noted in the log; its sender and the holder of the other hear of both."""
+    make(world, TEXT, to="bob")
+    make(world, SAME, sender="代码1号", on_duplicate=OnDuplicate.TELL)
+
+    (line,) = [each for each in world.log() if each.kind == "task.duplicate"]
+    assert line.detail == {"of": 1, "by": "words", "name": None}
+    assert told(world, "代码1号") == [
+        "task #2: task #1 'Fix the login timeout on Safari' (delivered, with 'bob') is nearly the same"
+    ]
+    assert told(world, "bob") == [f"task #1: task #2 '{SAME}' (queued) is nearly the same"]
+
+
+@on_one_engine
+def test_one_text_for_several_agents_is_meant(world: World) -> None:
+    """One who gives the same words to several agents by name hears nothing; about one issue they do."""
+    for name in ("bob", "代码1号"):
+        make(world, "Read the plan of the new storage engine", to=name, on_duplicate=OnDuplicate.TELL)
+    assert told(world, "ann") == []
+
+    for name in ("bob", "代码1号"):
+        make(world, "Solve #7", to=name, on_duplicate=OnDuplicate.TELL)
+    assert len(told(world, "ann")) == 1
+
+
+@on_one_engine
+def test_parts_and_what_waits_are_no_duplicates(world: World) -> None:
+    """Parts of a task may be about what the whole is about, and what needs a task about what that is about."""
+    whole = make(world, "Solve #7")
+    make(world, "Schema for #7", parent=str(whole.id))
+    make(world, "Interface for #7", parent=str(whole.id))
+    make(world, "Announce #7", needs=[whole])
+
+    with pytest.raises(Duplicate):
+        make(world, "Have a go at #7")
+
+
+@on_one_engine
+def test_projects_do_not_see_each_other(world: World) -> None:
+    """A task of another project is no duplicate, and nobody hears of it."""
+    make(world, TEXT)
+    make(world.elsewhere("other"), TEXT)
+
+
+def test_of_many_at_once_one_is_made(world: World, hubs: object) -> None:
+    """Of several who make the same task at the same moment one does, and the others are told of it."""
+    send = partial(tasks.send, project_id=world.id, sender="ann", to=None, text=TEXT)
+    made = world.race(*[partial(send, on_duplicate=OnDuplicate.REFUSE) for _ in range(RACERS)])
+
+    assert errors_of(made) == [Duplicate] * (RACERS - 1)
+
+
+def test_who_takes_a_task_hears_who_is_at_the_same(world: World) -> None:
+    """Who takes a task is told who has the same job in hand, who works on its branch, and who holds its files."""
+    world.start(make(world, "Solve #7", to="代码1号"), by="代码1号")
+    for name, path in (("bob", "src/parser.py"), ("代码1号", "src/lexer.py")):
+        presence = world.report(name)
+        world.do(claims.claim, world.project, presence, [path], branch="fix/lists")
+    text = "Finish branch fix/lists for #7: src/parser.py drops nested lists"
+    task = world.accept(make(world, text, to="bob", on_duplicate=OnDuplicate.IGNORE))
+
+    (said,) = [each for each in told(world, "bob") if each.startswith("task #2: ")]
+    same = "task #1 'Solve #7' (working, with '代码1号') is about #7 too"
+    assert said == f"task #2: {same}; '代码1号' works on branch 'fix/lists'"
+    world.on(task, task_actions.release, by="bob", reason="not now")
+    world.accept(task, by="ann")
+    assert "'bob' works on src/parser.py" in told(world, "ann")[-1]
+
+
+@on_one_engine
+def test_the_newest_of_very_many_are_compared(world: World) -> None:
+    """However many open tasks have the same words, few are looked at, and one that is the same among them is found."""
+    for number in range(60):
+        make(world, f"Translate page {number} of the manual into Chinese", priority=Priority.LOW)
+    with pytest.raises(Duplicate, match=r"^task #60 "):
+        make(world, "The manual's page 59 has to be translated into Chinese")
