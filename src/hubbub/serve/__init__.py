@@ -1,1 +1,1 @@
-"""The hub's edges on one port: they decode, ask who it is, call, and encode. What happens is decided below."""
+"""The hub's edges on one port: they decode, identify the caller, call, and encode. Decisions are made below."""

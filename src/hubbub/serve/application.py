@@ -1,4 +1,4 @@
-"""The ASGI application of a hub: its routes, and what stands around all of them."""
+"""The ASGI application of a hub: its routes, and the layers around all of them."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -64,7 +64,7 @@ StreamRoute = Route | WebSocketRoute
 
 @dataclass(frozen=True, slots=True)
 class AppContext:
-    """What a hub is made of, as far as its edges need it."""
+    """The parts of a hub that its edges need."""
 
     transactions: Transactions
     dialects: Mapping[str, Dialect]
@@ -84,7 +84,7 @@ class AppContext:
 
 
 def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
-    """The application. What `alive` does goes on while it is served."""
+    """Build the application. `alive` runs while it is served."""
     settings, transactions = parts.settings, parts.transactions
     connections = Connections(transactions.quotas)
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
@@ -127,7 +127,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
 
 
 def _protocol(parts: AppContext, site: HubContext, connections: Connections, metrics: Metrics) -> mcp.Mcp:
-    """MCP, in every dialect."""
+    """Build MCP, in every dialect."""
     return mcp.build(
         parts.transactions,
         parts.dialects,
@@ -150,7 +150,7 @@ def _interface(
     gatekeeper: PasswordLogin,
     use: Use,
 ) -> ASGIApp:
-    """REST for everything that people and programs do."""
+    """Build REST, for everything that people and programs do."""
     return rest.application(
         parts.transactions,
         news,
@@ -170,7 +170,7 @@ def _interface(
 
 
 def _site(parts: AppContext, news: LiveActivitySource) -> HubContext:
-    """The hub, as tools may know it."""
+    """Build the hub's context for tools."""
     settings = parts.settings
     return HubContext(
         url=settings.public_url or parts.url,
@@ -194,9 +194,9 @@ def _site(parts: AppContext, news: LiveActivitySource) -> HubContext:
 
 
 class StreamsFirst:
-    """Serves streams itself, and what is called most, and hands on all else.
+    """Serves streams and the most frequent calls itself, and hands on all else.
 
-    What stood in between would be held once for each open stream, and paid for by each call.
+    Any layer in between would be held once for each open stream, and paid for by each call.
     """
 
     def __init__(self, streams: Sequence[StreamRoute], called: Sequence[Route], app: ASGIApp) -> None:
@@ -243,7 +243,7 @@ def _streams(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Me
 
 
 def _links(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Metrics) -> LinkEndpoint:
-    """Where machines connect."""
+    """Build the endpoint where machines connect."""
     needs = NodeRequests(parts.fleet, desk, site, CMDOP)
     hearing = NodeReports(parts.fleet, needs, metrics.order)
     return LinkEndpoint(parts.fleet, hearing, parts.followers, parts.settings.public_url)

@@ -1,4 +1,4 @@
-"""Calls that are held open: what ends one before its time, and waiting for a bell that is rung for it."""
+"""Open calls: the reasons that end one before its time, and waiting for a bell."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +14,7 @@ Ends = Sequence["asyncio.Task[None]"]
 
 @asynccontextmanager
 async def ends_of(request: Request, news: LiveActivitySource, actor: Actor) -> AsyncIterator[Ends]:
-    """What ends a call before its time: its caller hangs up; or the caller's token ends, or the hub closes."""
+    """Watch for an early end of a call: its caller hangs up, the caller's token ends, or the hub closes."""
     with news.followers.open(actor) as follower:
         ends = [asyncio.create_task(_hung_up(request)), asyncio.create_task(follower.ended())]
         try:
@@ -29,7 +29,7 @@ def any_done(ends: Ends) -> bool:
 
 
 async def rung(bell: asyncio.Event, ends: Ends, seconds: float) -> None:
-    """Wait until the bell is rung, or the call is over, or so much time has passed."""
+    """Wait until the bell is rung, the call is over, or that much time has passed."""
     ringing = asyncio.create_task(bell.wait())
     try:
         await asyncio.wait([ringing, *ends], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

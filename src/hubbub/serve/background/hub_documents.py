@@ -1,4 +1,4 @@
-"""The documents of one project as the hub itself mirrors them into its relay folder."""
+"""The documents of one project, mirrored by the hub itself into its relay folder."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -13,7 +13,7 @@ from hubbub.workspace.documents import PROJECT, DocumentKind, HubDocument, Subje
 
 
 class HubDocuments:
-    """`Documents` of a project, by the core; what a file was edited to is the hub's doing. Never away."""
+    """`Documents` of a project, through the core; edits of files count as the hub's own. Never away."""
 
     def __init__(self, transactions: Transactions, project_id: UUID) -> None:
         self._transactions = transactions

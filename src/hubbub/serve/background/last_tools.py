@@ -1,4 +1,4 @@
-"""Which tool each agent called last: remembered while calls are answered, and written down many at once."""
+"""The last tool of each agent: remembered while calls are answered, and written down many at once."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ GATHER = timedelta(seconds=5)
 
 
 class LastTools:
-    """What was seen, and is not written down yet. It works while `run` runs."""
+    """The calls that are not written down yet. Works while `run` runs."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -25,12 +25,12 @@ class LastTools:
         self._news = asyncio.Event()
 
     def saw(self, project_id: UUID, agent: str, tool: str) -> None:
-        """An agent of the project called a tool, just now."""
+        """Note that an agent of the project has just called a tool."""
         self._seen[project_id, agent] = tool, unix_ms()
         self._news.set()
 
     async def run(self) -> None:
-        """Keep writing, until cancelled; what cannot be written just then is dropped, as there will be more."""
+        """Keep writing, until cancelled; a failed write is dropped, as more will come."""
         while True:
             await self._news.wait()
             await asyncio.sleep(GATHER.total_seconds())

@@ -1,4 +1,4 @@
-"""What keeps the past within reach: keyframes of every project, and how far back the log goes."""
+"""Retention of the past: keyframes of every project, and the length of the log."""
 
 import asyncio
 import logging
@@ -18,14 +18,14 @@ FORGET_EVERY = timedelta(hours=1)
 
 
 class LogRetention:
-    """Works while `run` runs. `keep_days` is how long the log is kept; None for ever."""
+    """Works while `run` runs. The log is kept for `keep_days`; None for ever."""
 
     def __init__(self, store: Store, keep_days: int | None) -> None:
         self._store = store
         self._keep_for = timedelta(days=keep_days) if keep_days is not None else None
 
     async def run(self) -> None:
-        """Keep keyframes where they are due, and cut the log where it goes back too far, until cancelled."""
+        """Keep keyframes and cut the log, until cancelled."""
         async with asyncio.TaskGroup() as both:
             both.create_task(self._every(LOOK_EVERY, self.keep))
             both.create_task(self._every(FORGET_EVERY, self.cut))
@@ -39,7 +39,7 @@ class LogRetention:
             await asyncio.sleep(pause.total_seconds())
 
     async def keep(self) -> None:
-        """Keep a keyframe of every project where one is due."""
+        """Store a keyframe of every project that is due for one."""
         read, write = self._store.read, self._store.write
         for project_id in await read(SYSTEM, keyframes.due, long=True):
             taken = partial(keyframes.take_keyframe, project_id=project_id)
@@ -47,7 +47,7 @@ class LogRetention:
             await write(SYSTEM, partial(keyframes.keep, frame=frame))
 
     async def cut(self) -> None:
-        """Drop what happened too long ago, a little at a time."""
+        """Drop activities older than the limit, a little at a time."""
         if self._keep_for is None:
             return
         is_more = True

@@ -1,4 +1,4 @@
-"""What the hub does by itself, time and again: settle what is overdue, say what is dead or late, forget."""
+"""The hub's own periodic work: settle overdue things, report dead letters and late tasks, and forget."""
 
 import asyncio
 import logging
@@ -22,14 +22,14 @@ FORGET_EVERY = timedelta(hours=1)
 
 
 class Maintenance:
-    """Works while `run` runs. After `dead_letters` an unread letter is dead, if its receiver was never there."""
+    """Works while `run` runs. An unread letter is dead after `dead_letters`, if its receiver was never there."""
 
     def __init__(self, store: Store, dead_letters: timedelta) -> None:
         self._store = store
         self._dead_letters = dead_letters
 
     async def run(self) -> None:
-        """Keep at it, until cancelled."""
+        """Repeat the work, until cancelled."""
         async with asyncio.TaskGroup() as all_of_it:
             all_of_it.create_task(self._every(FORGET_EVERY, self.forget))
             all_of_it.create_task(self._every(BURY_EVERY, self.bury))
@@ -45,27 +45,27 @@ class Maintenance:
             await asyncio.sleep(pause.total_seconds())
 
     async def sweep(self) -> None:
-        """End what has run out of time."""
+        """End everything overdue."""
         if await self._store.read(SYSTEM, expiry.is_due):
             await self._store.write(SYSTEM, expiry.settle)
 
     async def bury(self) -> None:
-        """Note which letters nobody came to read, some at a time: others write in between."""
+        """Mark letters that nobody came to read, some at a time, so that others write in between."""
         after = self._dead_letters
         await self._in_parts(
             partial(deadletters.due, after=after), partial(deadletters.settle, after=after), deadletters.BATCH
         )
 
     async def tell_late(self) -> None:
-        """Tell which tasks nobody gets on with, some at a time."""
+        """Report tasks without progress, some at a time."""
         await self._in_parts(late_tasks.due, late_tasks.settle, late_tasks.BATCH)
 
     async def _in_parts(self, look: Operation[list[UUID]], settle: Callable[..., None], most: int) -> None:
-        """Look once, beside whoever writes, and settle what is due some at a time: others write in between."""
+        """Look once, beside the writers, and settle the findings some at a time, so that others write in between."""
         found = await self._store.read(SYSTEM, look, long=True)
         for first in range(0, len(found), most):
             await self._store.write(SYSTEM, partial(settle, due=found[first : first + most]))
 
     async def forget(self) -> None:
-        """Drop what was kept only for a while."""
+        """Drop records whose time is over."""
         await self._store.write(SYSTEM, expiry.forget)

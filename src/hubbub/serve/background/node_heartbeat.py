@@ -1,4 +1,4 @@
-"""The hub's own machine is among the machines of its project for as long as the hub runs."""
+"""The hub's own machine, present in its project for as long as the hub runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -25,9 +25,9 @@ REPORT_EVERY = timedelta(seconds=30)
 async def own_node_present(
     transactions: Transactions, node: Node, slug: str, measured: Callable[[], Load | None]
 ) -> AsyncIterator[None]:
-    """The machine is reported to the project when the context begins, and while it lasts; in the end it leaves.
+    """Report the machine to the project while the context lasts; in the end it leaves.
 
-    `measured` tells how busy it is.
+    `measured` returns its load.
     """
 
     def report(tx: Tx) -> None:

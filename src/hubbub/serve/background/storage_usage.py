@@ -1,4 +1,4 @@
-"""Adding up what tokens have stored: counted while calls are answered, and written down some seconds later."""
+"""Sums of the bytes that tokens have stored: counted while calls are answered, written down seconds later."""
 
 import asyncio
 import logging
@@ -15,14 +15,14 @@ EVERY = timedelta(seconds=5)
 
 
 class StorageUsage:
-    """Works while `run` runs. By it several hubs over one store count together, and none forgets when it restarts."""
+    """Works while `run` runs. It lets several hubs over one store count together, and sums survive a restart."""
 
     def __init__(self, store: Store, quotas: Quotas) -> None:
         self._store = store
         self._quotas = quotas
 
     async def run(self) -> None:
-        """Keep adding, until cancelled; and once more then, so that a hub that stops leaves nothing behind."""
+        """Keep adding, until cancelled; and once more then, so that a stopping hub leaves nothing behind."""
         if not self._quotas.limits.stored:
             return
         await self.add()
@@ -34,7 +34,7 @@ class StorageUsage:
             await self.add()
 
     async def add(self) -> None:
-        """Write down what is new, and learn what others have written."""
+        """Write down the new bytes, and learn those of other hubs."""
         taken = self._quotas.take_unsaved()
         try:
             if taken:

@@ -1,1 +1,1 @@
-"""The dashboard: its pages, made here, and the files that browsers fetch, which lie in `static` as they are served."""
+"""The dashboard: its pages, made here, and the files for browsers, which lie in `static` as they are served."""

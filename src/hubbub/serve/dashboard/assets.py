@@ -1,8 +1,8 @@
 """The dashboard's files, read once and kept as they are sent, which is as they lie in the package but for comments.
 
-Their addresses hold a digest of all of them, and so does what they import from each other by relative addresses: a
-browser may keep them for ever, and a new version of the hub is never mixed with files of the old one. A page names all
-modules that its view imports, near and far, so that a browser asks for them at once and not one after the other.
+Their addresses hold a digest of all of them, and so do their imports of each other by relative addresses: a browser may
+keep them for ever, and a new version of the hub is never mixed with files of the old one. A page names all modules that
+its view imports, near and far, so that a browser asks for them at once and not one after the other.
 """
 
 import gzip
@@ -54,7 +54,7 @@ _IMPORT = re.compile(r"""^import\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file, as it is and packed, where that makes it smaller."""
+    """One file, plain, and packed if that makes it smaller."""
 
     kind: str
     plain: bytes
@@ -74,37 +74,37 @@ class Assets:
     @staticmethod
     @cache
     def of(folder: Path = FOLDER) -> "Assets":
-        """The files of the folder as they are when this process first asks; its hubs share them."""
+        """Read the files of the folder when this process first asks; its hubs share them."""
         found = (file for file in sorted(folder.rglob("*")) if file.is_file())
         return Assets({file.relative_to(folder).as_posix(): file.read_bytes() for file in found})
 
     @property
     def root(self) -> str:
-        """What addresses of files begin with."""
+        """The beginning of every file's address."""
         return f"/assets/{self.digest}"
 
     def modules(self, view: str) -> list[str]:
-        """The scripts that are needed before a view is shown, the first one first."""
+        """Return the scripts needed before a view is shown, the first one first."""
         if view not in self._modules:
             self._modules[view] = self._needed(START, f"views/{view}.js")
         return self._modules[view]
 
     def styles(self, view: str) -> list[str]:
-        """The styles that are needed before a view is shown."""
+        """Return the styles needed before a view is shown."""
         return [*STYLES][: 1 if view in FIRST_VIEWS else None]
 
     def routes(self) -> list[Route]:
         return [Route("/assets/{digest}/{name:path}", self.answer, methods=["GET"])]
 
     async def answer(self, request: Request) -> Response:
-        """The file of that name. Of another version of the hub there is none."""
+        """Answer with the file of that name; one of another version of the hub does not exist."""
         asset = self.files.get(request.path_params["name"])
         if asset is None or request.path_params["digest"] != self.digest:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
         return self.response(request, asset, HEADERS)
 
     def response(self, request: Request, asset: Asset, headers: Mapping[str, str]) -> Response:
-        """One file, packed for who takes it so; nothing but a word of it for who has it already."""
+        """Answer with one file: packed for clients that take it so, and without a body for those that have it."""
         tag = f'"{self.digest}"'
         if request.headers.get("if-none-match") == tag:
             return Response(None, HTTPStatus.NOT_MODIFIED, {**headers, "ETag": tag})
@@ -139,7 +139,7 @@ def _without_comments(name: str, content: bytes) -> bytes:
 
 
 def _styles(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The styles as few."""
+    """Join the styles into few."""
     lists = {name: files[listed].decode().split() for name, listed in STYLES.items()}
     return {name: b"".join(files[f"styles/{each}"] for each in names) for name, names in lists.items()}
 
@@ -154,7 +154,7 @@ def _digest(files: Mapping[str, bytes]) -> str:
 
 
 def _takes_packed(accepted: str) -> bool:
-    """Whether a browser takes gzip, by its `Accept-Encoding`."""
+    """Tell whether a browser takes gzip, by its `Accept-Encoding`."""
     for each in accepted.split(","):
         name, *parameters = (part.strip().replace(" ", "") for part in each.split(";"))
         if name in ("gzip", "*"):

@@ -1,4 +1,4 @@
-"""What a person sees in a browser where a program gets a refusal as JSON: the same sentence, on a page."""
+"""Error pages: a browser gets the sentence of a refusal on a page, where a program gets it as JSON."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _JSON = b"application/json"
 
 
 class ErrorPages:
-    """ASGI middleware: puts a page in the place of a refusal, where a browser asks for a page."""
+    """ASGI middleware: replaces a refusal by a page where a browser asks for a page."""
 
     def __init__(self, app: ASGIApp, pages: Pages) -> None:
         self.app = app
@@ -58,7 +58,7 @@ def _is_refusal(start: Message) -> bool:
 
 
 def _sentence(body: Message) -> str:
-    """The sentence of a refusal, which is sent in one piece."""
+    """Return the sentence of a refusal, which is sent in one piece."""
     try:
         sentence: str = json.loads(body["body"])["message"]
     except (ValueError, KeyError, TypeError):

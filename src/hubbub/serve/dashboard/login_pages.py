@@ -58,7 +58,7 @@ class LoginPages:
         return self.pages.view(request, Me.of_actor(actor, known, csrf).model_dump(mode="json"))
 
     async def form(self, request: Request) -> Response:
-        """The form; who has signed in already goes on."""
+        """Show the form; forward a visitor who has signed in already."""
         wanted = page_paths.local(request.query_params.get("next"))
         try:
             await self.logins.identify(request.scope)
@@ -67,7 +67,7 @@ class LoginPages:
         return _go(wanted)
 
     async def sign_in(self, request: Request) -> Response:
-        """Sign in by name and password. Who is unknown and who errs get the same answer, after the same time."""
+        """Sign in by name and password. An unknown name and a wrong password get the same answer, in the same time."""
         words, fields = words_for(request), await self._sent(request)
         if isinstance(fields, Response):
             return fields
@@ -86,7 +86,7 @@ class LoginPages:
         return await self._enter(request, lambda tx: logins.begin(tx, user, browser, way="password"), wanted)
 
     async def link(self, request: Request) -> Response:
-        """What a link leads to. To look at it uses nothing up: programs that look at links do that too."""
+        """Show the page of a sign-in link, without using it up: programs that preview links fetch it, too."""
         code, wanted = request.path_params["code"], page_paths.local(request.query_params.get("next"))
         return self.pages.page(request, "link.html", code=code, next=wanted)
 
@@ -121,7 +121,7 @@ class LoginPages:
         return answer
 
     async def _sent(self, request: Request) -> dict[str, str] | Response:
-        """The fields of a form that a page of this hub has sent; else what to answer."""
+        """Return the fields of a form that a page of this hub has sent; else the answer that refuses it."""
         if not self.logins.hosts.are_own_pages(request.headers):
             return self._foreign(request)
         try:
@@ -146,7 +146,7 @@ class LoginPages:
         return self.pages.error(request, HTTPStatus.FORBIDDEN, words_for(request)("login.foreign"))
 
     async def _enter(self, request: Request, begin: Operation[str], wanted: str) -> Response:
-        """Begin a login, in the place of the one that the browser had, and go on to the view that was wanted."""
+        """Begin a login in place of the browser's old one, and go on to the wanted view."""
         before, browsers = self.logins.secrets(request.headers), self.logins.browsers(request.headers)
 
         def enter(tx: Tx) -> tuple[str, str]:
@@ -181,7 +181,7 @@ def _go(wanted: str) -> Response:
 
 
 def _fields(request: Request, body: bytes) -> dict[str, str]:
-    """What a form holds; of a field that comes twice the last. Raises `Invalid` for what is no form, or a huge one."""
+    """Parse the fields of a form; the last of double ones counts. Raises `Invalid` if it is no form, or a huge one."""
     kind = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
     if len(body) > LARGEST_FORM or kind != FORM:
         raise Invalid("send the form of this page")

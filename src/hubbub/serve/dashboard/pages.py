@@ -1,7 +1,7 @@
-"""The pages that the hub makes itself: the shell of the dashboard, signing in and out, and what goes wrong.
+"""The hub's own pages: the shell of the dashboard, signing in and out, and errors.
 
-The views are one and the same page; what they show, its scripts fetch. All of this works without a script but the
-views, which say so.
+The views are one and the same page, filled by its scripts. All but the views work without a script; the views say that
+they need one.
 """
 
 import json
@@ -39,7 +39,7 @@ LEGIBLE = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u202
 
 
 class Pages:
-    """Makes them, from the templates, in the language and the theme of whoever asks."""
+    """Makes the pages from the templates, in the visitor's language and theme."""
 
     def __init__(self, assets: Assets) -> None:
         self.assets = assets
@@ -53,7 +53,7 @@ class Pages:
         )
 
     def view(self, request: Request, me: Mapping[str, object]) -> Response:
-        """The shell of every view. `me` is what `/api/v1/me` says of who asks."""
+        """Make the shell of every view. `me` is the answer of `/api/v1/me` for the visitor."""
         words, view = words_for(request), view_of(request.url.path)
         boot = {
             "assets": self.assets.root,
@@ -71,7 +71,7 @@ class Pages:
         )
 
     def error(self, request: Request, status: int, sentence: str) -> Response:
-        """A page that says what went wrong: in the reader's language where there are words for it."""
+        """Make an error page, in the reader's language where it has words for the error."""
         words = words_for(request)
         named = status if status in (403, 404, 500) else "other"
         known = words(f"login.sentence_{status}") if status in (404, 500) else sentence
@@ -86,7 +86,7 @@ class Pages:
     def page(
         self, request: Request, template: str, *, status: HTTPStatus = HTTPStatus.OK, **values: object
     ) -> Response:
-        """A page made from the template."""
+        """Make a page from the template."""
         words, theme = words_for(request), request.cookies.get(THEME_COOKIE)
         text = self._templates.get_template(template).render(
             assets=self.assets.root,
@@ -98,11 +98,11 @@ class Pages:
         return Response(text, status, HEADERS, media_type="text/html; charset=utf-8")
 
     def icon(self, request: Request) -> Response:
-        """The hub's mark, where browsers look for it without being told."""
+        """Answer with the hub's mark, where browsers look for it on their own."""
         return self.assets.response(request, self.assets.files[ICON], {"Cache-Control": "max-age=86400"})
 
     def manifest(self, _request: Request) -> Response:
-        """What makes the dashboard an application of its own, for who wants it in a window of its own."""
+        """Answer with the manifest, which makes the dashboard an application with a window of its own."""
         icon = {"src": f"{self.assets.root}/{ICON}", "sizes": "any", "type": "image/svg+xml"}
         about = {
             "name": "hubbub",
@@ -117,5 +117,5 @@ class Pages:
 
 
 def words_for(request: Request) -> Translations:
-    """The words in the language of whoever asks."""
+    """Return the words in the visitor's language."""
     return Translations(language_of(request.cookies, request.headers.get("accept-language", "")))

@@ -1,7 +1,7 @@
-"""The page that a share link leads to: one machine, to look at, for anyone who has the link.
+"""The page behind a share link: one machine, to look at, for anyone who has the link.
 
-It holds no script and takes nothing from anywhere; every text in it is others', so all is escaped. A link that leads
-nowhere is the same page whatever the reason.
+It holds no script and loads nothing; every text in it is others', so all is escaped. A link that leads nowhere shows
+the same page whatever the reason.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The words of the pages that the hub makes itself, from the same files that browsers read."""
+"""The words of the hub's own pages, from the same files that browsers read."""
 
 import json
 import re
@@ -14,13 +14,13 @@ _CHOICE = re.compile(r"\s*([A-Za-z-]+|\*)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\
 
 
 class Translations:
-    """What there is to say in one language."""
+    """The words in one language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
 
     def __call__(self, key: str, **values: object) -> str:
-        """The words for `section.name`, with `{value}` filled in; in English where the language lacks them."""
+        """Return the words for `section.name`, with `{value}` filled in; in English where the language lacks them."""
         section, _, name = key.partition(".")
         text = _read(self.language).get(section, {}).get(name) or _read(FIRST).get(section, {}).get(name, key)
         for each, value in values.items():
@@ -29,7 +29,7 @@ class Translations:
 
 
 def language_of(cookies: Mapping[str, str], accepted: str) -> str:
-    """The language that was chosen in the dashboard, else the one that the browser would rather have."""
+    """Return the language chosen in the dashboard, else the browser's preferred one."""
     if (chosen := cookies.get(COOKIE)) in LANGUAGES:
         return chosen
     wanted: list[tuple[float, str]] = []
@@ -45,7 +45,7 @@ def language_of(cookies: Mapping[str, str], accepted: str) -> str:
 
 
 def _spoken(name: str) -> str | None:
-    """Which of our languages a browser means: of Chinese there is one."""
+    """Return the one of our languages that a browser means; there is one Chinese."""
     primary = name.lower().partition("-")[0]
     return next((each for each in LANGUAGES if each.lower().partition("-")[0] == primary), None)
 

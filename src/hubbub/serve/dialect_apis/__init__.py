@@ -1,1 +1,1 @@
-"""The HTTP interfaces that CommHub's, Relay's and GolemXV's own clients call beside MCP."""
+"""The HTTP interfaces beside MCP that CommHub's, Relay's and GolemXV's own clients call."""

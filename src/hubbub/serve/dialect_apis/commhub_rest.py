@@ -1,4 +1,4 @@
-"""The REST that CommHub's node clients call. Its words are the dialect's; here are only the addresses."""
+"""The REST of CommHub's node clients. Its words are the dialect's; here are only the addresses."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, TypeVar
@@ -50,7 +50,7 @@ class CommHubRest:
     """The handlers of all addresses."""
 
     def __init__(self, transactions: Transactions, gatekeeper: PasswordLogin, *, is_open: bool) -> None:
-        """`is_open` lets anyone register, not only who has an invitation."""
+        """Set up the addresses; with `is_open` anyone may register, without an invitation."""
         self.transactions = transactions
         self.gatekeeper = gatekeeper
         self.is_open = is_open
@@ -119,7 +119,7 @@ class CommHubRest:
         return _yes({"task_id": answer.content["message_id"], **answer.content})
 
     def _tool(self, name: str) -> Handler:
-        """The tool of that name, with the members of the body, or of the query and the path, as its arguments."""
+        """Return a handler for the tool of that name, with the members of body or query, and path, as arguments."""
 
         async def handle(request: Request) -> ToolResult:
             given = (
@@ -154,7 +154,7 @@ def _yes(reply: Reply) -> ToolResult:
 
 
 def _checked(model: type[Model], given: Body) -> Model:
-    """What was given, as the address takes it. Raises `Invalid`."""
+    """Validate the request by the model of its address. Raises `Invalid`."""
     try:
         return model.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -162,7 +162,7 @@ def _checked(model: type[Model], given: Body) -> Model:
 
 
 def _numbered(query: Mapping[str, str]) -> dict[str, object]:
-    """A query with its numbers as numbers; what should be one and is not stays text, for the tool to refuse."""
+    """Return a query with its numbers as numbers; a wrong one stays text, for the tool to refuse."""
     return {name: _number(value) if name in NUMBERS else value for name, value in query.items()}
 
 

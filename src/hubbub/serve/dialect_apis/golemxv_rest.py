@@ -1,4 +1,4 @@
-"""The REST that GolemXV's clients call. Each address is a tool; here is only which."""
+"""The REST of GolemXV's clients. Each address is a tool; here is only the mapping."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class GolemXvRest:
         return [Route(GOLEMXV + path, handler, methods=["POST"]) for path, handler in handlers.items()]
 
     async def status(self, request: Request) -> Response:
-        """A task's new status; `completed` comes with what was done."""
+        """Set a task's new status; `completed` comes with a report of the work."""
         try:
             given = {**await json_object(request), **request.path_params}
             if given.get("status") not in STATUSES:

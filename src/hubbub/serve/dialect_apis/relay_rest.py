@@ -1,4 +1,4 @@
-"""The REST that Relay's clients call. Its words are the dialect's; here are only the addresses."""
+"""The REST of Relay's clients. Its words are the dialect's; here are only the addresses."""
 
 from dataclasses import dataclass
 

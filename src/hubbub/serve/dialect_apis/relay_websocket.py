@@ -1,8 +1,8 @@
-"""The live view: `/ws`, a WebSocket on which one run of a project is shown, and then all that happens in it.
+"""The live view: `/ws`, a WebSocket that shows one run of a project, and then everything that happens in it.
 
-What is said is the dialect's; here is how it gets there. The log is read from a place before the snapshot, and what
-the snapshot holds already is left out: nothing is missing, nothing comes twice. A watcher makes nobody wait: for one
-that is slow the hub keeps its place in the log, and lets go of it when it takes nothing for too long.
+The words are the dialect's; here is their transport. The log is read from a place before the snapshot, without what the
+snapshot holds already: nothing is missing, nothing comes twice. A watcher makes nobody wait: for a slow one the hub
+keeps its place in the log, and drops it when it takes nothing for too long.
 """
 
 import asyncio
@@ -52,12 +52,12 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class WatcherLost(Exception):
-    """There is no way to the watcher any more."""
+    """The connection to the watcher is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """The ASGI application, and what its watchers share."""
+    """The ASGI application, and the state that its watchers share."""
 
     transactions: Transactions
     feed: LogTail
@@ -90,7 +90,7 @@ class LiveView:
 
 
 class Watcher:
-    """One who watches: which run is shown, and what is still to be said."""
+    """One watcher: the run that it sees, and the messages still to be sent."""
 
     def __init__(
         self, view: LiveView, follower: Subscriber, project_id: UUID, name: str | None, send: Send
@@ -105,7 +105,7 @@ class Watcher:
         self._parting: tuple[int, str] | None = (POLICY, "the token is not valid any more")
 
     async def watch(self, receive: Receive) -> None:
-        """Show the run and what happens in it, until the watcher leaves or has to."""
+        """Show the run and its events, until the watcher leaves or has to."""
         view, projects = self._view, frozenset({self._project_id})
         listening = asyncio.create_task(self._listen(receive))
         with ExitStack() as held:
@@ -137,7 +137,7 @@ class Watcher:
                 await self._say(self._due.popleft())
 
     async def _show(self, reading: LogReader, began_at: int | None = None) -> None:
-        """Tell everything that there is, and before it, if it has just begun, that it has."""
+        """Send the whole state, and before it, if the run has just begun, the news of that."""
         position = reading.position
 
         def look(tx: Tx) -> tuple[Run, frozenset[int], list[str]]:
@@ -169,7 +169,7 @@ class Watcher:
             await self._show(reading, began[-1])
 
     async def _tell_one(self, about: str | None, content: str) -> None:
-        """Say it now, or, if it is how an agent is, when nothing else is said about that agent for a while."""
+        """Send content now, or an agent's state once nothing else is sent about that agent for a while."""
         if about is None:
             await self._say(content)
         else:
@@ -186,7 +186,7 @@ class Watcher:
                 await self._tell_one(each.about, encode(each.content))
 
     async def _has_moved_on(self) -> bool:
-        """Whether another run has begun of which the log has not told yet; whispers are faster."""
+        """Tell whether another run has begun that the log has not shown yet; ephemeral messages are faster."""
         project_id, name = self._project_id, self._name
         run = await self._view.transactions.store.read(
             SYSTEM, lambda tx: live_view.watched_run(tx, project_id, name)
@@ -206,7 +206,7 @@ class Watcher:
             await self._pass({"type": "websocket.send", "text": content})
 
     async def _pass(self, message: Message) -> None:
-        """Hand a message to the connection. Raises `WatcherLost` if that is gone, or takes nothing for too long."""
+        """Send a message over the connection. Raises `WatcherLost` if that is gone, or takes nothing for too long."""
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 await self._send(message)
@@ -217,7 +217,7 @@ class Watcher:
             raise WatcherLost from None
 
     async def _listen(self, receive: Receive) -> None:
-        """Pass over what the watcher says, and end the watch when it leaves, or says too much."""
+        """Ignore the watcher's words, and end the watch when it leaves, or says too much."""
         clock = asyncio.get_running_loop().time
         began, received = clock(), 0
         while (message := await receive())["type"] != "websocket.disconnect":

@@ -1,4 +1,4 @@
-"""What the addresses of the dialects have in common: a JSON object comes in, a tool's answer goes out."""
+"""Common parts of the dialects' addresses: a JSON object comes in, a tool's answer goes out."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from hubbub.serve.rest.base.chunked_json import one_by_one
 
 
 async def json_object(request: Request) -> Mapping[str, object]:
-    """The JSON object in a body; none is an empty one. Raises `Invalid`."""
+    """Parse the JSON object in a body; an empty body is an empty one. Raises `Invalid`."""
     try:
         content = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
@@ -26,7 +26,7 @@ async def json_object(request: Request) -> Mapping[str, object]:
 
 
 def response(answer: ToolResult) -> Response:
-    """A tool's answer, with the status of HTTP that goes with it."""
+    """Return a tool's answer, with its HTTP status."""
     refusal = answer.refusal
     status = status_of(refusal) if refusal else HTTPStatus.BAD_REQUEST if answer.is_error else HTTPStatus.OK
     headers = {"Retry-After": str(refusal.retry_after)} if isinstance(refusal, TooMany) else None
@@ -37,7 +37,7 @@ def response(answer: ToolResult) -> Response:
 
 
 def encode_large(answer: ToolResult) -> ToolResult:
-    """Encode what is large where it was read."""
+    """Encode a large answer where it was read."""
     if is_large(answer.value):
         answer.encoded[_encode] = gathered(encoded(answer.value, _encode))
     return answer

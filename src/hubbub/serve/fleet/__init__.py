@@ -1,7 +1,6 @@
-"""The machines that are linked to this hub: their links, the orders that go out, and what the machines need of a hub.
+"""The machines that are linked to this hub: their links, their orders, and their requests.
 
-A machine connects to `link_endpoint`. `linked_nodes` knows which is linked, `remote_nodes` are they as whoever gives
-orders sees them, `node_reports` takes what machines say, `node_requests` does what they ask for. What several hubs
-over one store have to tell each other goes by the store: `other_hubs`. Nothing here decides whether an order is done:
-the machine's gate does.
+A machine connects to `link_endpoint`. `linked_nodes` knows the linked machines, `remote_nodes` show them to callers,
+`node_reports` takes their reports, `node_requests` their requests. Several hubs over one store communicate through the
+store: `other_hubs`. Nothing here decides whether an order is done: the machine's gate does.
 """

@@ -1,6 +1,6 @@
-"""`/api/v1/nodes/link`: where machines connect. A WebSocket each, which stands until one of both sides ends it.
+"""`/api/v1/nodes/link`: where machines connect, by a WebSocket each, which stands until one side ends it.
 
-Its pings, which the server sends, are the heartbeat. Who is there is told to the store for all machines together.
+Its pings, which the server sends, are the heartbeat. The store is told of all present machines together.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ PARTINGS: Mapping[type[HubError], CloseReason] = {
 
 
 class OtherVersion(Exception):
-    """A machine speaks no version of the language of links that this hub speaks; the message says what to do."""
+    """The machine and this hub share no version of the link protocol; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkEndpoint:
-    """The ASGI application that machines speak to. `public_url` is how the hub is known, where it is."""
+    """The ASGI application for machines. `public_url` is the hub's public address, if it has one."""
 
     fleet: LinkedNodes
     hearing: NodeReports
@@ -88,7 +88,7 @@ class LinkEndpoint:
                 self.fleet.lose(link)
 
     async def _greeted(self, line: NodeSocket) -> tuple[Hello, int]:
-        """What the machine says first, and the version to go on in.
+        """Return the machine's first message, and the version to go on in.
 
         Raises `Invalid` for anything else, `OtherVersion`, and `SocketLost` if it says nothing.
         """
@@ -110,7 +110,7 @@ class LinkEndpoint:
         return hello, version
 
     async def _stand(self, link: NodeLink, line: NodeSocket, hello: Hello, version: int) -> None:
-        """Hear and say until the link ends."""
+        """Exchange messages until the link ends."""
         try:
             await self._take_up(link, hello)
         except tuple(PARTINGS) as error:
@@ -127,7 +127,7 @@ class LinkEndpoint:
                 await listening
 
     async def _take_up(self, link: NodeLink, hello: Hello) -> None:
-        """Compare what the machine holds with what it was ordered, and go on from there."""
+        """Compare the machine's orders with the hub's records, and go on from there."""
         fleet, taken = self.fleet, self.hearing.taken(link)
 
         def take_up(tx: Tx) -> tuple[Machine, Reconciled]:
@@ -154,9 +154,10 @@ class LinkEndpoint:
             link.cancel(each)
 
     async def _listen(self, link: NodeLink, line: NodeSocket) -> None:
-        """Hear what the machine says until it leaves, or makes no sense.
+        """Receive the machine's messages until it leaves, or makes no sense.
 
-        The link ends with it, also where the hub itself stumbles: who is not heard any more must not look linked.
+        The link ends with it, also where the hub itself stumbles: a machine that is not heard any more must not look
+        linked.
         """
         why: CloseReason | None = CloseReason.BROKEN
         try:
@@ -171,7 +172,7 @@ class LinkEndpoint:
             link.part(why)
 
     def _url(self, scope: Scope) -> str:
-        """By which URL the machine reaches the hub: the one by which the hub is known, else the one that it came by."""
+        """Return the hub's URL for the machine: the public one, else the one that the machine used."""
         if self.public_url is not None and urlsplit(self.public_url).hostname:
             return self.public_url
         scheme = "https" if scope["scheme"] == "wss" else "http"

@@ -1,6 +1,6 @@
-"""Which machines are linked to this hub, which it has just lost, and what they have been ordered.
+"""The machines linked to this hub, those just lost, and their orders.
 
-It is what all rooms of this folder share; `remote_nodes` is how those see it who give orders.
+All modules of this folder share this; `remote_nodes` show the machines to callers.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class LinkedNodes:
-    """The machines of one hub. Belongs to one event loop; `alive` has to be entered while it is used."""
+    """The linked machines of one hub. Belongs to one event loop; `alive` has to be entered while it is used."""
 
     def __init__(self, transactions: Transactions, instance: str, pace: Timings | None = None) -> None:
         self.transactions, self.instance = transactions, instance
@@ -48,35 +48,35 @@ class LinkedNodes:
     # ---- who is there --------------------------------------------------------------------------------------------
 
     def is_elsewhere(self, machine: Machine, now: int) -> bool:
-        """Whether another hub of the store holds the machine's link, as far as is known."""
+        """Tell whether another hub of the store holds the machine's link, as far as is known."""
         return nodes.is_linked(machine, now) and machine.hub != self.instance
 
     def was_just_lost(self, machine_id: UUID) -> bool:
-        """Whether the machine was linked here a moment ago, so that it may be back at once."""
+        """Tell whether the machine was linked here a moment ago, so that it may be back at once."""
         return 0 < self.lost_for(machine_id) < self.pace.moment.total_seconds()
 
     def link_of(self, machine_id: UUID) -> NodeLink | None:
         return self._links.get(machine_id)
 
     def link_to(self, project: str, name: str) -> NodeLink | None:
-        """The link of the machine of that name, whatever its case, in the project of that slug."""
+        """Return the link of the machine of that name, in any case, in the project of that slug."""
         machine_id = self._names.get((project, name.casefold()))
         return self._links.get(machine_id) if machine_id is not None else None
 
     def named(self, project_id: UUID, name: str) -> NodeLink | None:
-        """As `link_to`, by the project's id."""
+        """Return the link of a machine by the project's id."""
         found = (each for each in self._links.values() if each.project.id == project_id)
         return next((each for each in found if each.machine.name.casefold() == name.casefold()), None)
 
     def lost_for(self, machine_id: UUID) -> float:
-        """For how many seconds the machine's link has been lost; 0 if it was not lost here."""
+        """Return for how many seconds the machine's link has been lost; 0 if it was not lost here."""
         now = asyncio.get_running_loop().time()
         return now - self._lost.get(machine_id, now)
 
     # ---- links come and go ---------------------------------------------------------------------------------------
 
     async def admit(self, link: NodeLink) -> CloseReason | None:
-        """Have orders for the machine go over this link; else why not: another one stands.
+        """Use this link for the machine's orders; or return the reason why another one stays.
 
         A machine that comes back is the same if its process is. Another process has to wait until pings have shown
         whether the first is there; only then it hears that it need not come back.
@@ -108,7 +108,7 @@ class LinkedNodes:
         return None
 
     def lose(self, link: NodeLink) -> None:
-        """The link is gone. Whoever waits for the machine waits on; if it stays away, the store is told."""
+        """Note that the link is gone. Callers of the machine keep waiting; if it stays away, the store is told."""
         link.part(None)
         if self._links.get(link.machine.id) is not link:
             return
@@ -120,7 +120,7 @@ class LinkedNodes:
         self.soon(self._unlink(link))
 
     async def _unlink(self, link: NodeLink) -> None:
-        """Tell the store that a machine is gone, if it is not back in a moment."""
+        """Tell the store that a machine is gone, unless it is back in a moment."""
         self._leaving.add(link.machine.id)
         await asyncio.sleep(self.pace.moment.total_seconds())
         self._leaving.discard(link.machine.id)
@@ -132,7 +132,7 @@ class LinkedNodes:
         await self.transactions.write(SYSTEM, partial(_settle_all, links))
 
     async def close(self) -> None:
-        """Wait a moment for the machines to be told that the hub closes, which their followers have heard."""
+        """Wait a moment until the machines are told that the hub closes; their followers know it already."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.pace.farewell.total_seconds()):
                 while self._links:
@@ -142,9 +142,9 @@ class LinkedNodes:
     # ---- orders --------------------------------------------------------------------------------------------------
 
     def hand_over(self, dispatch: Dispatch) -> None:
-        """Send an order that is noted as sent over the machine's link, if there is one just now.
+        """Send an order that is noted as sent over the machine's link, if it stands.
 
-        If there is none, or it breaks: both sides compare what they hold when the machine comes back.
+        Without one, or if it breaks, both sides compare their orders when the machine comes back.
         """
         link = self.link_of(dispatch.machine)
         if link is None:
@@ -156,12 +156,12 @@ class LinkedNodes:
             self.soon(self.end(dispatch, refused(RefusalCode.INVALID, str(error))))
 
     def _drop_held(self, machine_id: UUID) -> None:
-        """What the machine holds is told anew over its next link."""
+        """Forget the orders that the machine holds; it tells them anew over its next link."""
         for each in [each.id for each in self.held.values() if each.machine == machine_id]:
             del self.held[each]
 
     async def end(self, dispatch: Dispatch, outcome: ToolResult) -> None:
-        """Keep what came of an order, and tell whoever waits for it; if it had ended before, what was kept then."""
+        """Store an order's result and tell its callers; if it had ended before, the stored result counts."""
 
         def keep(tx: Tx) -> Dispatch:
             return dispatches.end(tx, dispatch.id, outcome) or dispatches.find(tx, dispatch.id) or dispatch
@@ -170,14 +170,14 @@ class LinkedNodes:
         self.settle(await self.transactions.write(SYSTEM, keep))
 
     def settle(self, dispatch: Dispatch) -> None:
-        """An order has ended."""
+        """Note that an order has ended."""
         self.held.pop(dispatch.id, None)
         self.waiters.settle(dispatch.id, result_of(dispatch))
 
     # ---- what goes on by itself ----------------------------------------------------------------------------------
 
     def soon(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
-        """Do something that nobody waits for. What the store cannot take now is told again by the machine."""
+        """Start work that nobody waits for. If the store fails now, the machine tells it again."""
 
         async def done() -> None:
             try:
@@ -192,7 +192,7 @@ class LinkedNodes:
 
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
-        """The store hears which machines are there; in the end, that none is linked here any more."""
+        """Tell the store which machines are there; in the end, that none is linked here any more."""
         beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._miss_hubs())]
         try:
             yield
@@ -210,9 +210,9 @@ class LinkedNodes:
                 await self.transactions.write(SYSTEM, partial(_ask_no_more, self.instance))
 
     async def _miss_hubs(self) -> None:
-        """Tell the store what went down with a hub, which could not: links, and questions of its own machine.
+        """Tell the store the losses of a hub that has died: its links, and questions of its own machine.
 
-        A hub is missed at the second look: one that has just lost its connection to the store, and has it again, is
+        A hub is missed at the second look: one that has just lost its connection to the store, and regained it, was
         there all the time.
         """
         missed: frozenset[tuple[UUID, str]] = frozenset()
@@ -234,7 +234,7 @@ class LinkedNodes:
 
 
 def _left(asking: str, tx: Tx) -> list[tuple[UUID, str]]:
-    """The machines and the questions of hubs that have ended, with these."""
+    """Return the machines and the questions of ended hubs, with these."""
     return nodes.of_ended_hubs(tx, asking) + approvals.of_ended_hubs(tx, asking)
 
 

@@ -1,7 +1,6 @@
-"""One machine's link, seen from whoever has something to say to the machine: it is said soon, in order, or never.
+"""One machine's link, for anyone with a message for the machine: it is sent soon, in order, or never.
 
-Nobody waits for a slow machine: what is to be said stands in a queue, and a link that lets it grow too long is given
-up.
+Nobody waits for a slow machine: messages stand in a queue, and a link whose queue grows too long is given up.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ LONGEST_QUEUE = 64 * 1024 * 1024  # characters; some of the longest messages
 
 
 class NodeLink:
-    """A link that stands, until its follower ends: by the machine, by its key, by the hub."""
+    """An established link, until its follower ends: by the machine, by its key, by the hub."""
 
     __slots__ = (
         "_follower",
@@ -63,11 +62,11 @@ class NodeLink:
         return self._follower.has_ended
 
     async def ended(self) -> None:
-        """Wait until the link does not stand any more."""
+        """Wait until the link has ended."""
         await self._follower.ended()
 
     def say(self, text: str) -> None:
-        """Have the machine told soon; what it is not told now it asks for when it comes back."""
+        """Queue a message for the machine; if it is lost, the machine asks again when it comes back."""
         if self.has_ended:
             return
         self._queue.append(text)
@@ -77,7 +76,7 @@ class NodeLink:
         self._follower.tell(SAID)
 
     def order(self, dispatch: Dispatch) -> None:
-        """Hand an order over, once on this link. Raises `Invalid` for one that no link can carry."""
+        """Send an order, once on this link. Raises `Invalid` for one that no link can carry."""
         if dispatch.id not in self._ordered:
             self._ordered.add(dispatch.id)
             self.say(message(MessageKind.ORDER, order=str(dispatch.id), **call_json(dispatch.order)))
@@ -86,28 +85,28 @@ class NodeLink:
         self.say(message(MessageKind.CANCEL, order=str(dispatch_id)))
 
     def keep(self, dispatch_id: UUID) -> None:
-        """Tell the machine that an order's outcome is safe."""
+        """Tell the machine that an order's result is safe."""
         self._ordered.discard(dispatch_id)
         self.say(message(MessageKind.KEPT, order=str(dispatch_id)))
 
     def busy(self, work: "asyncio.Task[None]") -> None:
-        """Something is done about what the machine has said."""
+        """Count work on a message of the machine until it ends."""
         self._work.add(work)
         work.add_done_callback(self._work.discard)
 
     async def has_room(self) -> None:
-        """Wait while too much is being done about what the machine has said: it is to wait as well."""
+        """Wait while too many of the machine's messages are being worked on, so that it waits as well."""
         while len(self._work) >= MOST_WORK:
             await asyncio.wait(self._work, return_when=asyncio.FIRST_COMPLETED)
 
     def part(self, why: CloseReason | None) -> None:
-        """End the link; None where the machine is gone already."""
+        """End the link; None if the machine is gone already."""
         if not self.has_ended:
             self._why = why
             self._follower.end()
 
     async def write(self, *, welcome: str) -> None:
-        """Say what is to be said until the link ends, and why it does."""
+        """Send the queued messages until the link ends, and the reason of its end."""
         with suppress(SocketLost):
             await self._line.say(welcome)
             self._follower.tell(SAID)  # for what was to be said before the welcome
@@ -118,6 +117,6 @@ class NodeLink:
                     await self._line.say(text)
 
     async def close(self, otherwise: CloseReason) -> None:
-        """Say farewell: what it was ended for, else as the hub does that knows why its follower ended."""
+        """Send the farewell: the link's own reason, else the caller's, who knows why its follower ended."""
         with suppress(SocketLost):
             await self._line.bye(self._why or otherwise)

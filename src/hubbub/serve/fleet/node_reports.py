@@ -1,4 +1,4 @@
-"""What machines say of the orders that they were sent. It counts only where an order is their own."""
+"""Machines' reports on their orders. A report counts only for an order of that machine."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +22,10 @@ LONGEST_PIECE = 1024 * 1024  # characters of progress at a time
 
 
 class NodeReports:
-    """The ear of the hub for its machines. Nothing that is said holds up what comes after it."""
+    """Receives the machines' reports. No report holds up the ones after it."""
 
     def __init__(self, fleet: LinkedNodes, needs: NodeRequests, count: Callable[[ToolResult], None]) -> None:
-        """`count` is told of everything that comes of orders."""
+        """Set up the receiver; `count` is told every result of an order."""
         self._fleet, self._needs, self._count = fleet, needs, count
         self._taken: dict[UUID, set[UUID]] = {}  # by machine, not in the store yet
         self._kinds: Mapping[MessageKind, Callable[[NodeLink, Message], None]] = {
@@ -38,18 +38,18 @@ class NodeReports:
         }
 
     def hear(self, link: NodeLink, message: Message) -> None:
-        """Take what a machine says. Raises `Invalid` for what makes no sense."""
+        """Take a message of a machine. Raises `Invalid` for one that makes no sense."""
         kind = self._kinds.get(MessageKind(str(message["kind"])))
         if kind is None:
             raise Invalid(f"a machine does not say {message['kind']}")
         kind(link, message)
 
     def taken(self, link: NodeLink) -> frozenset[UUID]:
-        """What the machine has taken, as far as the store does not know; it will from now on."""
+        """Return the orders that the machine has taken and the store does not know of; the caller stores them."""
         return frozenset(self._taken.pop(link.machine.id, ()))
 
     def _own(self, link: NodeLink, message: Message) -> Dispatch | None:
-        """The order that is spoken of, if the machine holds it."""
+        """Return the order of a message, if the machine holds it."""
         found = self._fleet.held.get(call_id(message))
         return found if found is not None and found.machine == link.machine.id else None
 
@@ -89,7 +89,7 @@ class NodeReports:
         link.busy(self._fleet.soon(self._keep(link, dispatch_id, outcome)))
 
     async def _keep(self, link: NodeLink, dispatch_id: UUID, outcome: ToolResult) -> None:
-        """Keep what came of an order, if it is the machine's. It is told so of any, and learns nothing by it."""
+        """Store an order's result, if it is the machine's. Any order is confirmed, so the machine learns nothing."""
 
         def keep(tx: Tx) -> Dispatch | None:
             known = dispatches.find(tx, dispatch_id)
@@ -122,7 +122,7 @@ class NodeReports:
         self.fare(link, fares_of(message))
 
     def fare(self, link: NodeLink, fares: Sequence[ProcessStatus]) -> None:
-        """Keep how the agents on a machine fare, as it says."""
+        """Store the statuses of the agents on a machine, as it reports them."""
 
         async def tell() -> None:
             await self._fleet.transactions.write(

@@ -1,7 +1,7 @@
-"""What machines need of their hub, each checked against what they were ordered: nothing is believed of who asks.
+"""Machines' requests to their hub, each checked against their orders: the requester's word counts for nothing.
 
-A request outlives its link: made again with the same id it is the same, and its reply goes over whichever link stands
-by then. What it does is done once also where the hub, or another hub, is asked again after a restart: by the store.
+A request outlives its link: made again with the same id it is the same, and its reply goes over the link of that time.
+Its effect happens once even if the hub, or another hub, is asked again after a restart: the store sees to that.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ FAILED = "the hub failed to do this; its log says why"
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One request that is under way, or whose reply could not be said yet."""
+    """A request under way, or whose reply could not be sent yet."""
 
     need: HubRequest
     order: UUID | None
@@ -60,14 +60,14 @@ class _Request:
 
     @property
     def is_moot(self) -> bool:
-        """Whether it has ended and there is nothing to say: asked again, it is another request."""
+        """True if it has ended without a reply: asked again, it is another request."""
         return self.task.done() and (
             self.task.cancelled() or (self.task.exception() is None and self.task.result() is None)
         )
 
 
 class NodeRequests:
-    """Does what machines ask for. `dialect` has the tools that machines send back to the hub."""
+    """Serves the machines' requests. `dialect` has the tools that machines send back to the hub."""
 
     def __init__(
         self, fleet: LinkedNodes, desk: ServiceDesk, site: HubContext, dialect: GatedDialect
@@ -77,7 +77,7 @@ class NodeRequests:
         self._delegated: dict[str, UUID] = {}  # orders, by the tasks that go on for them in the background
 
     def hear(self, link: NodeLink, message: Message) -> None:
-        """A request has come, perhaps again. Raises `Invalid` for what is none."""
+        """Take a request, perhaps a repeated one. Raises `Invalid` for what is none."""
         request_id, need = text_of(message, "id"), word_of(message, "need", HubRequest)
         if not 0 < len(request_id) <= LONGEST_ID:
             raise Invalid(f"id: must have 1 to {LONGEST_ID} characters")
@@ -96,7 +96,7 @@ class NodeRequests:
         task.add_done_callback(lambda _task: self._say(link.machine.id, request_id))
 
     def forget(self, dispatch: Dispatch) -> None:
-        """An order has ended: what its machine wanted done for it is not wanted any more."""
+        """Forget the requests of an order that has ended: nobody wants them any more."""
         if dispatch.id in self._delegated.values():
             return
         for request in self._requests.get(dispatch.machine, {}).values():
@@ -104,7 +104,7 @@ class NodeRequests:
                 request.task.cancel()
 
     def _say(self, machine_id: UUID, request_id: str) -> None:
-        """Say the reply over the link that stands; where there is none, when the machine asks again."""
+        """Send the reply over the present link; without one, when the machine asks again."""
         link, requests = self._fleet.link_of(machine_id), self._requests.get(machine_id, {})
         request = requests.get(request_id)
         if request is not None and request.is_moot:
@@ -133,7 +133,7 @@ class NodeRequests:
     async def _value(
         self, link: NodeLink, request_id: str, need: HubRequest, message: Message
     ) -> Value | None:
-        """What is granted; None where the machine is gone, so that it asks again when it is back."""
+        """Return the granted value; None if the machine is gone, so that it asks again when it is back."""
         order = await self._order(link, message) if need in FOR_AN_ORDER else None
         if order is not None and need is HubRequest.ACT:
             return await self._act(order, request_id, message)
@@ -154,9 +154,9 @@ class NodeRequests:
         return {"url": link.url, **value} if need in REACHES_THE_HUB else value
 
     async def _order(self, link: NodeLink, message: Message) -> Dispatch:
-        """The order for which something is needed. Raises `Forbidden` unless the machine is at work for it.
+        """Return the order that needs something. Raises `Forbidden` unless the machine works on it.
 
-        It is until it has ended, and after that while a task goes on that was begun for whoever gave it.
+        It does until the order has ended, and after that while a task goes on that was begun for its caller.
         """
         wanted = call_id(message)
         held = self._fleet.held.get(wanted)
@@ -167,7 +167,7 @@ class NodeRequests:
         )
 
     async def _act(self, dispatch: Dispatch, request_id: str, message: Message) -> Value:
-        """Do what is not the machine's to do, as whoever gave the order: with their rights, as they are now."""
+        """Do the part that is not the machine's, as the caller of the order: with their rights, as they are now."""
         asked = call_of(object_of(message, "act"))
         given, said = dispatch.order.chain, call_chain.checked(asked.chain, "chain")
         begun = given or (dispatch.order.who.name,)
@@ -186,7 +186,7 @@ class NodeRequests:
         return result_json(outcome)
 
     async def _caller(self, dispatch: Dispatch) -> Actor:
-        """Whoever gave the order. Raises `Unauthorized` if their token has ended since."""
+        """Return the caller of the order. Raises `Unauthorized` if their token has ended since."""
         token_id = parse_id(dispatch.order.who.token_id or "")
         if token_id is None:
             raise Unauthorized

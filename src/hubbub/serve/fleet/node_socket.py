@@ -1,4 +1,4 @@
-"""A machine's WebSocket as messages that come and go. What comes is only known to be a message."""
+"""A machine's WebSocket as messages, which are only known to be well-formed."""
 
 import asyncio
 from datetime import timedelta
@@ -12,11 +12,11 @@ NORMAL = 1000  # the code by which a WebSocket is closed
 
 
 class SocketLost(Exception):
-    """There is no way to the machine any more."""
+    """The connection to the machine is lost."""
 
 
 class NodeSocket:
-    """One connection, from when it is wanted to when it is closed."""
+    """One connection, from the request to its end."""
 
     __slots__ = ("_assembly", "_receive", "_send", "_stall")
 
@@ -25,12 +25,12 @@ class NodeSocket:
         self._assembly = link_protocol.MessageAssembler()
 
     async def accept(self) -> None:
-        """Let the machine in. Raises `SocketLost`."""
+        """Accept the connection. Raises `SocketLost`."""
         await self._receive()
         await self._pass({"type": "websocket.accept"})
 
     async def hear(self) -> link_protocol.Message:
-        """The next message. Raises `Invalid` for what is none, and `SocketLost`."""
+        """Receive the next message. Raises `Invalid` for a malformed one, and `SocketLost`."""
         while True:
             came = await self._receive()
             if came["type"] == "websocket.disconnect":
@@ -43,12 +43,12 @@ class NodeSocket:
                 return message
 
     async def say(self, text: str) -> None:
-        """Send a message. Raises `SocketLost`, also if nothing of it is taken for too long."""
+        """Send a message. Raises `SocketLost`, also if the machine takes nothing for too long."""
         for piece in link_protocol.pieces(text):
             await self._pass({"type": "websocket.send", "text": piece})
 
     async def bye(self, why: link_protocol.CloseReason, **more: object) -> None:
-        """Say farewell, and close. Raises `SocketLost`."""
+        """Send a farewell, and close. Raises `SocketLost`."""
         await self.say(link_protocol.message(link_protocol.MessageKind.BYE, why=why, **more))
         await self._pass({"type": "websocket.close", "code": NORMAL})
 

@@ -1,7 +1,7 @@
 """Several hubs over one store: an order may wait at one hub for a machine that is linked to another.
 
-What happened is in the log, which every hub follows: that an order waits, for the hub with the link; that it has ended,
-for the hub where somebody waits for it.
+The log, which every hub follows, tells them: that an order waits, for the hub with the link; that it has ended, for the
+hub where somebody waits for it.
 """
 
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ QUEUED, OVER = "dispatch.queued", "dispatch.ended"  # kinds of activities
 
 
 class OtherHubs:
-    """Hears of orders that this hub has not sent, and of ends that did not come over its own links."""
+    """Follows orders that this hub has not sent, and ends that did not come over its own links."""
 
     def __init__(self, fleet: LinkedNodes) -> None:
         self._fleet = fleet
 
     def hear(self, activities: Iterable[Activity]) -> None:
-        """Take what has happened; it does not block."""
+        """Take the activities; does not block."""
         for each in activities:
             if each.kind == QUEUED and each.project_id is not None:
                 link = self._fleet.named(each.project_id, str(each.detail["node"]))

@@ -1,4 +1,4 @@
-"""Orders that somebody waits for: each is awaited by one caller or more, who hear how it goes and what it comes to."""
+"""Orders that callers wait for: each caller hears the progress and the result."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -16,7 +16,7 @@ LONGEST_PENDING = 1024 * 1024  # characters that wait for a slow caller, who hea
 
 
 class ProgressListener:
-    """One caller's ear for an order's text: told in order, never faster than the caller takes it."""
+    """One caller's listener to an order's text: in order, never faster than the caller takes it."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -47,14 +47,14 @@ class ProgressListener:
 
 @dataclass(slots=True)
 class PendingResult:
-    """What is to become of one order."""
+    """The future result of one order."""
 
     outcome: asyncio.Future[ToolResult]
     ears: list[ProgressListener] = field(default_factory=list)
 
 
 class PendingResults:
-    """All orders that are awaited at this hub."""
+    """All orders that callers of this hub wait for."""
 
     def __init__(self) -> None:
         self._awaited: dict[UUID, PendingResult] = {}
@@ -69,7 +69,7 @@ class PendingResults:
     def waiting(
         self, dispatch_id: UUID, progress: Progress | None
     ) -> Iterator[tuple[PendingResult, ProgressListener]]:
-        """Somebody waits for the order while the context lasts."""
+        """Note that a caller waits for the order while the context lasts."""
         awaited = self._awaited.get(dispatch_id)
         if awaited is None:
             awaited = PendingResult(asyncio.get_running_loop().create_future())
@@ -91,7 +91,7 @@ class PendingResults:
             ear.hear(text)
 
     def settle(self, dispatch_id: UUID, outcome: ToolResult) -> None:
-        """Tell whoever waits what came of the order."""
+        """Tell the order's callers its result."""
         awaited = self._awaited.get(dispatch_id)
         if awaited is not None:
             with suppress(asyncio.InvalidStateError):  # told already
@@ -99,7 +99,7 @@ class PendingResults:
 
 
 def result_of(dispatch: Dispatch) -> ToolResult:
-    """What is said of an order that has ended."""
+    """Return the result of an order that has ended."""
     if dispatch.outcome is not None:
         return dispatch.outcome
     match dispatch.status:

@@ -1,7 +1,7 @@
-"""A machine is linked (again): what it holds is compared with what it was ordered, and each order goes its one way.
+"""Reconciliation: when a machine is linked (again), its orders are compared with the hub's, and each goes one way.
 
-Handed to nobody: it is sent. Sent and not noted by the machine: it is sent again, if somebody may still wait for it.
-Noted, and neither at work nor ended there: lost, which is said, and nobody tries it again by themselves.
+One that nobody has is sent. One that was sent, and not noted by the machine, is sent again, if somebody may still wait
+for it. One that was noted, and neither runs nor ended there, is lost: that is reported, and it is not tried again.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ NOT_SENT = refused(
 
 @dataclass(frozen=True, slots=True)
 class LocalState:
-    """What this hub knows beside the store: what the machine has noted, which orders somebody waits for, how long."""
+    """This hub's knowledge beside the store: orders noted by the machine, orders that callers wait for, how long."""
 
     taken: frozenset[UUID]
     awaited: frozenset[UUID]
@@ -33,7 +33,7 @@ class LocalState:
 
 @dataclass(slots=True)
 class Reconciled:
-    """What follows from it."""
+    """The consequences of the comparison."""
 
     send: list[Dispatch] = field(default_factory=list)
     held: list[Dispatch] = field(default_factory=list)  # the machine is at work, or about to tell
@@ -42,7 +42,7 @@ class Reconciled:
 
 
 def reconcile(tx: Tx, machine: Machine, hello: Hello, known: LocalState) -> Reconciled:
-    """Compare the two. An order that nobody here waits for is sent only while it is young.
+    """Compare the machine's orders with the stored ones. One that nobody here waits for is sent only while it is young.
 
     Questions that the machine asks no more are withdrawn.
     """
@@ -70,6 +70,6 @@ def reconcile(tx: Tx, machine: Machine, hello: Hello, known: LocalState) -> Reco
 
 
 def _is_unwanted(tx: Tx, machine: Machine, dispatch_id: UUID) -> bool:
-    """Whether an order was given up while its machine was at work on it."""
+    """Tell whether an order was given up while its machine was at work on it."""
     dispatch = dispatches.find(tx, dispatch_id)
     return dispatch is None or dispatch.machine != machine.id or dispatch.status is not DispatchStatus.LOST

@@ -1,7 +1,7 @@
-"""A machine elsewhere, as whoever gives it orders sees it: an order is kept, sent, and waited for.
+"""A remote machine, as its callers see it: an order is stored, sent, and waited for.
 
-It is done once, whatever breaks meanwhile. Who stops waiting gets the outcome later by the same key; who gives up has
-the machine told that nobody wants it any more.
+It is done once, whatever breaks meanwhile. A caller that stops waiting gets the result later by the same key; if it
+gives up, the machine is told that nobody wants the order any more.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class RemoteNode:
         return self.machine.runtime
 
     async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
-        """What the machine says of the order. What is not its own to do comes back over its link, and not by `act`.
+        """Return the machine's result. The part that is not its own comes back over its link, and not by `act`.
 
         `offline` if the machine cannot be reached, or stays away; the sentence says whether anything may have been
         done.
@@ -66,7 +66,7 @@ class RemoteNode:
             return outcome
 
     async def _begin(self, order: NodeCall) -> tuple[Dispatch, bool]:
-        """The order, kept, and whether it was not before; noted as sent if it is to be sent at once."""
+        """Store the order, and tell whether it is new; it is noted as sent if it is to be sent at once."""
         is_linked = self.fleet.link_of(self.machine.id) is not None
         beginning = asyncio.ensure_future(
             self.fleet.transactions.write(
@@ -102,7 +102,7 @@ class RemoteNode:
                 return self._away(dispatch)
 
     def _patience(self, away_since: float | None) -> float:
-        """For how many seconds nobody need look how the order is."""
+        """Return the seconds until the order's status has to be looked up."""
         look = self.fleet.pace.look.total_seconds()
         if away_since is None:
             return look
@@ -110,7 +110,7 @@ class RemoteNode:
         return max(0.0, min(look, left))
 
     async def _look(self, dispatch: Dispatch) -> tuple[Dispatch, bool]:
-        """How the order is, and whether the machine is linked to any hub."""
+        """Return the order as it is, and whether the machine is linked to any hub."""
         is_here = self.fleet.link_of(self.machine.id) is not None
         if is_here and dispatch.id in self.fleet.held:
             return dispatch, True
@@ -139,13 +139,13 @@ class RemoteNode:
         return await self.fleet.transactions.write(SYSTEM, lambda tx: dispatches.withdraw(tx, dispatch.id))
 
     async def _take_back(self, beginning: "asyncio.Future[tuple[Dispatch, bool]]") -> None:
-        """End an order whose caller left before it was handed to anybody."""
+        """End an order whose caller left before anybody had it."""
         dispatch, is_new = await beginning
         if is_new and not await self._withdraw(dispatch):
             await self.fleet.end(dispatch, refused(RefusalCode.FAILED, CANCELLED))
 
     async def _give_up(self, dispatch: Dispatch) -> None:
-        """Nobody wants the order any more: its machine is told now, or finds that it has ended when it is back."""
+        """Give up the order: its machine is told now, or finds that it has ended when it is back."""
         link = self.fleet.link_of(self.machine.id)
         if link is not None:
             link.cancel(dispatch.id)
@@ -163,7 +163,7 @@ class RemoteNodes:
     fleet: LinkedNodes
 
     async def find(self, project: str, name: str) -> Node | None:
-        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own."""
+        """Find the project's machine of that name, in any case, while it is there; None for the hub's own."""
         link = self.fleet.link_to(project, name)
         if link is not None:
             return RemoteNode(self.fleet, link.project, link.machine)

@@ -1,8 +1,8 @@
-"""What the hub does for the work of machines: people are asked, a log's head is kept, tasks are begun, tokens lent.
+"""The hub's services for machines' work: asking people, keeping a log's head, beginning tasks, lending tokens.
 
-One table of needs, whoever asks and by whatever way it came: over a link (`serve/fleet/node_requests.py`), by a POST
-(`serve/rest/fleet/desk.py`), or from this very process (`InProcessWire`).
-Who may have what is the asker's: `core/fleet/requesters.py`.
+One table of requests serves every asker and every wire: over a link (`serve/fleet/node_requests.py`), by a POST
+(`serve/rest/fleet/desk.py`), or from this very process (`InProcessWire`). The asker's rights are in
+`core/fleet/requesters.py`.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ Once = Callable[[Operation[Value]], Operation[Value]]
 
 
 class ServiceDesk:
-    """Where machines and the programs beside agents turn to."""
+    """The service for machines and for programs beside agents."""
 
     def __init__(self, transactions: Transactions, news: LiveActivitySource) -> None:
         self._transactions, self._news = transactions, news
@@ -68,9 +68,9 @@ class ServiceDesk:
         once: Once = lambda operation: operation,
         longest: timedelta = approvals.PATIENCE,
     ) -> Value | None:
-        """What is granted; None for a question that waits on, to be asked again: after `longest`, a loss, a restart.
+        """Serve a request; None for a question that waits on, to be asked again: after `longest`, a loss, a restart.
 
-        `once` is put around what must not be done twice. Raises `HubError`.
+        `once` wraps the parts that must not be done twice. Raises `HubError`.
         """
         if need is HubRequest.ASK:
             return await self._ask(asker, message, longest)
@@ -115,7 +115,7 @@ class ServiceDesk:
 
 
 def _put(tx: Tx, asker: Requester, message: Message) -> tuple[Approval, str]:
-    """Put a question, in the name of whoever the hub knows that it is for; the receipt by which it is used."""
+    """Put a question in the name of its true principal; return it with the receipt for using it."""
     approval_id = parse_id(text_of(message, "approval_id"))
     if approval_id is None:
         raise Invalid("approval_id: must be an id")
@@ -136,7 +136,7 @@ def _put(tx: Tx, asker: Requester, message: Message) -> tuple[Approval, str]:
 
 
 def _receipt(asker: Requester, message: Message) -> str | None:
-    """With what whoever asks proves that the question is theirs; a machine does by its link."""
+    """Return the asker's proof that the question is theirs; a machine proves that by its link."""
     if asker.link is not None and message.get("receipt") is None:
         return None
     receipt = text_of(message, "receipt")
@@ -151,7 +151,7 @@ def _put_only(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _resolve(tx: Tx, asker: Requester, message: Message) -> Value:
-    """What the client that made the call says; where a person was faster, it is theirs."""
+    """Take the answer of the client that made the call; if a person was faster, theirs counts."""
     approval, receipt = _put(tx, asker, message)
     with suppress(Conflict):
         approval = approvals.resolve(tx, approval.id, receipt=receipt, approved=flag_of(message, "approved"))
@@ -159,7 +159,7 @@ def _resolve(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _told(tx: Tx, approval: Approval, receipt: str) -> Value:
-    """What is told of a question; a yes is spent by it."""
+    """Tell the answer to a question; a yes is thereby spent."""
     ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
     if approval.status is ApprovalStatus.APPROVED:
         # Somebody else may have been told of it or have taken it up, or its minute is over.
@@ -213,7 +213,7 @@ def _give_back(tx: Tx, _asker: Requester, message: Message) -> Value:
 
 
 def _use(tx: Tx, asker: Requester, message: Message) -> Value:
-    """Count what a machine's agent used, by the name that it has on the board; or the token's agent."""
+    """Count the use of a machine's agent, under its name on the board; or of the token's agent."""
     standing = asker.standing(tx, _who(message))
     agent, task = board_name(standing.node), text_or_none(message, "task_id")
     told = [
@@ -235,7 +235,7 @@ def _fare(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _who(message: Message) -> Principal:
-    """For whom it is to be done; a machine that has joined need not say, and is not believed."""
+    """Return the principal of the request; a machine that has joined need not name one, and is not believed."""
     return principal_of(object_of(message, "who")) if "who" in message else Principal(project="", name="")
 
 
@@ -261,10 +261,10 @@ async def _until_answered(
     approval: Approval,
     patience: timedelta,
 ) -> Approval:
-    """What `look` finds of a question once it does not wait any more, or after `patience`.
+    """Return what `look` finds of a question once it is answered, or after `patience`.
 
-    It is looked at again when something is told of it. Ends early, with the question as it is, when the actor's token
-    ends or the hub closes.
+    It looks again after each activity about the question. Ends early, with the question as it is, when the actor's
+    token ends or the hub closes.
     """
     with suppress(TimeoutError):
         async with (
@@ -283,14 +283,14 @@ async def _until_answered(
 
 @dataclass(frozen=True, slots=True)
 class InProcessWire:
-    """The way of the hub's own machine to the desk, in the hub's process. `url` is where the hub listens."""
+    """The hub's own machine's wire to the desk, in the hub's process. `url` is where the hub listens."""
 
     desk: ServiceDesk
     asker: Requester
     url: str
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
-        """What is granted; people take as long as the question says."""
+        """Return the granted value; people take as long as the question allows."""
         value = await self.desk.do(self.asker, need, content)
         if value is None:
             raise StoreUnavailable("the hub stops")

@@ -1,4 +1,4 @@
-"""How long the hub waits for machines and for mail, and how often it looks."""
+"""Waiting times for machines and for mail, and intervals between looks."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,7 +8,7 @@ from hubbub.model.mail.wakes import GATHER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Every time that has to do with links and with waking; tests go faster."""
+    """All times of links and of waking; tests use shorter ones."""
 
     hello: timedelta = timedelta(seconds=10)  # for who has connected to say who they are
     moment: timedelta = timedelta(seconds=5)  # a machine that was lost a moment ago may be back at once

@@ -1,7 +1,7 @@
-"""How much a body may hold: looked at before it is read as JSON, since reading makes much of little.
+"""Limits of a body's content, checked before it is read as JSON, since reading makes much of little.
 
-Ten MiB of `{},{},…` are three million objects, and as many steps for everything that looks at them. So the values of
-a body are counted in its bytes, which takes a few milliseconds, and what holds too many is never read. What is large is
+Ten MiB of `{},{},…` are three million objects, and as many steps for any code that looks at them. So the values of a
+body are counted in its bytes, which takes a few milliseconds, and one with too many is never read. A large body is
 counted and read in a thread, and read so that each text is held in memory once.
 """
 
@@ -21,7 +21,7 @@ AT_ONCE = 64 * 1024  # bytes that are looked at on the event loop; more are in a
 
 
 class BodyExcess(NamedTuple):
-    """Why a body is not read."""
+    """The reason why a body is not read."""
 
     status: HTTPStatus
     code: str
@@ -45,12 +45,12 @@ async def body_excess_off_loop(body: bytes) -> BodyExcess | None:
 
 
 async def run_off_loop(work: Callable[[bytes], T], body: bytes) -> T:
-    """Do some work on a body; on a large one in a thread, beside the event loop."""
+    """Do some work on a body; for a large one in a thread, beside the event loop."""
     return work(body) if len(body) <= AT_ONCE else await asyncio.to_thread(work, body)
 
 
 def parse_json(body: bytes) -> Any:
-    """Return the value of JSON. Raises `json.JSONDecodeError` for what `json` would not take.
+    """Parse JSON. Raises `json.JSONDecodeError` like `json`.
 
     `json` makes one text of a large body first, and each text in it of that: twice the memory, and twice the time.
     """
@@ -61,9 +61,9 @@ def parse_json(body: bytes) -> Any:
 
 
 def body_excess(body: bytes, most: int = VALUES) -> BodyExcess | None:
-    """Why a body is too much to be read, of which `most` values are not; None if it is not.
+    """Say why a body, with at most `most` values allowed, is too much to be read; None if it is not.
 
-    What is no JSON at all is left to whoever reads it, who will say so.
+    Malformed JSON is left to its reader, who will say so.
     """
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= DEPTH:
         return None
@@ -83,7 +83,7 @@ def body_excess(body: bytes, most: int = VALUES) -> BodyExcess | None:
 
 
 def _without_texts(body: bytes) -> bytes:
-    """What of JSON is not inside of a text."""
+    """Return the parts of JSON outside of texts."""
     if b"\\" in body:
         body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
     return b"".join(body.split(b'"')[::2])

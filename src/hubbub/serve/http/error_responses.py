@@ -1,4 +1,4 @@
-"""Refusals over plain HTTP: which status each has. The codes and sentences are those of `model.errors`."""
+"""Refusals over plain HTTP, and their statuses. The codes and sentences are those of `model.errors`."""
 
 from http import HTTPStatus
 
@@ -33,31 +33,31 @@ STATUS: dict[type[HubError], HTTPStatus] = {
 
 
 def status_of(error: HubError) -> HTTPStatus:
-    """The status of a refusal: that of the nearest kind that has one."""
+    """Return the status of a refusal: that of the nearest kind that has one."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), HTTPStatus.BAD_REQUEST)
 
 
 def refusal(error: HubError) -> Response:
-    """The answer to what the hub refuses, be it a call or the wish for a WebSocket."""
+    """Return the response to a refused call, or to a refused WebSocket."""
     headers = {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else None
     return error_response(status_of(error), error.code, str(error), headers)
 
 
 async def hub_error(_request: Request, error: Exception) -> Response:
-    """The answer to a call that the hub refuses. Any other error is a bug, and is raised again."""
+    """Return the response to a refused call. Any other error is a bug, and is raised again."""
     if not isinstance(error, HubError):
         raise error
     return refusal(error)
 
 
 async def server_error(_request: Request, _error: Exception) -> Response:
-    """The answer where the hub has a bug, which says nothing of it; whoever logs requests logs it too."""
+    """Return the response where the hub has a bug, without details; the request's logger logs those."""
     sentence = "something is wrong in the hub; its log says what"
     return error_response(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", sentence)
 
 
 async def http_error(_request: Request, error: Exception) -> Response:
-    """The answer where there is no such path, or not by that method, or the body cannot be read."""
+    """Return the response for an unknown path or method, or for a body that cannot be read."""
     status = HTTPStatus(error.status_code if isinstance(error, HTTPException) else 500)
     sentence = {
         HTTPStatus.NOT_FOUND: "there is nothing at this address",

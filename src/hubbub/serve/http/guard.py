@@ -1,9 +1,9 @@
-"""The way in, for every route of the hub: is the request meant for us, who sends it, is it bounded.
+"""The guard in front of every route: checks the host, identifies the caller, and bounds the request.
 
 In this order a request must name a host that is ours (against DNS rebinding), come from no foreign web page, carry a
 token that is valid now, be no larger than its route allows, and say that its body is JSON. Tokens are looked up on
-every request: what was revoked a moment ago is refused. Where a route looks by itself, in the transaction of the
-call, the guard only remembers for whom the token stood last.
+every request: one revoked a moment ago is refused. Where a route looks by itself, in the transaction of the call, the
+guard only remembers the token's last holder.
 """
 
 import re
@@ -53,7 +53,7 @@ GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
 
 
 def actor_of(scope: Scope) -> Actor:
-    """Who sent this request. Raises `Unauthorized` on a route that anyone may use."""
+    """Return the sender of this request. Raises `Unauthorized` on a route that anyone may use."""
     actor = scope.get("state", {}).get("actor")
     if not isinstance(actor, Actor):
         raise Unauthorized
@@ -61,7 +61,7 @@ def actor_of(scope: Scope) -> Actor:
 
 
 def mark_of(scope: Scope) -> str | None:
-    """The fingerprint of the token by which whoever serves a request is to confirm its actor; None if that is done."""
+    """Return the fingerprint of the token by which the route has to confirm its actor; None if that is done."""
     mark: str | None = scope.get("state", {}).get(MARK)
     return mark
 
@@ -69,7 +69,7 @@ def mark_of(scope: Scope) -> str | None:
 def error_response(
     status: int, code: str, message: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A refusal before anything was done: `{"error": code, "message": sentence}`."""
+    """Make a refusal before anything was done: `{"error": code, "message": sentence}`."""
     return JSONResponse({"error": code, "message": message}, status, headers)
 
 
@@ -82,9 +82,9 @@ class Guard:
     sent as JSON, 429 for a call that comes too soon after others of its token, and 503 when the store cannot tell
     whether the token is valid.
 
-    A small POST at one of `confirming` whose token was valid before is handed on, and `mark_of` says so: whoever
-    serves it sees in the transaction of the call whether it still is, or raises `StaleToken`. Then the token is looked
-    up, and the request judged once more.
+    A small POST at one of `confirming` with a token that was valid before is handed on, and `mark_of` says so: its
+    route confirms the token in the transaction of the call, or raises `StaleToken`. Then the token is looked up, and
+    the request judged once more.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Guard:
         await (refusal or self.app)(scope, receive, send)
 
     async def _confirmed(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        """Hand on a request whose caller is confirmed behind, and judge it anew where that fails."""
+        """Hand on a request whose route confirms its caller, and judge it anew if that fails."""
         try:
             await self.app(scope, replay(body, receive), send)
         except StaleToken:
@@ -138,7 +138,7 @@ class Guard:
         return None
 
     async def _identify(self, scope: Scope) -> Response | None:
-        """Put the actor into the scope, or say why there is none."""
+        """Put the actor into the scope, or return the refusal."""
         path: str = scope["path"]
         if path in NEEDS_NO_TOKEN or SHARED.fullmatch(path) or page_paths.is_open(path):
             return None
@@ -156,7 +156,7 @@ class Guard:
         return None
 
     async def _actor(self, scope: Scope, secret: str | None) -> Actor:
-        """Who has the token, or, where none was sent, the cookie: what a program shows on purpose counts more."""
+        """Return the holder of the token or, if none was sent, of the cookie: an explicit token counts more."""
         if secret is None:
             return await self.logins.identify(scope)
         actor = await self._bearer(scope, secret)
@@ -167,7 +167,7 @@ class Guard:
         return actor
 
     async def _bearer(self, scope: Scope, secret: str) -> Actor:
-        """Who has the token now; or, where that is confirmed behind, who had it when it was shown last."""
+        """Return the token's holder now; if the route confirms it, the holder of its last use."""
         is_confirmed_behind = scope["path"] in self.confirming and _is_small_post(scope)
         mark = fingerprint(secret)
         if is_confirmed_behind and (known := self._stood.get(mark)) is not None:
@@ -182,7 +182,7 @@ class Guard:
 
 
 def _refusal(scope: Scope, error: HubError) -> Response:
-    """Why a request gets no further. A view of the dashboard leads to where one can sign in."""
+    """Return the refusal of a request. A view of the dashboard leads to the sign-in form."""
     if isinstance(error, Unauthorized) and scope["type"] == "http" and page_paths.is_view(scope["path"]):
         path, query = quote(scope["path"]), scope["query_string"].decode("latin-1")
         wanted = quote(f"{path}?{query}" if query else path, safe="/")
@@ -196,7 +196,7 @@ def _refusal(scope: Scope, error: HubError) -> Response:
 
 
 def _take_token(scope: Scope) -> str | None:
-    """The bearer token of a request, None without any.
+    """Return the bearer token of a request, None without any.
 
     One in the query is taken out of it, so that nothing behind can log it.
     """
@@ -217,17 +217,17 @@ def _take_token(scope: Scope) -> str | None:
 
 
 def _fields(scope: Scope, name: bytes) -> list[str]:
-    """What a request says in the headers of that lower-case name."""
+    """Return the values of the request's headers of that lower-case name."""
     return [value.decode("latin-1") for each, value in scope["headers"] if each == name]
 
 
 def _field(scope: Scope, name: bytes) -> str:
-    """What it says in the first of them; nothing if there is none."""
+    """Return the first value of a header; empty if there is none."""
     return next(iter(_fields(scope, name)), "")
 
 
 def _is_small_post(scope: Scope) -> bool:
-    """Whether a request brings a small body, by its own word."""
+    """Tell whether a request announces a small body."""
     length = _field(scope, b"content-length") if scope.get("method") == "POST" else ""
     return length.isdecimal() and int(length) <= body_limits.AT_ONCE
 
@@ -237,12 +237,12 @@ def _has_body(scope: Scope) -> bool:
 
 
 async def _unread(scope: Scope, body: bytes) -> Response | None:
-    """The refusal of a body that is not to be read."""
+    """Return the refusal of a body that is not to be read."""
     return _unreadable(scope, body) or await _weighed(scope, body)
 
 
 def _unreadable(scope: Scope, body: bytes) -> Response | None:
-    """The refusal of a body that is no JSON by its own word, where a form of ours is not what is sent.
+    """Return the refusal of a body that is not declared as JSON, except a form of ours.
 
     A page of any site may have a browser send `text/plain`, a form, or a type left out, without asking the hub first;
     JSON it may not.
@@ -259,16 +259,16 @@ def _unreadable(scope: Scope, body: bytes) -> Response | None:
 
 
 def _body_limit(scope: Scope) -> int:
-    """Large bodies are for those who may write."""
+    """Return the limit of a body: large ones are for callers who may write."""
     actor = scope.get("state", {}).get("actor")
     writes = isinstance(actor, Actor) and actor.role is not Role.VIEWER
     return LARGE_BODY_LIMIT if writes and scope["path"] in TAKES_LARGE_BODIES else BODY_LIMIT
 
 
 async def _weighed(scope: Scope, body: bytes) -> Response | None:
-    """The refusal of a body that holds more than anybody will read. What is deep, dialects refuse in their words.
+    """Return the refusal of a body with too much content. Deep ones are refused by dialects in their own words.
 
-    What is exported may be compressed: it is weighed when it is read.
+    An export may be compressed: it is weighed when it is read.
     """
     if scope["path"] in OTLP:
         return None
@@ -279,7 +279,7 @@ async def _weighed(scope: Scope, body: bytes) -> Response | None:
 
 
 async def read_body(receive: Receive, limit: int) -> bytes | Response:
-    """The whole body of a request, or the refusal of one that is longer than `limit` bytes or ends too early."""
+    """Return the whole body of a request, or the refusal of one longer than `limit` bytes or cut short."""
     body = bytearray()  # and no list of pieces, whose memory would stay with the process
     while True:
         message = await receive()
@@ -294,7 +294,7 @@ async def read_body(receive: Receive, limit: int) -> bytes | Response:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives `body` once, and then what `receive` gives."""
+    """Return a `receive` that gives `body` once, and then the rest of `receive`."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:

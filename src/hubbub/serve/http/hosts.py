@@ -1,4 +1,4 @@
-"""By which names the hub may be addressed, and which web pages are its own."""
+"""The hub's host names, and the web pages that are its own."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +12,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The names by which the hub may be addressed: where it listens, and on any port loopback and its public name."""
+    """The hub's host names: its address, and on any port loopback and its public name."""
 
     names: frozenset[str]
     address: tuple[str, int]
@@ -20,17 +20,17 @@ class Hosts:
 
     @classmethod
     def of(cls, host: str, port: int, public_url: str | None = None) -> "Hosts":
-        """The names of a hub that listens on `host` and `port` and is known as `public_url`."""
+        """Return the names of a hub that listens on `host` and `port` and is known as `public_url`."""
         public = _address(public_url) if public_url else None
         return cls(LOOPBACK | ({public[0]} if public else set()), (host.lower(), port), public)
 
     def include(self, url: str) -> bool:
-        """Whether the host that `url` names is one of ours."""
+        """Tell whether the host in `url` is one of ours."""
         address = _address(url)
         return address is not None and (address[0] in self.names or address == self.address)
 
     def are_own_pages(self, headers: Headers) -> bool:
-        """Whether a request comes from a page of this hub, or from none, as far as the browser tells.
+        """Tell whether a request comes from a page of this hub, or from none, as far as the browser says.
 
         A page of another program on this machine is another page: cookies, unlike pages, know no ports.
         """
@@ -49,7 +49,7 @@ class Hosts:
 
 @lru_cache(maxsize=1024)  # each request names a host, and nearly all name the same
 def _address(url: str) -> tuple[str, int] | None:
-    """Host and port of a URL, the port being the scheme's own where none is written; None if there is no host."""
+    """Return host and port of a URL, with the scheme's port if none is written; None if there is no host."""
     try:
         parts = urlsplit(url)
         port = parts.port or DEFAULT_PORTS.get(parts.scheme)

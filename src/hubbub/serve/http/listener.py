@@ -9,7 +9,7 @@ BACKLOG = 2048
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket: whoever connects from now on waits until the hub is ready, and is not turned away."""
+    """Return a listening socket: early connections wait until the hub is ready, and are not refused."""
     try:
         family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

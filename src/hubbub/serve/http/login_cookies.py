@@ -1,11 +1,11 @@
-"""Who has signed in: the cookie that a browser brings, and what must come with it.
+"""Sign-in cookies of browsers, and the proof that a request with one is meant.
 
-A browser sends a cookie along with whatever a page asks of the hub, any page. So a cookie is `SameSite=Strict`, and
-beside that it counts only in what comes from pages of this hub; and to change something a request needs a second
-value, that only those pages know: `csrf_of` the cookie, in a header.
+A browser sends a cookie along with any page's request to the hub. So a cookie is `SameSite=Strict`, and beside that it
+counts only for requests of this hub's pages; and a change needs a second value, in a header, that only those pages
+know: `csrf_of` the cookie.
 
-Other programs on the host can set cookies of any name, too, as cookies know no ports; and of one that comes by http,
-nobody can say who set it. Over https ours has the prefix by which browsers take it from this very address only.
+Other programs on the host can set cookies of any name, too, as cookies know no ports; and nobody can say who set one
+that comes by http. Over https ours has the prefix by which browsers take it from this very address only.
 """
 
 import hashlib
@@ -48,9 +48,9 @@ class LoginCookies:
         self.name = f"hubbub_{port}"
 
     async def identify(self, scope: Scope) -> Actor:
-        """Who sent the request, by its cookie; what a page needs to change something is then in `csrf` of the scope.
+        """Return the sender of the request, by its cookie; put its page's value for changes into the scope's `csrf`.
 
-        Raises `Unauthorized`, and `ForgedRequest` for what no page of this hub has sent.
+        Raises `Unauthorized`, and `ForgedRequest` for a request from no page of this hub.
         """
         headers = Headers(scope=scope)
         presented = self.secrets(headers)
@@ -70,11 +70,11 @@ class LoginCookies:
         return actor
 
     def secrets(self, headers: Headers) -> list[str]:
-        """The different values that a request brings; beside one that nobody else can have set no others count."""
+        """Return the different values in a request; a value that only the hub can have set excludes all others."""
         return self._brought(headers, self.name)
 
     def browsers(self, headers: Headers) -> list[str]:
-        """The values by which a browser shows that its person has signed in before, as `secrets`."""
+        """Return the values of known browsers in a request, like `secrets`."""
         return self._brought(headers, self.name + KNOWN)
 
     def _brought(self, headers: Headers, plain: str) -> list[str]:
@@ -85,7 +85,7 @@ class LoginCookies:
         return []
 
     def keep(self, response: Response, secret: str, *, is_secure: bool) -> None:
-        """Have the browser keep a login, and over https forget the one that it had without."""
+        """Set the cookie of a login, and over https delete the one without it."""
         name = PINNED + self.name if is_secure else self.name
         if is_secure:
             self._forget(response, self.name, is_secure=True)
@@ -94,14 +94,14 @@ class LoginCookies:
         )
 
     def keep_known(self, response: Response, browser: str, *, is_secure: bool) -> None:
-        """Have the browser keep that its person has signed in there, also after they have left."""
+        """Set the cookie of a known browser, which stays after the person has signed out."""
         name = (PINNED if is_secure else "") + self.name + KNOWN
         response.headers.append(
             "Set-Cookie", f"{name}={browser}; Max-Age={MOST_KNOWN}; {_attributes(is_secure)}"
         )
 
     def forget(self, response: Response, *, is_secure: bool) -> None:
-        """Have the browser forget its login."""
+        """Delete the login's cookie."""
         if is_secure:
             self._forget(response, PINNED + self.name, is_secure=True)
         self._forget(response, self.name, is_secure=is_secure)
@@ -132,18 +132,18 @@ class LoginCookies:
 
 
 def _is_link(headers: Headers) -> bool:
-    """Whether a page leads the browser here, in a window of its own: a frame could be one that nobody sees."""
+    """Tell whether a page leads the browser here, in a window of its own: a frame could be an invisible one."""
     is_whole = headers.get("sec-fetch-dest", "document") == "document"
     return is_whole and headers.get("sec-fetch-mode") == "navigate"
 
 
 def csrf_of(secret: str) -> str:
-    """What a page of the hub shows to prove that it is one: made from the cookie's secret, which no page can read."""
+    """Return the proof of a page of the hub: made from the cookie's secret, which no page can read."""
     return hmac.new(secret.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
 def is_secure(scope: Scope) -> bool:
-    """Whether the browser came by https, be it to a proxy that says so or does not."""
+    """Tell whether the browser came by https, even to a proxy that does not say so."""
     return scope["scheme"] == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
 
 
@@ -152,6 +152,6 @@ def _attributes(is_secure: bool) -> str:
 
 
 def _values(header: str, name: str) -> list[str]:
-    """The values that cookies of that name have in one header: in all of it, as others could push ours to its end."""
+    """Return the values of that name in the whole of one header, as others could push ours to its end."""
     pairs = (pair.strip().partition("=") for pair in header.split(";"))
     return [value for key, _, value in pairs if key == name]

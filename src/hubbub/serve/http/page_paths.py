@@ -21,12 +21,12 @@ _LONGEST = 2_000
 
 
 def is_view(path: str) -> bool:
-    """Whether a view of the dashboard is there, for a person who has signed in."""
+    """Tell whether the path is a view of the dashboard, for a person who has signed in."""
     return _VIEW.fullmatch(path) is not None
 
 
 def view_of(path: str) -> str:
-    """Which view is there, by the name of its module. A task is shown on the board."""
+    """Return the view of a path, by the name of its module. A task is shown on the board."""
     name = path.split("/")[1]
     return {"": "needs", "t": "board"}.get(name, name)
 
@@ -39,7 +39,7 @@ def is_open(path: str) -> bool:
 
 
 def local(wanted: str | None) -> str:
-    """The view to go on to: `wanted`, as far as it is one of this hub's; else the first."""
+    """Return the view to go on to: `wanted` if it is one of this hub's, else the first view."""
     if wanted is None or len(wanted) > _LONGEST or not _LOCAL.fullmatch(wanted):
         return "/"
     return wanted if is_view(wanted.partition("?")[0].partition("#")[0]) else "/"

@@ -1,4 +1,4 @@
-"""Passwords: hashed with argon2id in a thread of their own, as that takes long and much memory on purpose."""
+"""Passwords: hashed with argon2id in a thread of their own, as that takes much time and memory on purpose."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,11 +43,11 @@ class Passwords:
         self._nobodys: str | None = None
 
     async def hash(self, password: str) -> str:
-        """What is kept of a password."""
+        """Return the hash of a password for storing."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._hasher.hash, password)
 
     async def verify(self, kept: str | None, password: str) -> bool:
-        """Whether `password` is the one that was kept. With nothing kept it is not, which takes just as long to say."""
+        """Tell whether `password` is the stored one. Without a stored one it is not, after just as long."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._verify, kept, password)
 
     def _verify(self, kept: str | None, password: str) -> bool:
@@ -61,23 +61,23 @@ class Passwords:
 
 
 class WrongPassword(Unauthorized):
-    """There is no such person, or that is not their password; which of them is nobody's business."""
+    """No such person, or not their password; the caller is not told which."""
 
     def __str__(self) -> str:
         return "the username or the password is wrong"
 
 
 class PasswordLogin:
-    """Lets people in by name and password: one for all the ways to do so, as they count together."""
+    """Admits people by name and password, in one place for all forms of that, as they count together."""
 
     def __init__(self, transactions: Transactions) -> None:
         self.transactions = transactions
         self.passwords = Passwords()
 
     async def admit(self, scope: Scope, name: str, password: str, browsers: Sequence[str] = ()) -> User:
-        """The person who has shown that they are. Raises `TooMany` and `WrongPassword`.
+        """Return the person who has proved their identity. Raises `TooMany` and `WrongPassword`.
 
-        `browsers` are the secrets by which the browser says that it is known.
+        `browsers` are the secrets by which the browser shows that it is known.
         """
         address, write = client_address(scope), self.transactions.store.write
         counted = await write(SYSTEM, lambda tx: auth_attempts.begin_login(tx, name, address, browsers))
@@ -89,6 +89,6 @@ class PasswordLogin:
 
 
 def client_address(scope: Scope) -> str:
-    """Where a request comes from."""
+    """Return the address that a request comes from."""
     client = HTTPConnection(scope).client
     return client.host if client else ""

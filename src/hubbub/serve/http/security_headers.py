@@ -1,7 +1,7 @@
-"""What every answer tells browsers: that it is what it says, shown in no frame, lent to no other page, and not kept.
+"""Security headers of every answer: its type counts, no frame shows it, no other page reads it, no cache keeps it.
 
-A page, a script or a stream that says something else of itself keeps that. The rest is data: whatever an agent wrote
-into it, a browser that somebody leads to it runs nothing of it.
+A page, a script or a stream with headers of its own keeps those. The rest is data: a browser that is led to it runs
+nothing of the agents' texts in it.
 """
 
 from collections.abc import Mapping

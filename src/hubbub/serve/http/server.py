@@ -1,4 +1,4 @@
-"""The HTTP server: uvicorn, which lets go of open streams before it waits for them."""
+"""The HTTP server: uvicorn, which ends open streams before it waits for them."""
 
 import gc
 import logging
@@ -24,7 +24,7 @@ FALSE_ALARM = "ASGI callable returned without completing handshake."
 
 
 class HubServer(uvicorn.Server):
-    """Runs the hub until a signal. On its way down it first awaits `release`, which ends every stream held open."""
+    """Runs the hub until a signal. On its way down it first awaits `release`, which ends every open stream."""
 
     def __init__(self, config: uvicorn.Config, release: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
@@ -36,10 +36,10 @@ class HubServer(uvicorn.Server):
 
 
 def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False) -> uvicorn.Config:
-    """How the hub is served; `port` 0 takes any free one.
+    """Return the server's configuration; `port` 0 takes any free one.
 
-    Only `behind_proxy` is a proxy on this machine believed about where a request comes from; else any program here
-    could claim to be anybody, and try passwords for ever.
+    Only with `behind_proxy` a proxy on this machine is believed about a request's source; else any program here could
+    claim to be anybody, and try passwords for ever.
     """
     logging.getLogger("uvicorn.error").addFilter(_is_no_false_alarm)
     return uvicorn.Config(
@@ -65,10 +65,10 @@ def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = Fa
 
 @contextmanager
 def gc_frozen() -> Iterator[None]:
-    """Have what is there by now, and stays as long as the hub, looked through by no collection of garbage.
+    """Exclude the objects of the started hub, which stay as long as it runs, from garbage collections.
 
-    It is 190,000 objects: each look at all of them had every caller wait for 150 ms, twice a second on a busy day. What
-    comes later is looked through a tenth as often as Python would: not for each large answer, which is gone by then.
+    They are 190,000: each look at all of them made every caller wait for 150 ms, twice a second on a busy day. Later
+    objects are collected a tenth as often as Python would: not for each large answer, which is gone by then.
     """
     gc.collect()
     gc.freeze()
@@ -81,5 +81,5 @@ def gc_frozen() -> Iterator[None]:
 
 
 def _is_no_false_alarm(record: logging.LogRecord) -> bool:
-    """Whether to log it: uvicorn takes a WebSocket that was refused with an answer for one that got none."""
+    """Tell whether to log the record: uvicorn takes a refused WebSocket with an answer for one without."""
     return record.msg != FALSE_ALARM

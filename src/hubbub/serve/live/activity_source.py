@@ -1,4 +1,4 @@
-"""Waiting for what happens: the tail of the log, for whoever holds a call open until there is something to say."""
+"""Waiting for activities: the tail of the log, for calls that are held open until there is something to say."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -17,7 +17,7 @@ NEWS = "news"
 
 
 class LiveActivitySource:
-    """What tools that wait are given."""
+    """The source of activities for tools that wait."""
 
     def __init__(self, feed: LogTail, followers: Subscribers) -> None:
         self.feed = feed
@@ -26,7 +26,7 @@ class LiveActivitySource:
         self._waking: Counter[tuple[UUID, str]] = Counter()
 
     def way_to(self, project_id: UUID, agent: str) -> DeliveryChannel | None:
-        """How an agent would hear, from this hub, of a letter that comes now; None: when it looks by itself."""
+        """Return the way in which an agent would hear, from this hub, of a letter now; None: it looks by itself."""
         inbox = project_id, Resource(ResourceKind.INBOX, agent)
         waiting = self._waiting[project_id, agent]
         others = waiting + self._waking[project_id, agent]
@@ -36,7 +36,7 @@ class LiveActivitySource:
 
     @contextmanager
     def wakes(self, project_id: UUID, agent: str) -> Iterator[None]:
-        """Somebody reads what concerns the agent only to wake it: it hears of nothing by that itself."""
+        """Note that the agent's activities are read only to wake it: it hears nothing by that itself."""
         self._waking[project_id, agent] += 1
         try:
             yield
@@ -48,7 +48,7 @@ class LiveActivitySource:
     async def follow(
         self, actor: Actor, project_id: UUID, agent: str | None = None
     ) -> AsyncIterator[AsyncIterator[Sequence[Activity]]]:
-        """What happens in the project from now on, or what of it concerns `agent`, in batches.
+        """Follow the project's activities from now on, or those that concern `agent`, in batches.
 
         It ends when the actor's token does, and when the hub closes.
         """

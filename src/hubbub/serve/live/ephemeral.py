@@ -1,4 +1,4 @@
-"""What is said live only: kept nowhere, heard by whoever watches the project at any hub of the store just then."""
+"""Ephemeral messages: stored nowhere, heard by the project's present watchers at any hub of the store."""
 
 import asyncio
 import json
@@ -12,14 +12,14 @@ Hear = Callable[[Mapping[str, object]], None]
 
 
 class EphemeralBroadcast:
-    """Belongs to one event loop. It hears what is told at other hubs once `start` was called."""
+    """Belongs to one event loop. It receives the messages of other hubs once `start` was called."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._hearers: dict[UUID, dict[Hear, None]] = {}
 
     def start(self) -> None:
-        """Pass on from now on what other hubs tell."""
+        """Start to pass on the messages of other hubs."""
         loop = asyncio.get_running_loop()
 
         def hear(news: str) -> None:
@@ -30,7 +30,7 @@ class EphemeralBroadcast:
         self._store.on_news(hear)
 
     def tell(self, project_id: UUID, content: Mapping[str, object]) -> None:
-        """Tell everyone who hears the project, here and at the other hubs."""
+        """Send content to everyone who listens to the project, here and at the other hubs."""
         self._pass_on(project_id, content)
         self._store.tell_hubs(json.dumps({"project": str(project_id), "content": content}))
 
@@ -40,7 +40,7 @@ class EphemeralBroadcast:
 
     @contextmanager
     def heard(self, project_id: UUID, hear: Hear) -> Iterator[None]:
-        """Have `hear` called with what is told, for as long as the context lasts; it must not block."""
+        """Have `hear` called with the content, while the context lasts; it must not block."""
         self._hearers.setdefault(project_id, {})[hear] = None
         try:
             yield

@@ -1,7 +1,7 @@
-"""The one tail of the activity log in this process, and everybody who follows it.
+"""The one tail of the activity log in this process, and its followers.
 
-What the store wakes us for is only a hint; the truth is the log, which is read on from where we stood. A reader is a
-place in the log, not a queue: it takes what is new when it gets round to it. From a short memory of what came last
+The store's wake-up is only a hint; the truth is the log, which is read on from the last place. A reader is a place in
+the log, not a queue: it takes new activities when it gets round to it. They come from a short memory of the latest ones
 if that reaches back far enough, else from the store, so that a slow reader costs nobody else anything, and one that
 comes back after a day is served by the same code as one that blinked.
 """
@@ -36,7 +36,7 @@ def _place(activity: Activity) -> Position:
 
 
 class LogReader:
-    """One reader's place in the log of some projects; with `agent` in what concerns it, with `kinds` in those.
+    """A reader's place in the log of some projects; with `agent` only its activities, with `kinds` only those.
 
     Call `take` until it gives nothing, then wait: `wake` is called once when there is more.
     """
@@ -62,7 +62,7 @@ class LogReader:
         return [(project_id, self.agent) for project_id in self.projects]
 
     async def take(self) -> list[Activity]:
-        """What came since the last call, in order, at most a page of it. Raises `StoreUnavailable`."""
+        """Return the activities since the last call, in order, at most a page. Raises `StoreUnavailable`."""
         self._is_idle = False
         while True:
             self._was_told = False
@@ -74,7 +74,7 @@ class LogReader:
                 return []
 
     def tell(self, before: Position) -> None:
-        """There is something for this reader behind `before`, which is the first since it last found nothing."""
+        """Note that there is something behind `before`, the first since the reader last found nothing."""
         self._was_told = True
         if self._is_idle:
             self._is_idle = False
@@ -91,7 +91,7 @@ class LogReader:
         return found
 
     async def _stored(self) -> list[Activity]:
-        """From the store, where a page may hold nothing for this reader; then the next."""
+        """Read pages from the store until one holds something for this reader."""
         while True:
             page = await self._feed.store.read(SYSTEM, self._page)
             if not page.activities:
@@ -108,7 +108,7 @@ class LogReader:
 
 
 class LogTail:
-    """The tail of the log, for one event loop. It works while `run` runs."""
+    """The tail of the log, for one event loop. Works while `run` runs."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -120,7 +120,7 @@ class LogTail:
         self._news = asyncio.Event()
 
     async def start(self) -> None:
-        """Begin at the end of the log: what happened before is history."""
+        """Begin at the end of the log: earlier activities are history."""
         self.position = self._recent_from = await self.end()
         loop = asyncio.get_running_loop()
 
@@ -131,11 +131,11 @@ class LogTail:
         self.store.on_activity(wake)
 
     async def end(self) -> Position:
-        """The end of the log as it is now, which may not have been passed on yet."""
+        """Return the present end of the log, which may not have been passed on yet."""
         return await self.store.read(SYSTEM, log_of.head)
 
     async def run(self) -> None:
-        """Pass on what happens, until cancelled."""
+        """Pass on activities, until cancelled."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL.total_seconds()):
@@ -149,7 +149,7 @@ class LogTail:
                 await asyncio.sleep(POLL.total_seconds())
 
     def listen(self, hear: Hear) -> None:
-        """Have `hear` called with everything that happens, in order, a page at a time; it must not block."""
+        """Have `hear` called with all activities, in order, a page at a time; it must not block."""
         self._hear.append(hear)
 
     @contextmanager
@@ -161,7 +161,7 @@ class LogTail:
         after: Position | None = None,
         kinds: frozenset[str] | None = None,
     ) -> Iterator[LogReader]:
-        """A reader of `projects`, from `after` on, by default from now on; `wake` must not block."""
+        """Open a reader of `projects`, from `after` on, by default from now on; `wake` must not block."""
         place = self.position if after is None else after
         reading = LogReader(self, projects, wake, agent=agent, after=place, kinds=kinds)
         for key in reading.keys:
@@ -175,15 +175,15 @@ class LogTail:
                     del self._readings[key]
 
     def number_of_readings(self, project_id: UUID, agent: str) -> int:
-        """How many readers there are of what concerns the agent alone."""
+        """Count the readers of the agent's activities alone."""
         return len(self._readings.get((project_id, agent), ()))
 
     def remembers(self, position: Position) -> bool:
-        """Whether everything after `position` that was passed on is still in memory."""
+        """Tell whether everything passed on after `position` is still in memory."""
         return position >= self._recent_from
 
     def after(self, position: Position) -> list[Activity]:
-        """What was passed on after `position`, as far as it is remembered."""
+        """Return the remembered activities after `position`."""
         return self._recent[bisect_right(self._recent, position, key=_place) :]
 
     async def _catch_up(self) -> None:
@@ -202,7 +202,7 @@ class LogTail:
         return log_of.tail(tx, self.position, PAGE)
 
     def _remember(self, activities: Sequence[Activity]) -> None:
-        """Keep them, and forget the oldest half of what is more than twice as much as is to be kept."""
+        """Remember activities; past twice the limit, forget down to the limit."""
         self._recent.extend(activities)
         if len(self._recent) > 2 * REMEMBERED:
             forgotten = len(self._recent) - REMEMBERED
@@ -210,7 +210,7 @@ class LogTail:
             del self._recent[:forgotten]
 
     def _concerned(self, activities: Sequence[Activity], before: Position) -> dict[LogReader, Position]:
-        """Whom the activities concern, and for each the place before the first that does; they begin at `before`."""
+        """Map each concerned reader to the place before its first of these activities, which begin at `before`."""
         concerned: dict[LogReader, Position] = {}
         for activity in activities:
             for agent in {None, activity.agent}:

@@ -1,7 +1,7 @@
-"""What of the hub can be read, and followed, by an address: its agents, its tasks, one task, one inbox.
+"""Resources of the hub, to be read and followed by an address: its agents, its tasks, one task, one inbox.
 
-The same in every dialect. An address names what it names within the projects that the reader may see; what they may
-not see is refused exactly as what does not exist. Reading changes nothing: mail read here is not acknowledged.
+The same in every dialect. An address counts within the projects that the reader may see; a hidden thing is refused
+exactly like one that does not exist. Reading changes nothing: mail read here is not acknowledged.
 """
 
 import json
@@ -32,7 +32,7 @@ Json = object
 
 
 class ResourceKind(StrEnum):
-    """What an address can name."""
+    """The kind of a resource."""
 
     AGENTS = "agents"
     TASKS = "tasks"
@@ -53,7 +53,7 @@ Topic = tuple[UUID, Resource]  # a resource of one project
 
 @dataclass(frozen=True, slots=True)
 class ResourceEntry:
-    """How a resource, or a family of them, is offered."""
+    """The listing of a resource, or of a family of them."""
 
     address: str
     name: str
@@ -73,7 +73,7 @@ TEMPLATES = (
 
 
 def listed(actor: Actor) -> tuple[ResourceEntry, ...]:
-    """What the actor can read without having to know a name; an agent's own inbox is part of that."""
+    """List the resources that the actor can read without knowing a name; an agent's own inbox is one."""
     if actor.agent is None:
         return LISTED
     own = f"hubbub://inbox/{quote(actor.agent, safe='')}"
@@ -81,7 +81,7 @@ def listed(actor: Actor) -> tuple[ResourceEntry, ...]:
 
 
 def parse(address: str) -> Resource:
-    """What an address names. Raises `NotFound` if it can name nothing here."""
+    """Parse an address. Raises `NotFound` if it can name nothing here."""
     room, _, key = address.removeprefix(SCHEME).partition("/")
     if address.startswith(SCHEME):
         if room in (ResourceKind.AGENTS, ResourceKind.TASKS) and not key:
@@ -94,9 +94,10 @@ def parse(address: str) -> Resource:
 
 
 def topics(tx: Tx, address: str) -> list[Topic]:
-    """What to follow in order to hear when the resource changes. Raises `NotFound` if the caller may not read it.
+    """Return the topics to follow for changes of the resource. Raises `NotFound` if the caller may not read it.
 
-    An address of another scheme is nothing of ours that could change: it may be followed, and is never heard of.
+    An address of another scheme is nothing of ours that could change: following it is allowed, and never tells
+    anything.
     """
     if not address.startswith(SCHEME):
         return []
@@ -112,7 +113,7 @@ def read(tx: Tx, address: str) -> str:
 
 
 def changed_by(activity: Activity) -> Iterator[Topic]:
-    """The resources that read differently after the activity."""
+    """Yield the resources that read differently after the activity."""
     project_id, noun = activity.project_id, activity.kind.partition(".")[0]
     if project_id is None:
         return
@@ -128,7 +129,7 @@ def changed_by(activity: Activity) -> Iterator[Topic]:
 
 
 def _projects(tx: Tx, resource: Resource, address: str) -> list[Project]:
-    """The projects in which the caller may read the resource; never none, as then it is not found."""
+    """Return the projects in which the caller may read the resource; without any, raise `NotFound`."""
     found = [project for project in access.visible(tx) if _is_readable(tx, project, resource)]
     if not found:
         raise NotFound("resource", address)

@@ -1,8 +1,8 @@
-"""Live events over SSE: `/events`, everything in a project, and `/events/{name}`, what reaches one inbox.
+"""Live events over SSE: `/events`, everything in a project, and `/events/{name}`, the letters of one inbox.
 
-Written to ASGI directly: a stream that waits costs a few kilobytes, and what many streams send is encoded once. A
-client that comes back with the id it saw last (`Last-Event-ID`) gets what it missed, neither more nor less; the first
-frame already carries an id, so that nothing is lost to a client that leaves before anything happened.
+Written to ASGI directly: a waiting stream costs a few kilobytes, and a frame for many streams is encoded once. A client
+that comes back with the id it saw last (`Last-Event-ID`) gets what it missed, neither more nor less; the first frame
+already carries an id, so that nothing is lost to a client that leaves before anything happened.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class StreamSubject:
-    """What a stream is about: where it reads, from what place on, and what it says first."""
+    """The subject of a stream: its projects, its starting place, and its first words."""
 
     projects: frozenset[UUID]
     agent: str | None
@@ -69,14 +69,14 @@ class StreamSubject:
 
 @dataclass(frozen=True, slots=True)
 class InboxWords:
-    """How followers of an inbox are met, and told of what concerns it: a dialect's words."""
+    """A dialect's words for followers of an inbox: the greeting, and each event."""
 
     greeting: Callable[[str, Project], Mapping[str, object]]
     event: Callable[[Tx, Activity], Mapping[str, object] | None]
 
 
 def frame(content: Mapping[str, object], seq: int) -> bytes:
-    """One event as it goes over the line: unnamed, with its place in the log as its id."""
+    """Encode one event for the line: unnamed, with its place in the log as its id."""
     return _framed(_to_json(content), seq)
 
 
@@ -85,12 +85,12 @@ def _framed(data: str, seq: int) -> bytes:
 
 
 def with_patch(encoded: str, activity: Activity) -> str:
-    """The JSON of an activity, completed by its patch, which is JSON already."""
+    """Add the patch, which is JSON already, to the JSON of an activity."""
     return f'{encoded[:-1]},"patch":{activity.patch or "null"}}}'
 
 
 def activity_json(activity: Activity) -> dict[str, object]:
-    """An activity as JSON, the same over SSE and REST."""
+    """Return an activity as JSON, the same over SSE and REST."""
     return {
         "id": activity.seq,
         "kind": activity.kind,
@@ -112,15 +112,15 @@ class EventStream:
         self.followers = followers
 
     def subject(self, tx: Tx, request: Request) -> StreamSubject:
-        """What is asked for. Raises `ProjectDenied`, `Forbidden`, `NotFound` or `Invalid`."""
+        """Return the subject of the request. Raises `ProjectDenied`, `Forbidden`, `NotFound` or `Invalid`."""
         raise NotImplementedError
 
     async def frames(self, activities: Sequence[Activity], subject: StreamSubject) -> list[Frame]:
-        """What the stream says of those of the activities that it speaks of."""
+        """Return the stream's frames for those of the activities that belong to it."""
         raise NotImplementedError
 
     def sent(self, activities: Sequence[Activity]) -> None:
-        """Called after it was said."""
+        """Take note that the activities were sent."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope["method"]
@@ -143,7 +143,7 @@ class EventStream:
                     await self._follow(subject, follower, receive, send)
 
     async def _asked(self, scope: Scope) -> StreamSubject:
-        """What is asked for; the request itself is then let go of, as a stream may live for days."""
+        """Return the subject of the request, which is then released, as a stream may live for days."""
         request = Request(scope)
         return await self.transactions.read(actor_of(scope), lambda tx: self.subject(tx, request))
 
@@ -187,7 +187,7 @@ class EventStream:
 
 
 class ProjectStream(EventStream):
-    """What happens in one project, or in all that the caller may see; narrowed, if asked, to an agent or to kinds."""
+    """The activities of one project, or of all that the caller may see; narrowed, if asked, to an agent or to kinds."""
 
     def __init__(self, transactions: Transactions, feed: LogTail, followers: Subscribers) -> None:
         super().__init__(transactions, feed, followers)
@@ -214,7 +214,7 @@ class ProjectStream(EventStream):
         return [(activity, self._encoded(activity, patched=subject.patches)) for activity in activities]
 
     def _encoded(self, activity: Activity, *, patched: bool) -> bytes:
-        """The frame of an activity, made once for all streams that send it at about the same time."""
+        """Return the frame of an activity, encoded once for all streams that send it at about the same time."""
         key = activity.seq, patched
         known = self._made.get(key)
         if known is None:
@@ -227,7 +227,7 @@ class ProjectStream(EventStream):
 
 
 class InboxStream(EventStream):
-    """What reaches one inbox, in the words of the clients that follow inboxes."""
+    """The events of one inbox, in the words of the clients that follow inboxes."""
 
     def __init__(
         self,
@@ -267,12 +267,12 @@ class InboxStream(EventStream):
 
 
 def routes(project: ProjectStream, inbox: InboxStream) -> list[Route]:
-    """Both streams. A name may hold anything, also a slash."""
+    """Return the routes of both streams. A name may hold anything, also a slash."""
     return [Route("/events", project), Route("/events/{name:path}", inbox)]
 
 
 def _first(subject: StreamSubject, seq: int) -> bytes:
-    """What a stream says first: something, so that whoever asked knows that it is there."""
+    """Return the stream's first frame, which shows the client that the stream is there."""
     if subject.is_cut:  # with the members of every activity, as clients look at them
         nothing: dict[str, object] = dict.fromkeys(("agent", "task_id", "message_id"))
         reset = {"id": seq, "kind": RESET, "at": unix_ms(), "actor": HUB, **nothing, "detail": {}}
@@ -281,7 +281,7 @@ def _first(subject: StreamSubject, seq: int) -> bytes:
 
 
 def _place(tx: Tx, request: Request) -> Position | None:
-    """The place after which the caller wants to go on; None for now. An id that is not (any more) in the log is now."""
+    """Return the place to go on from; None for now. An id that is not (any more) in the log means now."""
     asked = _asked_place(request)
     if asked is None:
         return None
@@ -289,7 +289,7 @@ def _place(tx: Tx, request: Request) -> Position | None:
 
 
 def _asked_place(request: Request) -> int | None:
-    """The id after which the caller wants to go on."""
+    """Return the id to go on from."""
     asked = request.headers.get("last-event-id") or request.query_params.get("last_event_id")
     if not asked:
         return None
@@ -299,7 +299,7 @@ def _asked_place(request: Request) -> int | None:
 
 
 def _is_cut(tx: Tx, project_id: UUID, place: Position, *, patches: bool) -> bool:
-    """Whether what came after a place cannot be told: some of it is not in the log any more, or has no patch."""
+    """Tell whether activities after a place are missing: dropped from the log, or without a patch."""
     if not keyframes.is_lost(tx, project_id, place):
         return False
     oldest = log_of.since(tx, project_id, START, 1)  # a project that is older than pictures may have it all
@@ -307,7 +307,7 @@ def _is_cut(tx: Tx, project_id: UUID, place: Position, *, patches: bool) -> bool
 
 
 def _is_wanted(request: Request, name: str) -> bool:
-    """What a parameter says that is `true` or `false`, by default the latter."""
+    """Return a parameter that is `true` or `false`, by default the latter."""
     asked = request.query_params.get(name, "false")
     if asked not in ("true", "false"):
         raise Invalid(f"{name} is true or false")

@@ -1,4 +1,4 @@
-"""Who holds a response open, what they want to hear of, and what makes it end.
+"""Open responses: their holders, the topics they follow, and the reasons of their end.
 
 A follower never makes anyone wait: it keeps the *set* of resources that changed since it last looked, so that a slow
 reader hears of each once instead of queueing them all. It ends when its token is revoked or expires, when its reader
@@ -32,12 +32,12 @@ class Subscriber:
         self._changed: dict[str, None] = {}
 
     def tell(self, name: str) -> None:
-        """Note that something changed, by the name that the follower knows it by."""
+        """Note that something changed, by the follower's own name for it."""
         self._changed[name] = None
         self._waiting.set()
 
     def end(self) -> None:
-        """Let the reader go; what it has not heard yet it still hears."""
+        """End the follower; its reader still hears the changes noted before."""
         self._has_ended = True
         self._waiting.set()
         if self._end is not None:
@@ -54,7 +54,7 @@ class Subscriber:
             await self._end.wait()
 
     async def changes(self) -> AsyncIterator[str]:
-        """What changed, each once however often it did meanwhile, until the follower ends."""
+        """Yield the changes, each once however often it happened meanwhile, until the follower ends."""
         while True:
             await self._waiting.wait()
             self._waiting.clear()
@@ -78,9 +78,9 @@ class Subscribers:
 
     @contextmanager
     def open(self, actor: Actor) -> Iterator[Subscriber]:
-        """A follower for as long as the context lasts, at the longest until the actor's token expires.
+        """Open a follower while the context lasts, at the longest until the actor's token expires.
 
-        Raises `TooMany` for a token that has too many open already: who errs does not use up the hub.
+        Raises `TooMany` for a token that has too many open already: an erring client does not use up the hub.
         """
         self._quotas.require_stream(actor, self.number_of(actor.token_id))
         follower = Subscriber(actor)
@@ -96,22 +96,22 @@ class Subscribers:
             self._forget(follower)
 
     def want(self, follower: Subscriber, topics: Iterable[Topic], name: str) -> None:
-        """From now on tell the follower `name` when one of the topics changes."""
+        """Tell the follower `name` from now on when one of the topics changes."""
         for topic in topics:
             follower.topics[topic] = name
             self._wanted.setdefault(topic, set()).add(follower)
 
     def are_wanting(self, topic: Topic) -> bool:
-        """Whether anybody is told when the topic changes."""
+        """Tell whether anybody follows the topic."""
         return topic in self._wanted
 
     def drop(self, follower: Subscriber, name: str) -> None:
-        """Tell the follower no more of what it knows by that name."""
+        """Stop telling the follower that name."""
         for topic in [topic for topic, known_as in follower.topics.items() if known_as == name]:
             self._drop(follower, topic)
 
     def hear(self, activities: Iterable[Activity]) -> None:
-        """Pass on what happened: tell everyone who wants to hear of it, end whoever came by a revoked token."""
+        """Pass on activities: tell their followers, and end those of a revoked token."""
         for activity in activities:
             for topic in changed_by(activity):
                 for follower in self._wanted.get(topic, ()):
@@ -130,14 +130,14 @@ class Subscribers:
 
     @property
     def are_closed(self) -> bool:
-        """Whether the hub lets all of them go."""
+        """True if the hub has let all of them go."""
         return self._closed
 
     def __len__(self) -> int:
         return sum(map(len, self._open.values()))
 
     def number_of(self, token_id: UUID | None) -> int:
-        """How many responses the token holds open."""
+        """Count the responses that the token holds open."""
         return len(self._open.get(token_id, ()))
 
     def _end_at(self, follower: Subscriber, expires_at: int) -> asyncio.TimerHandle:
@@ -160,7 +160,7 @@ class Subscribers:
             del self._open[follower.actor.token_id]
 
     def _ask_again(self, user_id: UUID) -> None:
-        """End what a person holds open: if they come back, they find what they may see now."""
+        """End a person's open responses: if they come back, they find what they may see now."""
         for followers in self._open.values():
             for follower in followers:
                 if follower.actor.user_id == user_id and follower.actor.is_person:

@@ -1,4 +1,4 @@
-"""Letting through of each subject at most one thing in a while, and of what comes meanwhile only the last."""
+"""Rate limit per subject: of items that come too fast only the latest is sent."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 
 class CallLater(Protocol):
-    """As `call_later` of an event loop."""
+    """The signature of an event loop's `call_later`."""
 
     def __call__(self, delay: float, callback: Callable[..., Any], /, *args: Any) -> asyncio.TimerHandle: ...
 
 
 class Throttle:
-    """What is offered is released at once, unless something on its subject was within `pause`; then after that."""
+    """Releases an item at once, unless its subject had one within `pause`; then when the pause is over."""
 
     def __init__(self, pause: timedelta, release: Callable[[str], None], later: CallLater) -> None:
         self._pause = pause.total_seconds()
@@ -23,7 +23,7 @@ class Throttle:
         self._held: dict[str, str] = {}
 
     def offer(self, subject: str, content: str) -> None:
-        """Have `content` released now or, unless something newer on the subject comes, when the pause is over."""
+        """Release `content` now or, unless something newer on the subject comes, when the pause is over."""
         if subject in self._timers:
             self._held[subject] = content
         else:

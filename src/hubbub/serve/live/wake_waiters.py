@@ -1,8 +1,8 @@
-"""Wakers that wait: a call that is held open until there is a wake for whoever makes it.
+"""Waiting wakers: a call is held open until there is a wake for its caller.
 
-Nothing looks round for mail here, and nothing is asked of the store while nobody waits: a call follows what the log
-tells of its agent, and looks again when something came, when letters that came together have gathered, or when
-another waker is gone.
+Nothing polls for mail here, and the store is asked nothing while nobody waits: a call follows the log's activities
+about its agent, and looks again when one came, when letters that belong together have gathered, or when another waker
+is gone.
 """
 
 import asyncio
@@ -37,9 +37,9 @@ class WakeWaiters:
         self._bells: dict[AgentKey, set[asyncio.Event]] = {}
 
     async def wait(self, request: Request, actor: Actor, waker: Waker, seconds: float) -> Wake | None:
-        """The wake that the waker is to bring, as soon as there is one; None after so many seconds.
+        """Return the wake that the waker is to bring, as soon as there is one; None after that many seconds.
 
-        It ends when the actor's token does, and when the hub closes. Whoever hangs up is no waker any more.
+        It ends when the actor's token does, and when the hub closes. A caller that hangs up is no waker any more.
         """
         loop, bell = asyncio.get_running_loop(), asyncio.Event()
         ends_at = loop.time() + seconds
@@ -59,7 +59,7 @@ class WakeWaiters:
             return found.wake
 
     async def leave(self, actor: Actor, project_id: UUID, agent: str, instance: str) -> bool:
-        """The instance wakes nobody any more: the others look whether it is their turn. False if it did not."""
+        """Remove the instance as a waker: the others look whether it is their turn. False if it was none."""
         was_there = await self._transactions.write(
             actor, lambda tx: wakes.leave(tx, project_id, agent, instance)
         )
@@ -79,7 +79,7 @@ class WakeWaiters:
 
     @asynccontextmanager
     async def _reading(self, waker: Waker, bell: asyncio.Event) -> AsyncIterator[LogReader]:
-        """Have the bell rung for whatever concerns the agent, from now on."""
+        """Ring the bell for each activity that concerns the agent, from now on."""
         feed, place = self._news.feed, (waker.project_id, waker.agent)
         now = await feed.end()
         ours = frozenset({waker.project_id})

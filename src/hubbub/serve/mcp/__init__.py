@@ -1,8 +1,8 @@
-"""Serving the dialects over MCP: the only room of the hub that knows the SDK.
+"""The dialects over MCP: the only package of the hub that knows the SDK.
 
-`endpoint` stands at a path and sees what kind of client comes; `dialect_server` answers, with `resource_updates` for
-what is followed and `request_context` for who asks; `stateless_calls` answers calls that come on their own,
-`address_options` knows an address that wants only some of the tools. `build` is all that others need.
+`endpoint` stands at a path and recognises the kind of client; `dialect_server` answers, with `resource_updates` for
+followed resources and `request_context` for the caller; `stateless_calls` answers calls that come on their own,
+`address_options` serves an address that wants only some of the tools. Others need only `build`.
 """
 
 from hubbub.serve.mcp.build import Mcp, build

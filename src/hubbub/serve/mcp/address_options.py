@@ -1,8 +1,8 @@
-"""What an address may ask for: some of the tools only, and to be told of mail beside the answers.
+"""Options of an address: only some of the tools, and news of mail beside the answers.
 
-`/mcp/relay?tools=send_message,get_messages` lists these and does these, as if there were no others; `?unread=true` has
-an answer followed by what is unread, for clients that nothing can wake. Each request says it for itself, so that it
-holds in every revision of the protocol and for calls on their own.
+`/mcp/relay?tools=send_message,get_messages` lists and calls these as if there were no others; with `?unread=true` an
+answer is followed by a note on unread mail, for clients that nothing can wake. Each request carries its own options, so
+that they hold in every revision of the protocol and for calls on their own.
 """
 
 from collections.abc import Collection
@@ -22,7 +22,7 @@ UNREAD = "unread"
 
 @dataclass(frozen=True, slots=True)
 class AddressOptions:
-    """What an address asks for; `tools` is None where it asks for all."""
+    """The options of an address; `tools` is None for all of them."""
 
     tools: frozenset[str] | None = None
     unread: bool = False
@@ -35,7 +35,7 @@ ALL = AddressOptions()
 
 
 def parse(scope: Scope, known: Collection[str]) -> None:
-    """Note what the address of a request asks for, as `options_of` tells. Raises `Invalid`."""
+    """Parse the options in a request's address into the scope, for `options_of`. Raises `Invalid`."""
     asked = ALL
     if scope["query_string"]:
         query = Request(scope).query_params
@@ -44,7 +44,7 @@ def parse(scope: Scope, known: Collection[str]) -> None:
 
 
 def options_of(request: Request | None) -> AddressOptions:
-    """What the address of a request asks for, once it was judged."""
+    """Return the options in a request's address, once it was parsed."""
     return ALL if request is None else options_at(request.scope)
 
 
@@ -54,9 +54,9 @@ def options_at(scope: Scope) -> AddressOptions:
 
 
 def _chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
-    """The tools that the address names; None if it names none, and means all.
+    """Return the tools that the address names; None if it names none, and means all.
 
-    Raises `Invalid` for one that is not among the `known`, with a sentence that says which there are.
+    Raises `Invalid` for one that is not among the `known`, with a sentence that lists those.
     """
     if TOOLS not in query:
         return None
@@ -71,7 +71,7 @@ def _chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None
 
 
 def _tells_unread(query: QueryParams) -> bool:
-    """Whether the address asks to be told of unread mail. Raises `Invalid` for what is neither true nor false."""
+    """Tell whether the address asks for news of unread mail. Raises `Invalid` if it says neither true nor false."""
     wanted = query.getlist(UNREAD)
     if not set(wanted) <= {"true", "false"}:
         raise Invalid(f"?{UNREAD}= is true to be told of unread mail beside each answer, else false")

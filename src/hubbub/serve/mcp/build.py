@@ -48,11 +48,10 @@ def build(
     measure: Measure = unmeasured,
     saw: Saw = unseen,
 ) -> Mcp:
-    """Each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` is put around each call.
+    """Build each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` wraps each call.
 
-    `saw` is told of each call by an agent that has a name. By `whispers` hubs tell each other of transport sessions,
-    which go on at all of them. Whoever composes the application ends the `followers` before the server waits for its
-    open streams.
+    `saw` is told of each call by a named agent. By `whispers` hubs tell each other of transport sessions, which go on
+    at all of them. The composer of the application ends the `followers` before the server waits for its open streams.
     """
     endpoints = {
         name: Endpoint(

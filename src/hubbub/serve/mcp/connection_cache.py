@@ -1,7 +1,7 @@
-"""Connections as a hub knows them that may not have begun them: read from the store, and kept in mind for minutes.
+"""Connections at a hub that may not have begun them: read from the store, and cached for minutes.
 
-A balancer may bring any request to any hub. What a request needs of those before it is in the store; what hubs have to
-tell each other at once of a connection they tell by its id, which is that of what they listen to.
+A balancer may bring any request to any hub. All that a request needs of earlier ones is in the store. Urgent news of a
+connection goes between hubs under its id, to which they listen.
 """
 
 import time
@@ -39,18 +39,18 @@ class ConnectionCache:
         self._seen: dict[str, tuple[Connection, float]] = {}
 
     async def begin(self, connection: Connection) -> None:
-        """Have every hub know a connection that begins here."""
+        """Make a connection that begins here known to every hub."""
         await self.write(partial(connections.begin, connection=connection))
         self._see(connection)
 
     def seen(self, name: str, token_id: UUID | None) -> Connection | None:
-        """The token's connection of that id in this dialect, if this hub has looked for it of late."""
+        """Return the token's connection of that id in this dialect, if this hub has looked it up recently."""
         connection, at = self._seen.get(name, (None, 0.0))
         is_its = connection is not None and connection.token_id == token_id
         return connection if is_its and time.monotonic() - at < FRESH else None
 
     async def find(self, name: str, token_id: UUID | None) -> Connection | None:
-        """The token's connection of that id in this dialect, which is in use; None if there is none (any more)."""
+        """Return the token's connection of that id in this dialect, noting its use; None if there is none any more."""
         connection = self.seen(name, token_id)
         if connection is None and _topic(name) is not None:
             connection = await self.write(partial(connections.use, connection_id=name))
@@ -60,13 +60,13 @@ class ConnectionCache:
         return connection
 
     async def end(self, name: str) -> None:
-        """Have every hub know that there is no such connection any more."""
+        """Tell every hub that the connection has ended."""
         await self.write(partial(connections.end, connection_id=name))
         self._whispers.tell(ENDED, {"connection": name})
         self.tell(name, {"ended": True})
 
     def hear_ends(self, hear: Callable[[str], None]) -> AbstractContextManager[None]:
-        """Have `hear` called, for as long as the context lasts, with the ids of connections that end anywhere."""
+        """Have `hear` called, while the context lasts, with the ids of connections that end anywhere."""
 
         def ended(content: Content) -> None:
             name = str(content["connection"])
@@ -76,11 +76,11 @@ class ConnectionCache:
         return self._whispers.heard(ENDED, ended)
 
     def tell(self, name: str, content: Content) -> None:
-        """Tell whoever serves a request of the connection, here and at the other hubs."""
+        """Send content to the servers of the connection's requests, here and at the other hubs."""
         self._whispers.tell(UUID(name), content)
 
     def heard(self, name: str, hear: Callable[[Content], None]) -> AbstractContextManager[None]:
-        """Have `hear` called with what is told of the connection, for as long as the context lasts."""
+        """Have `hear` called with the connection's content, while the context lasts."""
         return self._whispers.heard(UUID(name), hear)
 
     async def read(self, operation: Operation[T]) -> T:

@@ -1,9 +1,9 @@
-"""How many transport sessions a token may have open, and how many requests may be under way in one.
+"""Limits of transport sessions: how many a token may have open, and how many requests each may have under way.
 
-A session is kept for half an hour after it was used last.
+A session is kept for half an hour after its last use.
 
-Clients that come again and again without saying goodbye are many, so a new session is not refused: the one that was
-used longest ago gives way, unless something is under way in all of them.
+Clients that come again and again without saying goodbye are many, so a new session is not refused: the least recently
+used one gives way, unless something is under way in all of them.
 """
 
 import time
@@ -28,7 +28,7 @@ SOON = 1  # seconds until one of them may be
 
 @dataclass(eq=False, slots=True)
 class Opening:
-    """A session that is being opened; whoever does that sets its id, unless it comes to nothing."""
+    """A session that is being opened; its opener sets its id, unless the opening fails."""
 
     place: str = field(default_factory=lambda: uuid4().hex)
     name: str | None = None
@@ -46,7 +46,7 @@ class _Session:
 
 
 class Connections:
-    """The transport sessions of a hub, of all its dialects, by token; each has as many as the quotas let it."""
+    """The transport sessions of a hub, of all its dialects, by token; the quotas limit their number."""
 
     def __init__(self, quotas: Quotas, now: Callable[[], float] = time.monotonic) -> None:
         self.many = quotas.limits.connections
@@ -59,12 +59,12 @@ class Connections:
         return sum(map(len, self._open.values()))
 
     def number_of(self, token: Token) -> int:
-        """How many sessions the token has open. For all threads."""
+        """Count the token's open sessions. For all threads."""
         return sum(map(self._is_used, list(self._open.get(token, {}).values())))
 
     @asynccontextmanager
     async def beginning(self, actor: Actor, close: Close) -> AsyncIterator["Opening"]:
-        """Make room for one more, which counts when the context ends. Raises `TooMany` if there is none to be made."""
+        """Make room for one more, which counts when the context ends. Raises `TooMany` if there is no room."""
         self._forget_ended()
         own = self._open.setdefault(actor.token_id, {})
         given_up: list[tuple[str, _Session]] = []
@@ -89,10 +89,10 @@ class Connections:
 
     @contextmanager
     def using(self, token: Token, name: str | None, *, asks: bool) -> Iterator[None]:
-        """A request of the session of that id is answered meanwhile, if the token has it.
+        """Note that a request of the session of that id is under way, if the token has it.
 
-        Raises `TooMany` where it `asks` for an answer and as many requests of the session wait for theirs as may. What
-        calls them off, answers the hub or ends the session is let through.
+        Raises `TooMany` for a request that `asks` for an answer while as many as allowed wait for theirs.
+        Cancellations, answers to the hub and the end of the session are let through.
         """
         session = self._open.get(token, {}).get(name or "")
         if session is None or name is None:
@@ -112,7 +112,7 @@ class Connections:
             session.used = self._now()
 
     def meet(self, token: Token, name: str | None, server: object) -> bool:
-        """Know that the SDK has just answered by a session, at that server; true if it is the first time."""
+        """Note that the SDK has just answered in a session, at that server; true if it is the first time."""
         session = self._open.get(token, {}).get(name or "")
         if session is None:
             return False
@@ -121,7 +121,7 @@ class Connections:
         return is_first
 
     def part(self, token: Token, name: str | None) -> None:
-        """Know that the SDK has ended a session."""
+        """Note that the SDK has ended a session."""
         if (session := self._open.get(token, {}).get(name or "")) is not None:
             session.is_over = True
 
@@ -136,7 +136,7 @@ class Connections:
         return session is not None and session.server is server and self._now() - session.seen <= SEEN
 
     def take(self, name: str) -> Close | None:
-        """Know that there is no session of that id any more; what ends it here, if there was one."""
+        """Forget the session of that id; return the function that ends it here, if there was one."""
         for own in self._open.values():
             if (session := own.pop(name, None)) is not None:
                 return session.close
@@ -147,7 +147,7 @@ class Connections:
         return session.in_use > 0 or session.used >= self._now() - IDLE
 
     def _forget_ended(self) -> None:
-        """Know of none any more that has ended by itself."""
+        """Forget the sessions that have ended by themselves."""
         for token, own in list(self._open.items()):
             for name, session in list(own.items()):
                 if not self._is_used(session):

@@ -1,7 +1,7 @@
 """One dialect as an MCP server: its tools, the hub's resources, and a prompt that says how to work here.
 
-The SDK is told what there is and hands over each request with its params checked; everything else is the dialect's
-and the core's. Who asks is decided per request, by the token that came with it.
+The SDK is given the lists and hands over each request with its params checked; everything else is the dialect's and the
+core's. The caller is identified per request, by the token that came with it.
 """
 
 import logging
@@ -55,15 +55,15 @@ Saw = Callable[[UUID, str, str], None]  # told of a project, its agent, and the 
 
 
 def unmeasured(_dialect: Dialect, _tool: str, _seconds: float) -> None:
-    """Measures nothing."""
+    """Measure nothing."""
 
 
 def unseen(_project: UUID, _agent: str, _tool: str) -> None:
-    """Notes nothing."""
+    """Note nothing."""
 
 
 class DialectServer:
-    """What the SDK asks for, answered by a dialect. `server` is the SDK's side of it."""
+    """The handlers of the SDK's requests, answered by a dialect. `server` is the SDK's side of it."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class DialectServer:
             self.server.middleware.append(state_boundary(dialect.name))
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
-        """The schema of a tool's arguments; None if there is no such tool."""
+        """Return the schema of a tool's arguments; None if there is no such tool."""
         tool = self.dialect.tools.get(name)
         return dict(tool.schema) if tool else None
 
@@ -147,9 +147,9 @@ class DialectServer:
         asked: AddressOptions,
         shape: Shape = complete,
     ) -> ToolResult:
-        """Do a call of a tool, however it came in; `asked` is what its address asks for.
+        """Do a call of a tool, however it came in; `asked` are the options of its address.
 
-        `shape` is as in `Dialect.call`, where nothing is told beside what was read.
+        `shape` is as in `Dialect.call`, where nothing is told beside the result.
         """
         if not asked.has(tool):
             return ToolResult(self.dialect.unknown(tool), is_error=True)
@@ -231,7 +231,7 @@ class DialectServer:
 
 
 async def refusals(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Say a refusal as a JSON-RPC error, and of a bug no more than that there is one."""
+    """Turn a refusal into a JSON-RPC error, and a bug into one without details."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
@@ -241,7 +241,7 @@ async def refusals(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 def as_told(error: Exception, method: str) -> MCPError:
-    """What the protocol tells of a refusal, or of a bug, which is logged. To be called where it was caught."""
+    """Make the protocol's error for a refusal, or for a bug, which is logged. Call it where the error was caught."""
     if isinstance(error, HubError):
         code = types.INVALID_PARAMS if isinstance(error, Invalid) else REFUSED
         return MCPError(code, str(error), {"error": error.code})
@@ -250,7 +250,7 @@ def as_told(error: Exception, method: str) -> MCPError:
 
 
 def _speaker(actor: Actor, call: Call) -> tuple[UUID, str] | None:
-    """The project and the agent that called a tool, where that is known."""
+    """Return the project and the agent that called a tool, if they are known."""
     if actor.project_id is not None and actor.agent is not None:
         return actor.project_id, actor.agent
     return call.speaker

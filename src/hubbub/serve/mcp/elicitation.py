@@ -1,6 +1,6 @@
-"""Asking whoever sits at the client: by a request of ours up to 2025-11-25, by an unfinished result since 2026-07-28.
+"""Questions to a client's person: by a request of ours up to 2025-11-25, by an unfinished result since 2026-07-28.
 
-What the hub's own machine asks goes this way; what another asks, in its process, goes by `hubbub.bridge`.
+Questions of the hub's own machine go this way; those of another machine go by `hubbub.bridge`, in its own process.
 """
 
 import secrets
@@ -43,7 +43,7 @@ class ElicitingClient:
 
 
 def client_of(ctx: Context, params: types.CallToolRequestParams) -> Client | None:
-    """Whoever can be asked there; None where the client shows no questions, or there is no way back to it."""
+    """Return the client to ask; None if it shows no questions, or there is no way back to it."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.elicitation is None:
         return None
@@ -52,7 +52,7 @@ def client_of(ctx: Context, params: types.CallToolRequestParams) -> Client | Non
 
 
 def input_required(first: InputRequired) -> types.InputRequiredResult:
-    """The result that has the client ask, and make the call again."""
+    """Make the result on which the client asks its person, and makes the call again."""
     params = types.ElicitRequestFormParams(
         message=elicitation.sentence(first.question), requested_schema=elicitation.SCHEMA
     )
@@ -63,7 +63,7 @@ def input_required(first: InputRequired) -> types.InputRequiredResult:
 
 
 def state_boundary(audience: str) -> RequestStateBoundary:
-    """Keeps what an unfinished result has the client bring back from being read, changed, or used by another."""
+    """Seal the state that a client brings back, so that nobody else reads, changes or uses it."""
     security = RequestStateSecurity(
         keys=[secrets.token_bytes(32)],
         bind_principal=lambda ctx: str(caller(ctx).token_id),

@@ -1,8 +1,8 @@
 """One dialect at one HTTP path, for clients of every age and manner.
 
 The SDK serves transport sessions (revisions up to 2025-11-25) and self-contained requests (2026-07-28). Beside them
-stand clients that post a bare call without ever having said `initialize`, and those that accept only JSON or only
-event frames; this module reads each message once, sees which kind it is, and gives it to who can serve it.
+there are clients that post a bare call without ever having said `initialize`, and those that accept only JSON or only
+event frames; this module reads each message once, determines its kind, and gives it to the right server.
 """
 
 import asyncio
@@ -54,8 +54,8 @@ class Endpoint:
     """The ASGI application of a path; `run` it for as long as it may be called.
 
     A call is answered by JSON in either revision, not by a stream of events: that costs less than half, and most tools
-    have nothing to say before they are done. What streams is what is followed: resources. Of a dialect that `streams`,
-    calls do so too, for clients that take events: they hear of progress, and may be asked something.
+    have nothing to say before they are done. Followed resources stream. In a dialect that `streams`, calls do so too,
+    for clients that take events: they hear of progress, and may be asked something.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Endpoint:
             yield
 
     def _ended(self, name: str) -> None:
-        """A transport session has ended, perhaps at another hub: what the SDK keeps of it here ends too."""
+        """End the SDK's part of a transport session that has ended, perhaps at another hub."""
         if (close := self.sessions.take(name)) is not None:
             task = asyncio.create_task(close(name))
             self._ending.add(task)
@@ -103,7 +103,7 @@ class Endpoint:
         await self._serve(scope, receive, send)
 
     async def _is_answered(self, scope: Scope, body: bytes, send: Send) -> bool:
-        """Answer a plain call; any other message comes from whom the token stands for now. Raises `StaleToken`."""
+        """Answer a plain call; for any other message confirm the token's holder. Raises `StaleToken`."""
         call = self.calls.seen(scope, body) if self.calls is not None else None
         if call is not None and self.calls is not None and await self.calls.answer(call, scope, send):
             return True
@@ -112,7 +112,7 @@ class Endpoint:
         return False
 
     async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Know a transport session by which the SDK has just answered: its plain calls need the SDK no more."""
+        """Note a transport session in which the SDK has just answered: its plain calls need the SDK no more."""
         result = await call_next(ctx)
         line = client_connection(ctx)
         if ctx.request is not None and line.has_standalone_channel and line.initialize_accepted:
@@ -122,7 +122,7 @@ class Endpoint:
         return result
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve what is not plain."""
+        """Serve a request that is not plain."""
         actor = actor_of(scope)
         scope["user"] = _owner(actor)
         try:
@@ -143,7 +143,7 @@ class Endpoint:
             await self._within(connection, scope, receive, send)
 
     async def _without(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve what belongs to no transport session."""
+        """Serve a request outside any transport session."""
         if scope["method"] != "POST":
             await self._sdk(scope).handle_request(scope, receive, send)
             return
@@ -180,7 +180,7 @@ class Endpoint:
             )
 
     async def _pass_on(self, connection: Connection, posted: "_Posted") -> None:
-        """Serve a message of a transport session. Raises `TooMany` for one that asks too much at once."""
+        """Serve a message of a transport session. Raises `TooMany` if too many requests are under way."""
         message, scope = posted.message, posted.request.scope
         if "method" not in message:
             await self._bring(connection, message)
@@ -205,7 +205,7 @@ class Endpoint:
                 await said(scope, posted.request.receive, posted.send)
 
     async def _bring(self, connection: Connection, message: Json) -> None:
-        """Take the answer to a question that any hub has asked; what nobody has asked is let go."""
+        """Take the answer to a question that any hub has asked; an answer to none is dropped."""
         question = str(message.get("id"))
         said = {name: message[name] for name in ("result", "error") if name in message}
         answer = partial(
@@ -235,7 +235,7 @@ class Endpoint:
         return self._streaming if takes_events else self._plain
 
     async def _posted(self, scope: Scope, receive: Receive, send: Send) -> "_Posted | None":
-        """The message in a request; None where there is none, which is then answered."""
+        """Read the message in a request; None if there is none, after answering that."""
         request = Request(scope, receive)
         body = await request.body()
         try:
@@ -259,7 +259,7 @@ class Endpoint:
 
 @dataclass(slots=True)
 class _Posted:
-    """A message, and how it is answered."""
+    """A message, and the way to answer it."""
 
     request: Request
     body: bytes
@@ -269,7 +269,7 @@ class _Posted:
 
 
 class _Noted:
-    """A `send` that notes which session an answer begins, and has it kept before the client knows of it."""
+    """A `send` that notes the session that an answer begins, and stores it before the client knows of it."""
 
     def __init__(self, send: Send, keep: Callable[[str], Awaitable[None]]) -> None:
         self._send, self._keep = send, keep
@@ -284,7 +284,7 @@ class _Noted:
 
 
 async def _end(sdk: StreamableHTTPSessionManager, scope: Scope, name: str) -> None:
-    """End a session, as whoever began it would."""
+    """End a session as its opener would."""
 
     async def nothing() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -303,21 +303,21 @@ def _manager(server: Server[Any], *, json_response: bool) -> StreamableHTTPSessi
 
 
 def _opened(name: str, actor: Actor, dialect: str, params: Json) -> Connection:
-    """The session that an `initialize` with these params begins."""
+    """Return the session that an `initialize` with these params begins."""
     wanted, can = params.get("protocolVersion"), params.get("capabilities") or {}
     revision = wanted if wanted in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
     return Connection(name, actor.token_id, dialect, revision, asks=can.get("elicitation") is not None)
 
 
 def _session(scope: Scope) -> str | None:
-    """The transport session that a request names, where its revision has such."""
+    """Return the transport session of a request, if its revision has such."""
     headers = Headers(scope=scope)
     revision = headers.get("mcp-protocol-version")
     return headers.get(SESSION) if revision is None or revision in HANDSHAKE_PROTOCOL_VERSIONS else None
 
 
 def _is_bare(request: Request, message: Json) -> bool:
-    """Whether the message neither belongs to a transport session, nor begins one, nor is of a revision without any."""
+    """Tell whether the message has no transport session, begins none, and is of a revision that has them."""
     revision = request.headers.get("mcp-protocol-version")
     return (
         (revision is None or revision in HANDSHAKE_PROTOCOL_VERSIONS)
@@ -327,15 +327,15 @@ def _is_bare(request: Request, message: Json) -> bool:
 
 
 def _owner(actor: Actor) -> AuthenticatedUser:
-    """The actor in the SDK's words: a transport session may be used by the token that began it, and no other."""
+    """Return the actor in the SDK's form: a transport session belongs to the token that began it alone."""
     return AuthenticatedUser(AccessToken(token="", client_id=str(actor.token_id), scopes=[]))
 
 
 def _lightened(body: bytes, message: Json, scope: Scope) -> bytes:
-    """What the SDK is given of a large body, which it reads on the event loop: of a call all but the arguments.
+    """Return a large body for the SDK, which reads it on the event loop, without the arguments of a call.
 
-    They were read already, and whoever does the call finds them in its `scope`. Where headers repeat some of them, the
-    SDK compares the two, and reads the whole.
+    They were read already, and the performer of the call finds them in its `scope`. Where headers repeat some of them,
+    the SDK compares the two, and reads the whole.
     """
     params = message.get("params") or {}
     is_compared = any(name.startswith(MIRRORED) for name, _value in scope["headers"])
@@ -346,7 +346,7 @@ def _lightened(body: bytes, message: Json, scope: Scope) -> bytes:
 
 
 def _tidied(scope: Scope, takes_events: bool) -> Scope:
-    """The request as the SDK wants it: accepting JSON whatever it is sent, and no blanks around a header's value."""
+    """Adapt the request to the SDK: it accepts JSON whatever it is sent, and its headers have no outer blanks."""
     accept = b"application/json, text/event-stream" if takes_events else b"application/json"
     headers = [(name, value.strip(b" \t")) for name, value in scope["headers"] if name != b"accept"]
     return {**scope, "headers": [*headers, (b"accept", accept)]}
@@ -358,7 +358,7 @@ def _rejected(problem: MCPError, status: HTTPStatus = HTTPStatus.BAD_REQUEST) ->
 
 
 def as_events(send: Send) -> Send:
-    """A `send` that puts a JSON answer into one event frame, for clients that read nothing else."""
+    """Return a `send` that puts a JSON answer into one event frame, for clients that read nothing else."""
     start: Message | None = None
 
     async def framed(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""What a request at an MCP endpoint holds: one JSON-RPC message, and what its client takes for an answer."""
+"""Requests at an MCP endpoint: one JSON-RPC message, and the accepted formats of the answer."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ FIELDS = {"method": str, "id": str | int, "params": dict}
 
 
 def decode(body: bytes) -> dict[str, Any]:
-    """The JSON-RPC message in a body. Raises `MCPError` with a sentence that says what is wrong with it."""
+    """Parse the JSON-RPC message in a body. Raises `MCPError` with a sentence on its fault."""
     try:
         message = pydantic_core.from_json(body, allow_inf_nan=False)
     except ValueError as error:
@@ -30,7 +30,7 @@ def decode(body: bytes) -> dict[str, Any]:
 
 
 def _problem(message: Any) -> str | None:
-    """Why this is not one JSON-RPC message; None if it is."""
+    """Say why this is not one JSON-RPC message; None if it is."""
     if isinstance(message, list):
         return "send one JSON-RPC message per request, not a batch"
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -44,6 +44,6 @@ def _problem(message: Any) -> str | None:
 
 
 def accepted_formats(scope: Scope) -> tuple[bool, bool]:
-    """Whether the client takes JSON, and whether it takes event frames; both, if it does not say."""
+    """Return whether the client takes JSON, and whether it takes event frames; both, if it does not say."""
     request = Request(scope)
     return check_accept_headers(request) if "accept" in request.headers else (True, True)

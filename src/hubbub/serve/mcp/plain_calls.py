@@ -1,8 +1,7 @@
-"""Calls of tools that need nothing of the SDK, which are nearly all: each is read once, done, and answered once.
+"""Plain calls of tools, nearly all calls, which need nothing of the SDK: read once, done, and answered once.
 
-What is answered here is answered byte for byte as the SDK would have it answered, which takes it ten times as long; a
-test compares the two. Whatever is not plain is left to it: other methods, calls that stream, ask or wait, and
-everything that is wrong with a message itself.
+The answers equal the SDK's byte for byte, which takes ten times as long; a test compares the two. Everything else is
+left to the SDK: other methods, calls that stream, ask or wait, and malformed messages.
 """
 
 import asyncio
@@ -48,7 +47,7 @@ RESERVED = "io.modelcontextprotocol/"
 
 @dataclass(slots=True)
 class PlainCall:
-    """One such call: what it says, and how it is answered."""
+    """One plain call: its content, and the form of its answer."""
 
     id: int | str
     name: str
@@ -59,7 +58,7 @@ class PlainCall:
     is_modern: bool = False
 
     def headers(self, size: int) -> list[tuple[bytes, bytes]]:
-        """Return the headers of the answer, whose body has so many bytes."""
+        """Return the headers of an answer with that many bytes."""
         length = (b"content-length", str(size).encode())
         if self.session is None:
             return [length, JSON]
@@ -73,7 +72,7 @@ class PlainCalls:
         self.server, self.sessions, self.known = server, sessions, server.known
 
     def seen(self, scope: Scope, body: bytes) -> PlainCall | None:
-        """The call in a request, if that holds a plain one."""
+        """Return the plain call in a request, if it holds one."""
         if self.server.dialect.streams or len(body) > body_limits.AT_ONCE or b"tools/call" not in body:
             return None
         fields: dict[bytes, bytes] = dict(scope["headers"])
@@ -118,7 +117,7 @@ class PlainCalls:
         return call if session is None else self._belonging(call, scope, fields, session.decode("latin-1"))
 
     def _is_modern(self, call: PlainCall, fields: Mapping[bytes, bytes], message: Json) -> bool:
-        """Whether the call says of itself what it has to since 2026-07-28."""
+        """Tell whether the call describes itself as required since 2026-07-28."""
         call.is_modern = True
         if not _says_json(fields) or any(name.startswith(MIRRORED) for name in fields):
             return False
@@ -131,7 +130,7 @@ class PlainCalls:
     def _belonging(
         self, call: PlainCall, scope: Scope, fields: Mapping[bytes, bytes], session: str
     ) -> PlainCall | None:
-        """The call as one of its transport session; None where the SDK is to see to it."""
+        """Return the call as one of its transport session; None if it is the SDK's."""
         token = actor_of(scope).token_id
         if self.known.seen(session, token) is None or not _says_json(fields):
             return None
@@ -141,9 +140,9 @@ class PlainCalls:
         return call
 
     async def answer(self, call: PlainCall, scope: Scope, send: Send) -> bool:
-        """Do the call and answer it; false if it has to wait, so that it is the SDK's, and nothing is kept of it.
+        """Do the call and answer it; false if it has to wait, so that it is the SDK's, and nothing of it is kept.
 
-        Raises `StaleToken` where the token is no longer whose it was.
+        Raises `StaleToken` if the token has another holder by now.
         """
         actor, mark = actor_of(scope), mark_of(scope)
         transactions = self.server.transactions
@@ -194,7 +193,7 @@ async def _send(
 
 
 def _are_plain(fields: Mapping[bytes, bytes]) -> bool:
-    """Whether nothing in the headers needs a closer look, and the answer may be JSON."""
+    """Tell whether the headers need no closer look, and the answer may be JSON."""
     if any(value != value.strip(b" \t") for value in fields.values()):
         return False
     takes_json, takes_events = _accepted(fields[ACCEPT]) if ACCEPT in fields else (True, True)
@@ -202,7 +201,7 @@ def _are_plain(fields: Mapping[bytes, bytes]) -> bool:
 
 
 def _says_json(fields: Mapping[bytes, bytes]) -> bool:
-    """Whether the body is said to be JSON itself, and not some kind of it, which the SDK wants."""
+    """Tell whether the body is declared as JSON itself, not a kind of it, as the SDK demands."""
     return fields.get(KIND, b"").partition(b";")[0].strip() == JSON[1]
 
 
@@ -213,7 +212,7 @@ def _accepted(accept: bytes) -> tuple[bool, bool]:
 
 @functools.lru_cache(maxsize=256)  # a client says the same of itself with each call
 def _is_envelope(said: str) -> bool:
-    """Whether a client's word of itself is in order, as the SDK judges it."""
+    """Tell whether a client's description of itself is valid by the SDK's rules."""
     meta = json.loads(said)
     revision = meta[types.PROTOCOL_VERSION_META_KEY]
     try:
@@ -224,14 +223,14 @@ def _is_envelope(said: str) -> bool:
 
 
 def _shaped(call: PlainCall, server: DialectServer, outcome: ToolResult) -> ToolResult:
-    """Encode what is large where it was read, row by row; what is not is encoded as soon as it is told."""
+    """Encode a large outcome where it was read, row by row; a small one is encoded when it is told."""
     if is_large(outcome.value):
         _told(call, outcome, server)
     return outcome
 
 
 def _result(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Sequence[bytes]:
-    """The body of an answer, in pieces as they are sent."""
+    """Return the body of an answer, in pieces as they are sent."""
     told = _told(call, outcome, server)
     first, last = b'{"jsonrpc":"2.0","id":%b,"result":' % _encoder(call)(call.id), b"}"
     return [b"".join((first, *told, last))] if len(told) == 1 else [first, *told, last]
@@ -263,7 +262,7 @@ def _said(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Iterat
 
 
 def _twice(outcome: ToolResult, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """Encode the outcome as it is shown and as programs read it; a large one is gone through once, for both."""
+    """Encode the outcome for people and for programs; a large one is gone through once, for both."""
     if outcome.texts is not None or not isinstance(outcome.value, Mapping) or not is_large(outcome.value):
         texts = [{"text": text, "type": "text"} for text in outcome.shown]
         return [encode(texts)], [encode(outcome.content)]

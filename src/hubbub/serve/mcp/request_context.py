@@ -1,4 +1,4 @@
-"""What a handler wants to know of the request that the SDK hands it, and how it says what it did not find."""
+"""A request's context in the SDK: its caller and arguments, and the error for a missing resource."""
 
 import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -28,21 +28,21 @@ RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid par
 
 
 def caller(ctx: Context) -> Actor:
-    """Who sent the request, by the token that came with it. Raises `Unauthorized`."""
+    """Return the sender of the request, by its token. Raises `Unauthorized`."""
     if ctx.request is None:
         raise Unauthorized
     return actor_of(ctx.request.scope)
 
 
 def arguments(ctx: Context, params: CallToolRequestParams) -> Mapping[str, Any]:
-    """What a tool is called with: as the SDK has read it, or, of a large body, as that was read before."""
+    """Return the arguments of a tool: as the SDK has read them or, for a large body, as read before."""
     held = ctx.request.scope.get(ARGUMENTS) if ctx.request is not None else None
     given: Mapping[str, Any] = held if held is not None else params.arguments or {}
     return given
 
 
 def idempotency_key(ctx: Context) -> str | None:
-    """The key that makes this call safe to repeat: from `_meta`, or from the header. Raises `Invalid`."""
+    """Return the idempotency key of this call: from `_meta`, or from the header. Raises `Invalid`."""
     meta: Any = ctx.meta or {}
     key = meta.get(IDEMPOTENCY_META)
     if key is None and ctx.request is not None:
@@ -53,7 +53,7 @@ def idempotency_key(ctx: Context) -> str | None:
 
 
 def call_context(ctx: Context, site: HubContext) -> Call:
-    """What surrounds a call of a tool."""
+    """Return the context of a call of a tool."""
     return Call(
         site=site,
         headers=ctx.request.headers if ctx.request is not None else {},
@@ -63,13 +63,13 @@ def call_context(ctx: Context, site: HubContext) -> Call:
 
 
 def session_id(ctx: Context) -> str | None:
-    """The id of the transport session that the request belongs to; None where it belongs to none."""
+    """Return the id of the request's transport session; None if it has none."""
     name: str | None = ctx.request.scope.get(CONNECTION) if ctx.request is not None else None
     return name
 
 
 def progress_reporter(ctx: Context) -> Callable[[str], Awaitable[None]]:
-    """Tells the client a piece of text while its call is under way, if it wants to hear it."""
+    """Return a function that sends a piece of text to the client during its call, if it wants to hear it."""
     told = itertools.count(1)
 
     async def tell(text: str) -> None:
@@ -79,13 +79,13 @@ def progress_reporter(ctx: Context) -> Callable[[str], Awaitable[None]]:
 
 
 def client_connection(ctx: Context) -> Connection:
-    """The client's connection. The SDK keeps it private, but it alone knows when the transport session ends."""
+    """Return the client's connection. The SDK keeps it private, but it alone knows when the session ends."""
     return ctx.session._connection  # noqa: SLF001
 
 
 @contextmanager
 def resource_not_found(ctx: Context, uri: str) -> Iterator[None]:
-    """Say `NotFound` as the client's revision says that there is no such resource."""
+    """Turn `NotFound` into the error of the client's revision for a missing resource."""
     try:
         yield
     except NotFound:

@@ -1,8 +1,8 @@
-"""Telling followers that a resource changed, in both revisions of the protocol.
+"""Updates of followed resources, in both revisions of the protocol.
 
-Clients up to 2025-11-25 subscribe address by address and hear of it on their transport session's GET stream, at
-whatever hub that is (`update_stream`); clients of 2026-07-28 open a stream of its own for a set of addresses. Either
-way a follower stands behind it: whoever reads slowly, or not at all, makes nobody wait.
+Clients up to 2025-11-25 subscribe address by address and hear of changes on their transport session's GET stream, at
+any hub (`update_stream`); clients of 2026-07-28 open a stream of its own for a set of addresses. Both have a follower
+behind them: a client that reads slowly, or not at all, makes nobody wait.
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ MOST = 100  # resources that one stream, or one transport session, may follow
 
 
 class ResourceUpdates:
-    """The handlers of subscriptions, of whatever dialect."""
+    """The handlers of subscriptions, for any dialect."""
 
     def __init__(self, transactions: Transactions, followers: Subscribers, known: ConnectionCache) -> None:
         self.transactions = transactions
@@ -33,7 +33,7 @@ class ResourceUpdates:
         self.known = known
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        """Up to 2025-11-25: tell this transport session when the resource changes."""
+        """Subscribe this transport session to the resource, up to 2025-11-25."""
         uri = str(params.uri)
         name = session_id(ctx)
         if name is None:
@@ -45,7 +45,7 @@ class ResourceUpdates:
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        """Up to 2025-11-25: tell no more of it. Nothing happens if there was no subscription."""
+        """End a subscription, up to 2025-11-25. Nothing happens if there was none."""
         name, uri = session_id(ctx), str(params.uri)
         if name is not None:
             await self.known.write(partial(connections.unfollow, connection_id=name, address=uri))
@@ -55,7 +55,7 @@ class ResourceUpdates:
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """From 2026-07-28: this request's response is the stream, until the client leaves or the follower ends."""
+        """Stream updates as this request's response, from 2026-07-28, until the client leaves or the follower ends."""
         actor = caller(ctx)
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
         uris = list(dict.fromkeys(params.notifications.resource_subscriptions or ()))
@@ -86,7 +86,7 @@ def _follow(name: str, address: str, tx: Tx) -> None:
 
 
 def _acknowledgement(uris: list[str], meta: dict[str, Any]) -> types.SubscriptionsAcknowledgedNotification:
-    """What the stream will tell of: the resources asked for. The lists of tools, prompts, resources never change."""
+    """List the resources that the stream will tell of. The lists of tools, prompts, resources never change."""
     honoured = types.SubscriptionFilter(resource_subscriptions=uris or None)
     params = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
     return types.SubscriptionsAcknowledgedNotification(params=params)

@@ -1,9 +1,9 @@
-"""A call on its own: one message in, one answer out, without a transport session that the SDK keeps.
+"""A call on its own: one message in, one answer out, without a transport session at the SDK.
 
-Many programs that only want to call a tool do just this, by `curl` or by a few lines of their own. The SDK would serve
-them through a transport session that it makes and ends for each call, at twice the price. So is served what belongs to
-a session that another hub began, and in every session what streams: while such a call is done its client hears of
-progress, and may be asked something, to which the answer may come to any hub.
+Many programs that only want to call a tool do just this, by `curl` or by a few lines of their own. The SDK would make
+and end a transport session for each call, at twice the price. Messages of a session that another hub began are served
+this way too, and in every session the calls that stream: during such a call its client hears of progress, and may be
+asked something, and the answer may come to any hub.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ PROGRESS = "notifications/progress"
 async def answer(
     server: Server[Any], message: Json, request: Request, connection: Connection | None = None
 ) -> Response:
-    """The response to one JSON-RPC message; a notification is taken note of, and that is all."""
+    """Return the response to one JSON-RPC message; a notification has no effect."""
     if "method" not in message or "id" not in message:
         return Response(status_code=202)
     answered = await _answered(server, message, _Exchange(message["id"], _around(request)), connection)
@@ -64,7 +64,7 @@ async def stream(
     connection: Connection,
     known: ConnectionCache,
 ) -> None:
-    """Answer a call by a stream of events: what its tool says and asks meanwhile, and in the end the result."""
+    """Answer a call by a stream of events: the tool's words and questions during the call, then the result."""
     exchange = _Streaming(message["id"], _around(request), connection=connection, known=known)
     exchange.token = (message.get("params") or {}).get("_meta", {}).get("progressToken")
     working = asyncio.create_task(_answered(server, message, exchange, connection))
@@ -119,7 +119,7 @@ def _around(request: Request) -> ServerMessageMetadata:
 async def _answered(
     server: Server[Any], message: Json, exchange: "_Exchange", connection: Connection | None
 ) -> Json:
-    """The answer to a request, as JSON-RPC."""
+    """Return the answer to a request, as JSON-RPC."""
     request = exchange.message_metadata.request_context
     assert isinstance(request, Request)
     said = connection.revision if connection is not None else DEFAULT_NEGOTIATED_VERSION
@@ -147,7 +147,7 @@ async def _outcome(call: Any) -> Json:
 
 @dataclass(slots=True)
 class _Exchange:
-    """What the SDK wants to know of a request; nothing can be sent to the client but the answer."""
+    """The SDK's view of a request; nothing can be sent to the client but the answer."""
 
     request_id: types.RequestId
     message_metadata: ServerMessageMetadata
@@ -165,15 +165,15 @@ class _Exchange:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> None:
-        """Nobody hears it."""
+        """Do nothing: nobody hears it."""
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Nobody hears it."""
+        """Do nothing: nobody hears it."""
 
 
 @dataclass(slots=True)
 class _Streaming(_Exchange):
-    """An exchange whose answer is a stream, on which the client hears and is asked what comes before."""
+    """An exchange whose answer is a stream: the client hears news and is asked questions before the result."""
 
     transport: TransportContext = field(
         default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=True)
@@ -187,7 +187,7 @@ class _Streaming(_Exchange):
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> Json:
-        """Ask the client something, and return what it says, to whichever hub. Raises `MCPError` if it cannot say."""
+        """Ask the client a question, and return its answer, to any hub. Raises `MCPError` if it cannot answer."""
         question = str(uuid4())
         await self.known.write(partial(connections.ask, connection_id=self.connection.id, question=question))
         self.said.put_nowait(

@@ -1,8 +1,8 @@
-"""The stream on which a client of revisions up to 2025-11-25 hears that what it follows has changed, at whichever hub.
+"""Streams of updates: a client of revisions up to 2025-11-25 hears on one that followed resources have changed.
 
-What a connection follows is in the store. A hub that opens its stream reads that, and is told by the others of what is
-followed or dropped from then on. When a stream takes the place of an earlier one, the client is told of all that it
-follows: anything may have changed in between.
+The store knows what a connection follows. A hub that opens its stream reads that, and the other hubs report what is
+followed or dropped from then on. When a stream replaces an earlier one, the client is told of all its resources:
+anything may have changed in between.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class UpdateStreams:
         self.transactions, self.followers, self.known = transactions, followers, known
 
     async def serve(self, connection: Connection, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a GET: tell of changes until the client leaves, its token ends, or another stream is opened."""
+        """Answer a GET: report changes until the client leaves, its token ends, or another stream is opened."""
         with self.followers.open(actor_of(scope)) as follower:
             number = await self.known.write(partial(connections.count_stream, connection_id=connection.id))
             stream = _Stream(self, connection, follower, number)
@@ -56,7 +56,7 @@ class UpdateStreams:
 
 
 class _Stream:
-    """One open stream, of which the connection had `number` by now."""
+    """One open stream, the connection's `number`th."""
 
     def __init__(
         self, streams: UpdateStreams, connection: Connection, follower: Subscriber, number: int
@@ -66,7 +66,7 @@ class _Stream:
         self._addresses: set[str] = set()
 
     def hear(self, content: Content) -> None:
-        """Hear what any hub tells of the connection."""
+        """Take a hub's news of the connection."""
         if "follow" in content:
             is_new = self._follow(str(content["follow"]), topics_of(content))
             if is_new and content["hub"] != self._streams.known.hub:  # by now it may have changed
@@ -82,7 +82,7 @@ class _Stream:
         return isinstance(number, int) and number > self._number
 
     async def look(self, *, is_told: bool) -> None:
-        """See in the store what the connection follows; where it `is_told`, the client hears of what is new here."""
+        """Read from the store what the connection follows; with `is_told` the client hears of the additions."""
         streams, actor = self._streams, self._follower.actor
         found = await streams.transactions.read(actor, partial(_followed, connection=self._connection))
         for address, topics in found.items():
@@ -92,7 +92,7 @@ class _Stream:
             self._drop(address)
 
     async def serve(self, send: Send) -> None:
-        """Write what the client is told, until the follower ends."""
+        """Write the updates, until the follower ends."""
         headers = [
             (b"cache-control", b"no-cache, no-transform"),
             (b"connection", b"keep-alive"),
@@ -120,7 +120,7 @@ class _Stream:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _look_again(self) -> None:
-        """See now and then whether the connection is there, and hear of what nobody could tell."""
+        """Check now and then that the connection still exists, and catch up with missed news."""
         known = self._streams.known
         if known.seen(self._connection.id, self._connection.token_id) is not None:
             return
@@ -146,13 +146,13 @@ class _Stream:
 
 
 def update_of(address: str, topics: Iterable[Topic], hub: str) -> Content:
-    """Return the news that hubs tell each other of a resource that is followed."""
+    """Return the news by which hubs tell each other of a followed resource."""
     said = [[str(project), each.kind, each.key] for project, each in topics]
     return {"follow": address, "topics": said, "hub": hub}
 
 
 def topics_of(content: Content) -> list[Topic]:
-    """The topics that another hub tells of."""
+    """Return the topics in another hub's news."""
     said = content["topics"]
     assert isinstance(said, list)
     return [(UUID(project), Resource(ResourceKind(kind), key)) for project, kind, key in said]
@@ -170,7 +170,7 @@ def _followed(tx: Tx, connection: Connection) -> dict[str, list[Topic]]:
 
 
 def _framed(address: str) -> bytes:
-    """A frame that says that the resource has changed; a comment for none."""
+    """Encode the news that the resource has changed; a comment for none."""
     if address == PAUSE:
         return COMMENT
     said = {

@@ -1,4 +1,4 @@
-"""Around every request: it is counted and logged; a bug in what answers it is shown to us, not to the caller."""
+"""Around every request: it is counted and logged; a bug in its handler is shown to us, not to the caller."""
 
 import logging
 import time
@@ -48,7 +48,7 @@ class AccessLog:
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of the route that took the request, which holds no names and no secrets."""
+    """Return the pattern of the request's route, which holds no names and no secrets."""
     route, mounted_at = scope.get("route"), scope.get("root_path", "")
     if isinstance(route, Mount):
         return mounted_at or UNROUTED

@@ -1,4 +1,4 @@
-"""For whoever watches over the hub: does it live, is it ready, how is it doing. No secrets, no names of agents."""
+"""Health of the hub for its operator: alive, ready, and its metrics. No secrets, no names of agents."""
 
 from http import HTTPStatus
 
@@ -15,7 +15,7 @@ from hubbub.serve.monitoring.metrics import Metrics
 
 
 def routes(transactions: Transactions, metrics: Metrics) -> list[BaseRoute]:
-    """`/health` (the process answers), `/ready` (so does the store), `/metrics` (Prometheus text)."""
+    """Return routes: `/health` (the process answers), `/ready` (so does the store), `/metrics` (Prometheus text)."""
 
     async def health(_request: Request) -> Response:
         return JSONResponse({"ok": True, "version": __version__})

@@ -1,6 +1,6 @@
-"""The hub's log: one event a line, as JSON for programs or pretty for whoever sits at the terminal.
+"""The hub's log: one event a line, as JSON for programs or pretty for a person at the terminal.
 
-What is logged are facts about calls, never what was said in them: no token, no query string, no text of a message.
+It holds facts about calls, never their contents: no token, no query string, no text of a message.
 """
 
 import logging
@@ -41,7 +41,7 @@ FILES = 4  # of them that are kept, beside the one that is written
 
 
 def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
-    """Log to `stream` everything from `level` on, in the `form` auto, json or pretty; also what libraries warn of."""
+    """Log to `stream` everything from `level` on, in the `form` auto, json or pretty; warnings of libraries too."""
     is_pretty = form == "pretty" or (form == "auto" and stream.isatty())
     rendered: list[structlog.typing.Processor] = (
         [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain_traceback)]
@@ -68,9 +68,9 @@ def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
 
 
 def keep_file(file: Path, redact: Callable[[str], str]) -> None:
-    """Have all that is logged written into a file too, as lines of JSON. Call it after `configure`.
+    """Write the log into a file too, as lines of JSON. Call it after `configure`.
 
-    From then on there are no secrets in it, wherever it is written. When the file is full another is begun; the last
+    From then on secrets are removed from the log, wherever it is written. A full file is followed by another; the last
     ones are kept beside it, of which `daemon.jsonl.1` is the newest.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def keep_file(file: Path, redact: Callable[[str], str]) -> None:
 
 
 class _WithoutSecrets(logging.Formatter):
-    """Formats as another does, and takes the secrets out of the line."""
+    """Formats like another formatter, and removes the secrets from the line."""
 
     def __init__(self, inner: logging.Formatter, redact: Callable[[str], str]) -> None:
         super().__init__()

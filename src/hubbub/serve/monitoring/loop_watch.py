@@ -1,7 +1,7 @@
-"""A watch over the event loop: what holds it up is logged, with the stack of the loop's thread at that moment.
+"""A watch over the event loop: a blocker is logged, with the stack of the loop's thread at that moment.
 
-While something holds the loop nobody else is answered. The loop leaves a mark again and again, and a thread beside it
-looks how old the last one is; so it also sees a loop that never goes on.
+While something blocks the loop nobody else is answered. The loop leaves a mark again and again, and a thread beside it
+checks the age of the last one; so it also sees a loop that never goes on.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ LOOKS = 4  # in the time after which the loop is late
 
 
 class Mark(NamedTuple):
-    """That the loop was not held up: when, and how much of a processor its thread had used by then, in seconds."""
+    """A moment at which the loop was free, and its thread's processor time by then, in seconds."""
 
     at: float
     used: float
 
 
 class LoopWatch:
-    """Works while `run` runs, in the loop that it watches: says so when that is late by more than `limit` milliseconds.
+    """Works while `run` runs, in the loop that it watches: logs delays of more than `limit` milliseconds.
 
-    `longest` is the longest that it was late, in seconds. Without a limit nothing is watched.
+    `longest` is the longest delay, in seconds. Without a limit nothing is watched.
     """
 
     def __init__(self, limit: int | None) -> None:
@@ -63,7 +63,7 @@ class LoopWatch:
         return time.monotonic() - mark.at - self._pause
 
     def _say(self, mark: Mark) -> None:
-        """Log what the loop is at, and once it goes on for how long it was late, and how long its thread worked."""
+        """Log what the loop does, and once it goes on, its delay and its thread's working time."""
         frame = sys._current_frames().get(self._thread)  # noqa: SLF001  # the only way to another thread's stack
         stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
         log.warning(HELD_UP, extra={"late_ms": round(self._late(mark) * 1e3), "stack": stack})

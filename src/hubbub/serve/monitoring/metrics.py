@@ -1,4 +1,4 @@
-"""What the hub counts about itself, as Prometheus reads it. Labels are few and known beforehand: never a name."""
+"""The hub's own metrics, for Prometheus. Labels are few and known beforehand: never a name."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
@@ -83,7 +83,7 @@ class Clients:
         )
 
     def use(self, used: Mapping[Measure, int]) -> None:
-        """Count what clients have used, as far as it is new."""
+        """Count the new use that clients report."""
         for measure, amount in used.items():
             if measure is Measure.TOLD:
                 self._told.inc(max(0, amount) / MICRO)
@@ -103,7 +103,7 @@ class Metrics:
         connections: Callable[[], int],
         fleet: LinkedNodes,
     ) -> None:
-        """`streams` says how many responses are being held open, `connections` how many of MCP there are."""
+        """Set up the metrics; `streams` counts the open responses, `connections` those of MCP."""
         self._transactions = transactions
         self._answered: dict[
             tuple[str, int], Counter
@@ -142,7 +142,7 @@ class Metrics:
         self.use = Clients(self._registry).use
 
     def quotas(self, quotas: Quotas) -> None:
-        """Show how much tokens use of what they may, how often they were refused more, and how many of late."""
+        """Show the tokens' shares of their quotas, their refusals, and the recent ones."""
         self._registry.register(_Quotas(quotas))
 
     def request(self, route: str, status: int) -> None:
@@ -157,7 +157,7 @@ class Metrics:
         self._orders.labels(outcome.code or OK).inc()
 
     def call(self, dialect: Dialect, tool: str, seconds: float) -> None:
-        """Count a call of a tool, which took that long; what callers invent is counted together."""
+        """Count a call of a tool, with its duration; unknown tools are counted together."""
         name = tool if tool in dialect.tools else UNKNOWN
         timed = self._timed.get((dialect.name, name))
         if timed is None:
@@ -165,7 +165,7 @@ class Metrics:
         timed.observe(seconds)
 
     async def text(self) -> bytes:
-        """All numbers, as of now. Raises `StoreUnavailable`."""
+        """Return all numbers as of now. Raises `StoreUnavailable`."""
         totals = await self._transactions.read(SYSTEM, tasks.totals)
         for status in Status:
             self._tasks.labels(status).set(totals.get(status, 0))

@@ -1,7 +1,7 @@
-"""The three addresses at which clients export, `/v1/metrics`, `/v1/logs` and `/v1/traces`, as OTLP over HTTP has them.
+"""The three addresses for exports, `/v1/metrics`, `/v1/logs` and `/v1/traces`, as in OTLP over HTTP.
 
-Any token that may write in a project may export there. What is not about tokens is taken and forgotten; what came too
-late, or makes no sense, is rejected in part, so that no client sends it again.
+Any token that may write in a project may export there. Records that are not about tokens are accepted and dropped; late
+or senseless ones are rejected in part, so that no client sends them again.
 """
 
 import zlib
@@ -47,7 +47,7 @@ REFUSED: Mapping[type[HubError], tuple[HTTPStatus, int]] = {
 
 
 class Exports:
-    """Takes what clients export, and counts it. `use` is told what had not been counted before."""
+    """Takes exports of clients, and counts them. `use` is told the new use."""
 
     def __init__(self, transactions: Transactions, use: Use) -> None:
         self._transactions = transactions
@@ -79,7 +79,7 @@ class Exports:
         return Response(form.answer(signal, rejected, why), media_type=form.media)
 
     async def _note(self, request: Request, readings: list[Reading]) -> Noted:
-        """Count what was read; a client that may not hears so, even if it has told of no tokens."""
+        """Count the readings; a client without the right is refused even if its export has no tokens."""
         named = request.query_params.get("project")
 
         def note(tx: Tx) -> Noted:
@@ -98,7 +98,7 @@ def _understood(form: Form, signal: Signal, body: bytes) -> Understood:
 
 
 def _unzipped(body: bytes) -> bytes:
-    """The content of a compressed body. Raises `Unread` for what is damaged, or larger than a body may be."""
+    """Decompress a body. Raises `Unread` if it is damaged, or larger than a body may be."""
     inflating = zlib.decompressobj(GZIP)
     try:
         content = inflating.decompress(body, LIMIT + 1)

@@ -1,6 +1,6 @@
-"""The two forms of an export, JSON and protobuf: each read into the same records, and answered in its own.
+"""The two forms of an export, JSON and protobuf: each is read into the same records, and answered in its own.
 
-JSON needs no library. Protobuf needs the messages of `opentelemetry-proto`, which the extra `meter` brings.
+JSON needs no library. Protobuf needs the messages of `opentelemetry-proto`, from the extra `meter`.
 """
 
 import json
@@ -42,18 +42,18 @@ class Unread(Exception):
 
 
 class Form(Protocol):
-    """One way in which exports are written."""
+    """One form of exports."""
 
     media: ClassVar[str]
 
     def read(self, signal: Signal, body: bytes) -> list[Told]:
-        """The records of an export. Raises `Unread`, and `NotInstalled` where a library is missing."""
+        """Read the records of an export. Raises `Unread`, and `NotInstalled` if a library is missing."""
 
     def answer(self, signal: Signal, rejected: int, why: str) -> bytes:
-        """The answer to what was taken, but for so many records."""
+        """Encode the answer to an accepted export, with the number of rejected records."""
 
     def refusal(self, code: int, sentence: str) -> bytes:
-        """The answer to what was not taken, with a code of gRPC."""
+        """Encode the answer to a refused export, with a code of gRPC."""
 
 
 class Json:
@@ -113,7 +113,7 @@ class Protobuf:
         return written
 
     def refusal(self, code: int, sentence: str) -> bytes:
-        """A `google.rpc.Status`, whose two fields are written out here: its package is not needed for anything else."""
+        """Encode a `google.rpc.Status`; its two fields are written out here, so that its package is not needed."""
         text = sentence.encode()[:10_000]
         return b"\x08" + _varint(code) + b"\x12" + _varint(len(text)) + text
 
@@ -184,7 +184,7 @@ def _points_of_json(resource: Mapping[str, Value], metric: Mapping[str, Any]) ->
 
 
 def _values(attributes: Iterable[Mapping[str, Any]] | None) -> dict[str, Value]:
-    """The attributes that are plain values."""
+    """Return the attributes that are plain values."""
     found: dict[str, Value] = {}
     for each in attributes or ():
         for kind, value in (each.get("value") or {}).items():
@@ -196,9 +196,9 @@ def _values(attributes: Iterable[Mapping[str, Any]] | None) -> dict[str, Value]:
 
 
 def event_name(own: object, values: Mapping[str, Value], body: object) -> str:
-    """The name of an event: among its values, else told as such; its text, where that is the name in full.
+    """Return the name of an event: from its values, else the declared one; or its text, if that is the full name.
 
-    What is told as such may be no name of what happened, but of the place in the program where it did.
+    The declared name may be that of the place in the program instead.
     """
     named, text = str(values.get("event.name") or own or ""), str(body or "")
     return text if "." not in named and text.endswith(named) else named
@@ -260,7 +260,7 @@ def _snake(name: str) -> str:
 
 
 def _varint(number: int) -> bytes:
-    """A number as protobuf writes it."""
+    """Encode a number like protobuf."""
     written = bytearray()
     while number > 0x7F:
         written.append(number & 0x7F | 0x80)

@@ -1,4 +1,4 @@
-"""From what a client exported to readings: which record says that tokens were used, of which conversation and model."""
+"""From exports to readings: which record reports used tokens, and of which conversation and model."""
 
 import json
 import math
@@ -17,7 +17,7 @@ _to_json = json.JSONEncoder(ensure_ascii=True, sort_keys=True, default=str).enco
 
 
 class Wrong(ValueError):
-    """A record that says it is about tokens, and then something that no tokens are."""
+    """A record that claims to be about tokens, and has a value that is no number of tokens."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Understood:
 
 
 def understand(signal: Signal, told: Iterable[Told]) -> Understood:
-    """The readings among what was told. What is not about tokens is passed over."""
+    """Return the readings among the records. Records that are not about tokens are ignored."""
     understood = Understood()
     for each in told:
         try:
@@ -42,7 +42,7 @@ def understand(signal: Signal, told: Iterable[Told]) -> Understood:
 
 
 def _of_event(told: Told, signal: Signal) -> Iterator[Reading]:
-    """An event or a span is one reading: of one request to a model."""
+    """Read an event or a span as one reading, of one request to a model."""
     known = words.event(told, signal)
     if known is None:
         return
@@ -57,7 +57,7 @@ def _of_event(told: Told, signal: Signal) -> Iterator[Reading]:
 
 
 def _of_metric(told: Told) -> Iterator[Reading]:
-    """A point of a metric is one reading: of what was used since the last, or since a beginning."""
+    """Read a point of a metric as one reading: of the use since the last point, or since a beginning."""
     known = words.METRICS.get(told.name)
     if known is None:
         return
@@ -110,7 +110,7 @@ def _unnamed(told: Told, client: str | None) -> str:
 
 
 def _named(told: Told, names: Sequence[str]) -> str | None:
-    """The first of these names that says anything, made fit to be shown and kept."""
+    """Return the first of these names with a value, made fit to be shown and kept."""
     for values in (told.values, told.resource):
         for name in names:
             if (value := values.get(name)) not in (None, ""):
@@ -128,7 +128,7 @@ def _whole(told: Told, name: str) -> int:
 
 
 def _number(told: Told, name: str) -> float:
-    """A number, which some clients write as text. Raises `Wrong`."""
+    """Return a number, which some clients write as text. Raises `Wrong`."""
     try:
         number = float(told.values[name])
     except ValueError:

@@ -1,7 +1,7 @@
-"""The words in which clients tell what they use, and what each of them means in ours.
+"""The words in which clients report their use, and their meanings in ours.
 
-Known are the words of Claude Code, Codex and Gemini CLI, and the conventions for generative AI that all may use. Of
-all else that clients tell nothing is read. Some count what was read from a cache among the input.
+Known are the words of Claude Code, Codex and Gemini CLI, and the conventions for generative AI that all may use. All
+other words are ignored. Some clients count tokens read from a cache as input.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class Metric:
 
 
 def _among_input(measure: Measure) -> Mapping[Measure, int]:
-    """Tokens that the input holds as well."""
+    """Map a measure to tokens that the input holds as well."""
     return {measure: 1, IN: -1}
 
 

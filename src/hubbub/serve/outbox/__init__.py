@@ -1,4 +1,4 @@
-"""Delivering what is to leave the hub: comments to GitHub, activities to webhooks."""
+"""Deliveries that leave the hub: comments to GitHub, activities to webhooks."""
 
 from hubbub.model.log.outbox_items import OutboxItemKind
 from hubbub.serve.outbox.github_comments import GitHubComments
@@ -9,7 +9,7 @@ from hubbub.store.tx import Store
 
 
 def build(store: Store, settings: Settings, url: str) -> Outbox:
-    """The outbox of a hub with these settings; `url` is where people find it."""
+    """Build the outbox of a hub with these settings; `url` is the hub's address for people."""
     return Outbox(
         store,
         {

@@ -1,4 +1,4 @@
-"""What an answer over HTTP, or the lack of one, means for a parcel.
+"""The meaning of an HTTP answer, or of its absence, for a parcel.
 
 In our own words: those of a library may hold an address, which may be secret.
 """
@@ -15,7 +15,7 @@ SECONDS_LENGTH = 9  # digits; more is no number of seconds to wait
 
 
 def retry_after(headers: httpx2.Headers, now: int) -> timedelta | None:
-    """How long `Retry-After` asks us to wait at `now`, in Unix milliseconds; at most as long as we ever wait."""
+    """Return the wait that `Retry-After` asks for at `now`, in Unix milliseconds; at most our longest wait."""
     asked = headers.get("Retry-After", "").strip()
     if asked.isascii() and asked.isdigit() and len(asked) <= SECONDS_LENGTH:
         return _bounded(int(asked))
@@ -26,7 +26,7 @@ def retry_after(headers: httpx2.Headers, now: int) -> timedelta | None:
 
 
 def until(moment: str, now: int) -> timedelta | None:
-    """How long it is from `now`, in Unix milliseconds, to a Unix time in seconds; None if that is none."""
+    """Return the time from `now`, in Unix milliseconds, to a Unix time in seconds; None if that is none."""
     if not (moment.isascii() and moment.isdigit() and len(moment) <= 2 * SECONDS_LENGTH):
         return None
     return _bounded(int(moment) - now / 1000)
@@ -37,7 +37,7 @@ def _bounded(seconds: float) -> timedelta:
 
 
 def failed(status: int, headers: httpx2.Headers, now: int) -> AttemptReport:
-    """An answer after which another attempt may do better; a server that broke may have done it all the same."""
+    """Report an answer that another attempt may improve; a broken server may have taken the parcel all the same."""
     return AttemptReport(
         fate=AttemptResult.FAILED,
         status=status,
@@ -48,12 +48,12 @@ def failed(status: int, headers: httpx2.Headers, now: int) -> AttemptReport:
 
 
 def refused(status: int, reason: str) -> AttemptReport:
-    """An answer that another attempt would get again."""
+    """Report an answer that another attempt would get again."""
     return AttemptReport(fate=AttemptResult.REFUSED, status=status, reason=f"it answered {status}: {reason}")
 
 
 def unanswered(error: httpx2.RequestError) -> AttemptReport:
-    """What came of an attempt that got no answer. Unless there was no connection, it may have arrived."""
+    """Report an attempt without an answer. Unless there was no connection, the parcel may have arrived."""
     if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError | httpx2.PoolTimeout):
         is_untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
         reason = "its certificate is not valid" if is_untrusted else "it cannot be reached"

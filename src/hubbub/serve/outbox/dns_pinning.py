@@ -1,8 +1,8 @@
-"""Connecting to where a name leads just now, and only if that is allowed.
+"""Connecting to the present address of a name, and only if that is allowed.
 
-A name that is checked and then looked up again, by the library that connects, can lead somewhere else the second
-time. So a name is looked up once, and the connection goes to the address that was checked, by number; the name is
-still what the server is asked for, and what its certificate has to say.
+A name that is checked and then looked up again, by the library that connects, can lead somewhere else the second time.
+So a name is looked up once, and the connection goes to the checked address, by number; the server is still asked for
+the name, and its certificate has to match it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class UnknownHost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PinnedAddress:
-    """How to ask one address for what a name stands for: the arguments of a request."""
+    """The arguments of a request to one address of a name."""
 
     url: httpx2.URL
     headers: Mapping[str, str]
@@ -33,7 +33,7 @@ class PinnedAddress:
 
 
 async def pinned_addresses(url: httpx2.URL, *, allow_private: bool) -> Sequence[PinnedAddress]:
-    """The ways to `url`, in the order in which to try them.
+    """Return the ways to `url`, in the order in which to try them.
 
     Every form of an address is looked up, also the odd ones such as a decimal number. Raises `PrivateAddress` if any
     of the addresses is not public and that is not allowed, and `UnknownHost`.

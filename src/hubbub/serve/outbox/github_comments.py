@@ -40,7 +40,7 @@ LIMITING = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 class _Unexpected(Exception):
-    """An answer that is not the one asked for, and what that means."""
+    """An unexpected answer, and its meaning."""
 
     def __init__(self, report: AttemptReport) -> None:
         super().__init__(report.reason)
@@ -80,7 +80,7 @@ class GitHubComments:
             await self._http.aclose()
 
     async def _is_there(self, path: str, parcel: OutboxItem, now: int) -> bool:
-        """Whether one of the comments since the parcel was put is ours."""
+        """Tell whether one of the comments since the parcel was put is ours."""
         since = datetime.fromtimestamp(parcel.created_at / 1000, UTC) - CLOCKS
         query = {"since": since.strftime("%Y-%m-%dT%H:%M:%SZ"), "per_page": str(PAGE)}
         for page in range(1, PAGES + 1):
@@ -102,7 +102,7 @@ class GitHubComments:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, str] | None = None,
     ) -> Any:
-        """The JSON of an answer with the status that is expected. Raises `_Unexpected`, `httpx2.RequestError`."""
+        """Return the JSON of an answer with the expected status. Raises `_Unexpected`, `httpx2.RequestError`."""
         async with self._http.stream(method, self._api + path, params=query, json=body) as response:
             content = bytearray()
             async for chunk in response.aiter_bytes():
@@ -121,7 +121,7 @@ class GitHubComments:
 
     @cached_property
     def _http(self) -> httpx2.AsyncClient:
-        """Made when it is needed, which in most hubs is never."""
+        """The client; made when it is first needed, which in most hubs is never."""
         return httpx2.AsyncClient(
             timeout=TIMEOUT,
             follow_redirects=True,  # of a repository that has a new name; the token goes to the same host only
@@ -137,12 +137,12 @@ class GitHubComments:
 
 
 def mark(parcel: OutboxItem) -> str:
-    """What tells our comment from all others; not shown to readers."""
+    """Return the mark that tells our comment from all others; not shown to readers."""
     return f"<!-- hubbub task {parcel.task_id} {parcel.id} -->"
 
 
 def _report(response: httpx2.Response, content: bytes, now: int) -> AttemptReport:
-    """What an answer means that is not the one that was hoped for."""
+    """Report an unexpected answer."""
     status = response.status_code
     if status in LIMITING and (wait := _limit(response, content, now)) is not None:
         reason = f"it answered {status}: too much was asked of it"
@@ -156,7 +156,7 @@ def _report(response: httpx2.Response, content: bytes, now: int) -> AttemptRepor
 
 
 def _limit(response: httpx2.Response, content: bytes, now: int) -> timedelta | None:
-    """How long to ask nothing of GitHub any more; None if it is not too many calls that it complains of."""
+    """Return how long to ask nothing of GitHub; None if its complaint is not about too many calls."""
     wait = delivery_results.retry_after(response.headers, now)
     if wait is None and response.headers.get("x-ratelimit-remaining") == "0":
         wait = delivery_results.until(response.headers.get("x-ratelimit-reset", ""), now) or UNSAID
@@ -168,5 +168,5 @@ def _limit(response: httpx2.Response, content: bytes, now: int) -> timedelta | N
 
 
 def _still_in_doubt(report: AttemptReport) -> AttemptReport:
-    """What came of an attempt that could not even find out about the one before."""
+    """Report an attempt that could not even find out about the one before."""
     return replace(report, doubtful=True)

@@ -1,7 +1,7 @@
-"""Telling a person's telephone what happened: one sentence with a title, as ntfy takes it.
+"""Push notifications to a person's telephone: one sentence with a title, as ntfy takes it.
 
-The words are ours. Of others' there are names and the title of a task, short, without secrets, every character visible:
-what is pushed passes servers that are not the hub's, and stands on a locked screen.
+The words are ours. Others' texts are only names and a task's title, short, without secrets, every character visible: a
+push passes servers that are not the hub's, and stands on a locked screen.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ LOOKED_AT = 1_000  # characters of a title, for secrets in it
 
 @dataclass(frozen=True, slots=True)
 class PushNotification:
-    """What a telephone shows."""
+    """The notification that a telephone shows."""
 
     title: str
     text: str
@@ -43,7 +43,7 @@ class PushNotification:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is to be said: that something happened, and what needs a person since then, if anything does."""
+    """The content of a notification: an activity, and the needs that begin with it, if any."""
 
     happened: Activity
     task: Task | None
@@ -51,7 +51,7 @@ class _Told:
 
     @property
     def card(self) -> Card:
-        """The card of what is most urgent."""
+        """The card of the most urgent need."""
         return self.needs[0].card
 
     @property
@@ -65,7 +65,7 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What is said of one kind of need."""
+    """The words for one kind of need."""
 
     title: str
     priority: str
@@ -75,7 +75,7 @@ class _Words:
 
 
 def notification_of(errand: OutboxJob, happened: Activity, url: str) -> PushNotification:
-    """What is pushed of an activity; `url` is where people find the hub."""
+    """Make the notification of an activity; `url` is the hub's address for people."""
     told = _Told(happened, errand.task, new_needs(happened))
     words, task = told.words, errand.task
     view = f"/t/{task.number}" if task is not None else words.view

@@ -1,7 +1,7 @@
-"""Taking on what is due, having it delivered, and noting what came of it.
+"""The delivery loop: takes due parcels, has them delivered, and stores the reports.
 
-It sleeps until something is due or something has happened, and keeps nothing that is not also in the store: what it
-is at when it dies is taken on again, by itself or by another hub, when the lease has ended.
+It sleeps until something is due or something has happened, and holds nothing that is not also in the store: a parcel
+that it held when it died is taken again, by itself or by another hub, when the lease has ended.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ GRACE = timedelta(seconds=1)  # for attempts under way when the hub stops
 
 
 class Deliverer(Protocol):
-    """Whoever delivers parcels of one kind."""
+    """A courier of parcels of one kind."""
 
     async def deliver(self, errand: OutboxJob) -> AttemptReport:
-        """Make one attempt, and say what came of it. What is no bug is a report, not an exception."""
+        """Make one attempt, and report on it. Every failure except a bug is a report, not an exception."""
 
     async def close(self) -> None: ...
 
 
 class Outbox:
-    """The deliveries of one hub, for one event loop. It works while `run` runs."""
+    """The deliveries of one hub, for one event loop. Works while `run` runs."""
 
     def __init__(
         self,
@@ -49,18 +49,18 @@ class Outbox:
         *,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`chance` gives numbers from 0 to 1, by which the waits after failures differ."""
+        """Set up the deliveries; `chance` gives numbers from 0 to 1, which spread the waits after failures."""
         self._store, self._couriers, self._chance = store, couriers, chance
         self._news = asyncio.Event()
         self._under_way: dict[asyncio.Task[None], OutboxJob] = {}
 
     def hear(self, activities: Sequence[Activity]) -> None:
-        """Something has happened, of which something may have to leave."""
+        """Note that activities may have put something into the outbox."""
         if activities:
             self._news.set()
 
     async def run(self) -> None:
-        """Keep delivering, until cancelled; then what is under way has a moment to end."""
+        """Keep delivering, until cancelled; then attempts under way have a moment to end."""
         try:
             while True:
                 wait = await self._turn()
@@ -75,7 +75,7 @@ class Outbox:
             await self._stop()
 
     async def _turn(self) -> timedelta:
-        """Put and begin all that can be, and say how long there is nothing to do unless something happens."""
+        """Put and begin all that can be, and return how long there is nothing to do unless something happens."""
         try:
             for webhook_id in await self._store.read(SYSTEM, webhooks.behind):
                 while await self._store.write(SYSTEM, partial(webhooks.advance, webhook_id=webhook_id)):
@@ -104,7 +104,7 @@ class Outbox:
         task.add_done_callback(ended)
 
     async def _carry(self, errand: OutboxJob) -> None:
-        """Make one attempt and note what came of it, however long the store is away."""
+        """Make one attempt and store its report, however long the store is away."""
         report, chance = await self._attempt(errand), self._chance()
         while True:
             try:

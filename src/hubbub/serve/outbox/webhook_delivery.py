@@ -1,4 +1,4 @@
-"""Telling a webhook what happened: the activity as JSON, signed, to an address that was checked."""
+"""Delivery to webhooks: the activity as JSON, signed, to a checked address."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,11 @@ class WebhookDelivery:
     """The courier of webhooks."""
 
     def __init__(self, *, allow_private: bool, url: str) -> None:
-        """`url` is where people find the hub, for what is pushed to them."""
+        """Set up the courier; `url` is the hub's address for people, used in push notifications."""
         self._allow_private, self._url = allow_private, url
 
     async def deliver(self, errand: OutboxJob) -> AttemptReport:
-        """Post the activity; what comes back is not read, its status says all."""
+        """Post the activity; only the status of the answer counts."""
         webhook, happened = errand.webhook, errand.activity
         if webhook is None or happened is None:
             return AttemptReport(fate=AttemptResult.REFUSED, reason=GONE)
@@ -58,7 +58,7 @@ class WebhookDelivery:
     def _letter(
         self, errand: OutboxJob, webhook: Webhook, happened: Activity
     ) -> tuple[bytes, Mapping[str, str]]:
-        """What is posted, in the form that the webhook has, and its headers, which prove that it was us."""
+        """Return the body to post, in the webhook's form, and its headers, which prove that it is from us."""
         if webhook.form is WebhookFormat.NTFY:
             push = push_notifications.notification_of(errand, happened, self._url)
             body, own = push.text.encode(), push.headers
@@ -69,7 +69,7 @@ class WebhookDelivery:
     async def _try(
         self, ways: Sequence[PinnedAddress], errand: OutboxJob, body: bytes, headers: Mapping[str, str]
     ) -> AttemptReport:
-        """Post by the first way that is open: where there was no connection, nothing has arrived."""
+        """Post by the first open way: without a connection, nothing has arrived."""
         for way in ways[:-1]:
             with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._post(way, body, headers, errand.begun_at)
@@ -89,7 +89,7 @@ class WebhookDelivery:
 
     @cached_property
     def _http(self) -> httpx2.AsyncClient:
-        """Made when it is needed, which in most hubs is never."""
+        """The client; made when it is first needed, which in most hubs is never."""
         return httpx2.AsyncClient(
             verify=httpx2.create_ssl_context(),  # of the environment, whose authorities count here too
             timeout=TIMEOUT,
@@ -101,7 +101,7 @@ class WebhookDelivery:
 
 
 def body_of(happened: Activity) -> bytes:
-    """The activity, as `/events` tells it."""
+    """Encode the activity, as `/events` does."""
     return json.dumps(activity_json(happened), ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -115,7 +115,7 @@ def _headers(errand: OutboxJob, webhook: Webhook, body: bytes) -> dict[str, str]
 
 
 def _report(response: httpx2.Response, now: int) -> AttemptReport:
-    """Anything but success may be a receiver that is being repaired, except where it says that it is not."""
+    """Report an answer: a failure may be a receiver under repair, unless it says otherwise."""
     status = response.status_code
     if response.is_success:
         return AttemptReport(fate=AttemptResult.DELIVERED, status=status)

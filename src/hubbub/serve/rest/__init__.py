@@ -1,4 +1,4 @@
-"""REST for everything that the command line and the dashboard do, under `/api/v1`."""
+"""REST for the command line and the dashboard, under `/api/v1`."""
 
 from hubbub.serve.rest.application import application
 

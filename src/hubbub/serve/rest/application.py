@@ -114,12 +114,11 @@ def application(
     prices: Prices,
     use: Use,
 ) -> FastAPI:
-    """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
+    """Build the application to mount. `copier` makes backups, where the store can; `data` has room for them.
 
-    `claim_ttl` is for how long a file stays claimed after it was edited last;
-    `keep_log_days` is for how long the log is kept; `webhook_private` says whether webhooks may lead to private
-    addresses; `public_url` is where others find the hub. `waking` are the wakers that wait there. `prices` are those of
-    models; `use` is told what clients have used.
+    `claim_ttl` is how long a file stays claimed after its last edit; `keep_log_days` is how long the log is kept;
+    `webhook_private` says whether webhooks may lead to private addresses; `public_url` is the hub's public address.
+    `waking` are the wakers that wait there. `prices` are those of models; `use` is told the use that clients report.
     """
     app = FastAPI(
         title="hubbub",
@@ -147,7 +146,7 @@ def application(
 
 @cache
 def routes() -> list[BaseRoute]:
-    """The routes of the interface, which all hubs of a process share: the schemas of a router take long to make.
+    """Return the routes of the interface, shared by all hubs of a process: a router's schemas take long to make.
 
     FastAPI would make them with the first request to each router, which would hold up all others.
     """
@@ -160,7 +159,7 @@ def routes() -> list[BaseRoute]:
 
 
 async def _misunderstood(_request: Request, error: Exception) -> Response:
-    """The answer to a call whose arguments are wrong: one sentence that names each, without quoting it."""
+    """Answer a call with wrong arguments: one sentence that names each, without quoting it."""
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     said = [
         _OF_BODIES.get(each["type"]) or validation_message([_named(each)], "the body") for each in problems
@@ -169,5 +168,5 @@ async def _misunderstood(_request: Request, error: Exception) -> Response:
 
 
 def _named(problem: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A problem by the name of what is wrong, without the part of the request in which that stands."""
+    """Name a problem by its member, without the part of the request that holds it."""
     return {**problem, "loc": problem["loc"][1:]}

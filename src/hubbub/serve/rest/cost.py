@@ -1,4 +1,4 @@
-"""Cost: the tokens that agents' clients used, and what those are worth by estimate."""
+"""Cost: the tokens that agents' clients used, and their estimated price."""
 
 import csv
 import io
@@ -132,7 +132,7 @@ async def show_cost(
 async def export_cost(
     request: Request, call: Call, *, by: By = By.AGENT, since: Moment = None, until: Moment = None
 ) -> Response:
-    """The same as a table, in which no cell is a formula. What is not metered says so in place of its numbers."""
+    """Export the same as a table, in which no cell is a formula. Unmetered lines say so in place of their numbers."""
     cost = await _cost(request, call, by, (since, until))
     written = io.StringIO()
     table = csv.writer(written)
@@ -146,7 +146,7 @@ async def export_cost(
 
 @router.post("/cost/reports")
 async def report_usage(request: Request, call: Call, body: Usage) -> Counted:
-    """Tell what a client used that does not export it by itself; of a conversation that does, this counts nothing."""
+    """Report a client's use that it does not export by itself; for a conversation that does, this counts nothing."""
 
     def note(tx: Tx) -> meter.Noted:
         return meter.note(tx, call.enter(tx), [told for each in body.used for told in each.readings(tx.now)])
@@ -167,7 +167,7 @@ async def _cost(
     step: int | None = None,
     only: Mapping[By, str] = NOTHING,
 ) -> Cost:
-    """The report of what was asked for, as of the moment of the call where it does not say until when."""
+    """Make the report, as of the moment of the call if it names no end."""
 
     def look(tx: Tx) -> tuple[Asked, Report]:
         since, until = when

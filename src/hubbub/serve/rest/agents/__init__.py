@@ -1,1 +1,1 @@
-"""REST for agents: who is there, where they work, and what they edit."""
+"""REST for agents: their presence, scopes and edits."""

@@ -1,4 +1,4 @@
-"""The JSON of agents: how they are, where they run, what they were seen to do, and how they are woken."""
+"""The JSON of agents: their states, places, last activities, and wakers."""
 
 from typing import Literal
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Agents: who there is, how they come, stay and go, and what waits in their inboxes."""
+"""Agents: who is known, how they come, stay and go, and their inboxes."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ class OneAgent(BaseModel):
 
 
 class Report(Body):
-    """What an agent tells of itself. What it omits stays as it was."""
+    """An agent's report on itself. Omitted members stay as they were."""
 
     instance: Name = Field(description="which run of the agent's program this is")
     condition: Condition = Condition.IDLE
@@ -93,7 +93,7 @@ class ScopeRelease(Body):
 
 
 class ReleasedScope(BaseModel):
-    """What an agent had declared."""
+    """The scope that an agent had declared."""
 
     agent: str
     area: str | None
@@ -116,7 +116,7 @@ class Acknowledged(BaseModel):
 
 @router.get("/agents", response_class=Response, responses={200: {"model": Agents}})
 async def list_agents(request: Request, call: Call) -> Response:
-    """Every agent that the caller's projects, or the one named, know."""
+    """List every agent that the caller's projects, or the named one, know."""
 
     def look(tx: Tx) -> Response:
         projects, news = access.visible(tx, call.project), request.app.state.news
@@ -134,7 +134,7 @@ async def read_inbox(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     wait_seconds: Annotated[float, Query(ge=0, le=LONGEST_WAIT)] = 0,
 ) -> Inbox:
-    """What waits for the agent, most urgent first. Where nothing does, the answer waits for something to come."""
+    """Read the agent's letters, most urgent first. Without any, the answer waits for one."""
     project = await call.read(lambda tx: _readable(tx, call, name))
     letters = await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
     if not letters and wait_seconds:
@@ -146,7 +146,7 @@ async def read_inbox(
 
 @router.post("/agents/{name:path}/inbox/{letter_id}/ack")
 async def acknowledge(call: Call, name: str, letter_id: str) -> Acknowledged:
-    """Acknowledge a letter, by its id or that of its task. A task is so accepted. Doing it again changes nothing."""
+    """Acknowledge a letter, by its id or its task's; this accepts a task. Doing it again changes nothing."""
 
     def ack(tx: Tx) -> int:
         project = _readable(tx, call, name, Right.WRITE)
@@ -158,7 +158,7 @@ async def acknowledge(call: Call, name: str, letter_id: str) -> Acknowledged:
 
 @router.put("/agents/{name:path}/presence")
 async def report(call: Call, name: Name, body: Report) -> Present:
-    """A heartbeat of an instance that is there (404 if it is not); with `take`, coming (409 if somebody else is it)."""
+    """Take a heartbeat of a present instance (404 if it is not); with `take`, become present (409 if another is)."""
     profile = Profile(**{member: getattr(body, member) for member in PROFILE})
 
     def tell(tx: Tx) -> Present:
@@ -185,7 +185,7 @@ async def report(call: Call, name: Name, body: Report) -> Present:
 
 @router.post("/agents/{name:path}/release-scope", response_model=ReleasedScope)
 async def release_scope(call: Call, name: Name, body: ScopeRelease) -> Reply:
-    """Let what an agent has declared to work on stand in nobody's way; it is told who did that, and why. For people."""
+    """Release an agent's scope and claims; the agent is told by whom, and why. For people."""
 
     def release(tx: Tx) -> Reply:
         access.require_person(tx, "release what an agent has declared")
@@ -198,7 +198,7 @@ async def release_scope(call: Call, name: Name, body: ScopeRelease) -> Reply:
 
 @router.delete("/agents/{name:path}/presence")
 async def leave(call: Call, name: str, instance: str) -> Gone:
-    """The instance leaves: what it had claimed from the open queue goes back there."""
+    """End an instance's presence: tasks that it claimed from the open queue go back there."""
 
     def go(tx: Tx) -> Presence | None:
         project = call.enter(tx)
@@ -210,9 +210,9 @@ async def leave(call: Call, name: str, instance: str) -> Gone:
 
 @router.delete("/agents/{name:path}")
 async def remove_agent(call: Call, name: str) -> Removed:
-    """Let the project know an agent no more. For people.
+    """Remove an agent from the project. For people.
 
-    Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
+    Its tokens end, its begun tasks go back to the open queue, and its unread mail is dead.
     """
 
     def remove(tx: Tx) -> str:
@@ -224,7 +224,7 @@ async def remove_agent(call: Call, name: str) -> Removed:
 
 @router.get("/agents/{name:path}")
 async def show_agent(request: Request, call: Call, name: str) -> OneAgent:
-    """One agent."""
+    """Show one agent."""
 
     def look(tx: Tx) -> AgentShape:
         project = call.enter(tx, Right.READ)
@@ -235,7 +235,7 @@ async def show_agent(request: Request, call: Call, name: str) -> OneAgent:
 
 
 def _shapes(tx: Tx, project: Project, news: LiveActivitySource) -> Iterator[AgentShape]:
-    """All agents of a project, by name."""
+    """Yield all agents of a project, by name."""
     known = agent_location.of_project(tx, project.id)
     for agent in agents.of_project(tx, project.id):
         yield _shape(tx, agent, known.get(agent.name) or AgentLocation(agent=agent.name), news)
@@ -268,14 +268,14 @@ def _shape(tx: Tx, agent: Agent, found: AgentLocation, news: LiveActivitySource)
 
 
 def _stands(tx: Tx, agent: Agent) -> dict[str, object]:
-    """How an agent stands, as every picture shows it."""
+    """Return an agent's state and need, as every picture shows them."""
     known = card_states.KnownAgent.of(tx, agent.project_id, agent.name)
     card = known.card if known is not None else {}
     return {name: card.get(name) for name in ("state", "need")}
 
 
 def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveActivitySource) -> WakeShape:
-    """How an agent hears of what comes for it, and how that went the last time."""
+    """Describe how an agent hears of its mail, and its last wake."""
     way = news.way_to(agent.project_id, agent.name)
     is_worker = presence is not None and presence.runtime == WORKER
     heard = "stream" if way is DeliveryChannel.STREAM else "worker" if is_worker else "wait" if way else None
@@ -307,7 +307,7 @@ def _told(row: Delivery) -> ToldShape | None:
 
 
 def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> Project:
-    """The project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent` and what `enter` does."""
+    """Return the project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent` and as `enter`."""
     access.require_inbox(tx, name)
     project = call.enter(tx, right)
     if name not in (HUB, tx.actor.user_name):
@@ -318,7 +318,7 @@ def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> P
 async def _wait(
     request: Request, call: RestCall, project: Project, *, name: str, limit: int, seconds: float
 ) -> list[Letter]:
-    """What comes into the inbox within so many seconds; nothing if nothing does, or the token ends."""
+    """Return the letters that come within so many seconds; none if none does, or the token ends."""
     news: LiveActivitySource = request.app.state.news
     letters: list[Letter] = []
 

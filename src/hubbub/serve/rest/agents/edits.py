@@ -1,4 +1,4 @@
-"""Edits: what the hooks of agents' clients ask before a file is changed, and tell after."""
+"""Edits: questions of clients' hooks before a file is changed, and reports after."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -67,7 +67,7 @@ class Edit(Body):
 
 
 class Decided(Shape):
-    """Whether an edit may go on, and what the model should read: who is in its way, and since when."""
+    """The decision on an edit, and the sentence for the model: who is in its way, and since when."""
 
     decision: EditDecision
     sentence: str | None
@@ -89,9 +89,9 @@ class ReleasedEdits(BaseModel):
 
 @router.post("/edits")
 async def edit(request: Request, call: Call, body: Edit) -> Decided:
-    """Claim a file before it is edited, or tell what it has become; also a heartbeat of the agent.
+    """Claim a file before it is edited, or report its new state; also a heartbeat of the agent.
 
-    What an edit may do is up to the project's conflict mode: `warn` tells, `block` refuses, `off` looks for nothing.
+    The project's conflict mode decides: `warn` tells, `block` refuses, `off` looks for nothing.
     """
     ttl: timedelta = request.app.state.claim_ttl
     repository = claims.repository(body.repository)
@@ -119,7 +119,7 @@ async def edit(request: Request, call: Call, body: Edit) -> Decided:
 
 @router.post("/edits/release")
 async def release_edits(call: Call, body: EditRelease) -> ReleasedEdits:
-    """Let go of what a run of an agent's client has claimed: all of it, or what is named."""
+    """Release the claims of a run of an agent's client: all of them, or the named ones."""
 
     def release(tx: Tx) -> list[str]:
         project = call.enter(tx)

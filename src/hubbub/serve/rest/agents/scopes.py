@@ -1,4 +1,4 @@
-"""Scopes: the areas of a project, and where those who are there say that they work."""
+"""Scopes: the areas of a project, and the declared scopes of present agents."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -50,14 +50,14 @@ class Conflicts(BaseModel):
 
 @router.get("/projects/{slug}/areas")
 async def list_areas(call: Call, slug: str) -> Areas:
-    """The areas of a project, oldest first."""
+    """List the areas of a project, oldest first."""
     found = await call.read(lambda tx: scopes.areas(tx, access.enter(tx, slug, Right.READ).id))
     return Areas(areas=[AreaShape.of(area) for area in found])
 
 
 @router.get("/projects/{slug}/areas/{area}")
 async def show_area(call: Call, slug: str, area: str) -> OneArea:
-    """One area."""
+    """Show one area."""
 
     def look(tx: Tx) -> Area:
         return scopes.find_area(tx, access.enter(tx, slug, Right.READ).id, area)
@@ -67,7 +67,7 @@ async def show_area(call: Call, slug: str, area: str) -> OneArea:
 
 @router.put("/projects/{slug}/areas/{area}")
 async def put_area(call: Call, slug: str, area: str, body: PutArea) -> OneArea:
-    """Give a project an area of that slug, or replace the one it has, which keeps its number."""
+    """Put an area into a project; an existing one of that slug is replaced and keeps its number."""
 
     def put(tx: Tx) -> Area:
         project = access.enter(tx, slug, Right.MANAGE)
@@ -80,7 +80,7 @@ async def put_area(call: Call, slug: str, area: str, body: PutArea) -> OneArea:
 
 @router.get("/scopes")
 async def list_scopes(call: Call) -> Scopes:
-    """Who is there and has declared where they work, by agent; each with those it is in conflict with."""
+    """List the declared scopes of present agents, by agent; each with its conflicts."""
 
     def look(tx: Tx) -> list[ScopeShape]:
         return [
@@ -94,7 +94,7 @@ async def list_scopes(call: Call) -> Scopes:
 
 @router.post("/scopes/check")
 async def check_scope(call: Call, body: Checking) -> Conflicts:
-    """With whom a scope would be in conflict. Changes nothing."""
+    """Show the conflicts that a scope would have. Changes nothing."""
 
     def look(tx: Tx) -> list[AgentConflict]:
         return scopes.check(tx, call.enter(tx, Right.READ), Scope.of(body.area, body.files))

@@ -1,4 +1,4 @@
-"""One REST call: who asks, about which project, and its way to the core."""
+"""One REST call: its caller, its project, and its way to the core."""
 
 import hashlib
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestCall:
-    """What every endpoint is given."""
+    """The context that every endpoint is given."""
 
     actor: Actor
     transactions: Transactions
@@ -38,11 +38,11 @@ class RestCall:
         return await self.transactions.write(self.actor, operation)
 
     async def create(self, operation: Operation[Reply]) -> Reply:
-        """Do what may be asked for twice: with the same `Idempotency-Key` it is done once, and answered alike."""
+        """Do a creation once for each `Idempotency-Key`; a repeated call gets the same answer."""
         return await self.write(idempotency.once(self.key, self.digest, operation))
 
     async def create_secret(self, operation: Operation[tuple[Reply, str]]) -> tuple[Reply, str]:
-        """As `create`, for what is answered with a secret. That is not kept, so it can only be told once."""
+        """Do a `create` that is answered with a secret. That is not kept, so it can be told only once."""
         secrets: list[str] = []
 
         def once(tx: Tx) -> Reply:
@@ -56,11 +56,11 @@ class RestCall:
         return reply, secrets[-1]
 
     def enter(self, tx: Tx, right: Right = Right.WRITE) -> Project:
-        """The project that the call is about, in which the caller has `right`."""
+        """Return the project of the call, in which the caller has `right`."""
         return access.enter(tx, self.project, right)
 
     def task(self, tx: Tx, ref: str, right: Right = Right.WRITE) -> Task:
-        """The task that `ref` names, by its id or by its number in the project; locked, if it is to be changed.
+        """Return the task that `ref` names, by its id or by its number in the project; locked, if it is to be changed.
 
         Raises `NotFound`; `ProjectRequired` for a number where several projects are meant; `Forbidden`.
         """
@@ -90,7 +90,7 @@ async def _call(
 
 
 async def _digest(request: Request, project: str | None) -> str:
-    """What stands for what is asked, where two calls with one key are compared."""
+    """Return the digest of the request, by which two calls with one key are compared."""
     asked = f"{request.method} {request.url.path} {project}\n".encode() + await request.body()
     return hashlib.sha256(asked).hexdigest()
 

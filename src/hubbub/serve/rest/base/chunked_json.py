@@ -1,4 +1,4 @@
-"""Answers as large as a project: made in pieces, and kept packed until they are sent, so that nobody else waits."""
+"""Answers as large as a project: made in pieces, and kept packed until they are sent, so that nobody waits."""
 
 import asyncio
 import heapq
@@ -21,7 +21,7 @@ Member = TypeVar("Member", bound=tuple[Any, ...])
 
 
 def chunked_response(pieces: Iterable[bytes], *, is_packed: bool) -> StreamingResponse:
-    """The JSON of these pieces, all of which are taken now; sent as it is, or packed by gzip."""
+    """Return the JSON of these pieces, all of which are taken now; sent as it is, or packed by gzip."""
     packing, length, packed = zlib.compressobj(LEVEL, wbits=GZIP), 0, []
     for piece in pieces:
         length += len(piece)
@@ -36,7 +36,7 @@ def chunked_response(pieces: Iterable[bytes], *, is_packed: bool) -> StreamingRe
 
 
 def list_object(about: Mapping[str, object], noun: str, members: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the JSON of an object that says something and has a list of many things, which are JSON already."""
+    """Yield the JSON of an object with some members and a list of many things, which are JSON already."""
     first, comma = {**about, noun: []}, b""
     yield _to_json(first).encode()[:-2]
     for each in members:
@@ -46,19 +46,19 @@ def list_object(about: Mapping[str, object], noun: str, members: Iterable[bytes]
 
 
 def in_order(members: Iterable[Member]) -> Iterator[Member]:
-    """Yield the members sorted. A part at a time is: sorting all at once would keep every other thread waiting."""
+    """Yield the members sorted, a part at a time: sorting all at once would keep every other thread waiting."""
     waiting = iter(members)
     parts = iter(lambda: sorted(islice(waiting, SORTED)), [])
     return heapq.merge(*parts)
 
 
 def as_bytes(shape: BaseModel) -> bytes:
-    """The JSON of one thing among many."""
+    """Encode one thing among many."""
     return _to_json(shape.model_dump(mode="json")).encode()
 
 
 def takes_gzip(request: Request) -> bool:
-    """Whether whoever asks takes an answer that is packed."""
+    """Tell whether the client takes a packed answer."""
     offered = request.headers.get("accept-encoding", "").replace(" ", "").lower().split(",")
     return "gzip" in offered or "gzip;q=1" in offered
 
@@ -78,7 +78,7 @@ def _unpacked(packed: bytes) -> Iterator[bytes]:
 
 
 async def one_by_one(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
-    """Yield the pieces, and let others have their turn after each: a fast reader takes many at once."""
+    """Yield the pieces, giving others a turn after each: a fast reader takes many at once."""
     for piece in pieces:
         yield piece
         await asyncio.sleep(0)

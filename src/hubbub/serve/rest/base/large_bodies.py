@@ -1,4 +1,4 @@
-"""Routes that take large bodies: these are read as JSON beside the event loop."""
+"""Routes for large bodies, which are read as JSON beside the event loop."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -10,7 +10,7 @@ from hubbub.serve.http import body_limits
 
 
 class LargeRoute(APIRoute):
-    """A route whose body may be as large as bodies may be."""
+    """A route whose body may have the largest size."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
         handle = super().get_route_handler()
@@ -22,7 +22,7 @@ class LargeRoute(APIRoute):
 
 
 class _LargeRequest(Request):
-    """A request that says what its body is without holding up the others."""
+    """A request that reads its body without holding up the others."""
 
     async def json(self) -> Any:
         return await body_limits.run_off_loop(body_limits.parse_json, await self.body())

@@ -1,8 +1,8 @@
-"""Agents' text as HTML that a browser may show: Markdown without raw HTML, and of what that gives only what is known.
+"""Agents' text as HTML that a browser may show: Markdown without raw HTML, reduced to known elements.
 
-Two walls stand behind each other. The parser knows no HTML and no pictures; what it makes is then cut down to a list of
-elements and attributes. A link leads to a web page, to a mail program, or to a task of this hub, and nowhere else. What
-is too much for it is shown as it was written.
+There are two walls, one behind the other. The parser knows no HTML and no pictures; its output is then cut down to a
+list of elements and attributes. A link leads to a web page, to a mail program, or to a task of this hub, and nowhere
+else. A text that is too costly is shown as it was written.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _MARK = re.compile(r"[\[\]*_~`<&!|]")
 
 
 class _Kept:
-    """What was rendered last, as far as there is room for it."""
+    """A cache of the last rendered texts, up to a size."""
 
     def __init__(self, room: int) -> None:
         self._room, self._used = room, 0
@@ -63,7 +63,7 @@ class _Kept:
 
 
 def render(text: str) -> str:
-    """The text as safe HTML; beyond 50,000 characters it is cut. Any text will do, however it is written."""
+    """Render any text as safe HTML; beyond 50,000 characters it is cut."""
     key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     known = _KEPT.get(key)
     if known is None:
@@ -87,20 +87,20 @@ def _rendered(text: str) -> str:
 
 
 def _is_too_much(text: str) -> bool:
-    """Whether the parser would take long: its time grows with the lines, and with the square of a paragraph's marks."""
+    """Tell whether parsing would take long: its time grows with the lines, and the square of a paragraph's marks."""
     return text.count("\n") > LINES or any(
         len(block) > LONGEST_LINE or len(_MARK.findall(block)) > MARKS for block in re.split(r"\n\s*\n", text)
     )
 
 
 def _plain(text: str) -> str:
-    """The text as it was written."""
+    """Render the text as it was written."""
     paragraphs = (part.replace("\n", "<br>\n") for part in re.split(r"\n\s*\n", html.escape(text)))
     return "".join(f"<p>{part}</p>\n" for part in paragraphs)
 
 
 def _allowed(tag: str, name: str, value: str) -> str | None:
-    """The value that an attribute may have; None for none."""
+    """Return the value that an attribute may have; None for none."""
     match tag, name:
         case "a", "href":
             return value if _OUTSIDE.match(value) or _TASK_PAGE.fullmatch(value) else None
@@ -119,7 +119,7 @@ def _parser() -> MarkdownIt:
 
 
 def _adapt(state: StateCore) -> None:
-    """Make of the parser's tokens what fits into a page that has headings, and tasks, of its own."""
+    """Adapt the parser's tokens to a page with headings, and tasks, of its own."""
     for place, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = "p"
@@ -132,7 +132,7 @@ def _adapt(state: StateCore) -> None:
 
 
 def _with_tasks(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The tokens of a paragraph; tasks that are named in it are links, and each link has words and knows its window."""
+    """Yield a paragraph's tokens with links at tasks' numbers; each link gets words and its window."""
     depth = 0
     for place, token in enumerate(tokens):
         depth += token.nesting if token.type.startswith("link_") else 0
@@ -147,7 +147,7 @@ def _with_tasks(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _named(text: str) -> Iterator[Token]:
-    """A text in which the numbers of tasks are links."""
+    """Yield a text's tokens with links at the numbers of tasks."""
     end = 0
     for found in _TASK.finditer(text):
         yield _text(text[end : found.start()])
@@ -159,7 +159,7 @@ def _named(text: str) -> Iterator[Token]:
 
 
 def _words(tokens: Sequence[Token]) -> str:
-    """What a link that begins before these tokens has for words."""
+    """Return the words of a link that begins before these tokens."""
     words = []
     for token in tokens:
         if token.type == "link_close":
@@ -169,7 +169,7 @@ def _words(tokens: Sequence[Token]) -> str:
 
 
 def _is_seen(text: str) -> bool:
-    """Whether there is a character in it that people see."""
+    """Tell whether the text has a visible character."""
     return any(unicodedata.category(each)[0] not in "CZ" for each in text)
 
 

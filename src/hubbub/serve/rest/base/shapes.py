@@ -1,4 +1,4 @@
-"""The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
+"""The JSON of the REST interface: the outside view of nouns, and the members of requests."""
 
 from collections.abc import Callable
 from types import FunctionType
@@ -84,19 +84,19 @@ PriorityName = Annotated[
 
 
 class Body(BaseModel):
-    """What a call brings. Members that are not known are ignored, null means omitted."""
+    """The body of a call. Unknown members are ignored, null means omitted."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
 
 class Shape(BaseModel):
-    """What a call answers, made from a record: times are Unix milliseconds, UTC."""
+    """The answer of a call, made from a record: times are Unix milliseconds, UTC."""
 
     model_config = ConfigDict(from_attributes=True)
 
     @classmethod
     def of(cls, record: object, **more: object) -> Any:
-        """The shape of a record; `more` are the members that the record does not have."""
+        """Make the shape of a record; `more` are the members that the record does not have."""
         known = {name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)}
         return cls.model_validate({**known, **more})
 
@@ -106,7 +106,7 @@ _METHODS = (FunctionType, classmethod, staticmethod, property)
 
 
 def tells(noun: type) -> Callable[[type[S]], type[S]]:
-    """A shape that has the fields of the noun that are seen here, and its own, each `after` the one that it names.
+    """Give a shape the noun's visible fields, and its own ones, each `after` the one that it names.
 
     Its class is made anew for that, with its members alone: raises `TypeError` for one that has methods.
     """
@@ -137,7 +137,7 @@ def _explained(field: NounField) -> Any:
 
 
 def _told(hint: Any) -> Any:
-    """How the type of a record's field is told in JSON."""
+    """Return the JSON type of a record's field."""
     return PriorityName if hint is Priority else hint
 
 
@@ -210,7 +210,7 @@ class PresenceShape(Shape):
 
 
 class OutlookShape(Shape):
-    """What the sender of a letter may expect of its receiver."""
+    """Forecast for the sender of a letter."""
 
     wake: WakeChannel = Field(description="a hook, a door of its client, `hubbub work`, or nothing wakes it")
     likely_seen: bool = Field(description="whether it will probably look soon")
@@ -300,7 +300,7 @@ class WebhookShape(Shape):
 
 @tells(OutboxItem)
 class ParcelShape(Shape):
-    """Something that has left the hub, or is to leave it."""
+    """A delivery that has left the hub, or is to leave it."""
 
 
 class ActivityShape(Shape):

@@ -1,4 +1,4 @@
-"""Approvals: what people are asked before a call may go on, and their answers."""
+"""Approvals: questions to people before a call may go on, and their answers."""
 
 from typing import Annotated, Literal
 
@@ -39,7 +39,7 @@ class OneApproval(BaseModel):
 
 
 class Yes(Body):
-    """A yes, signed where the machine wants that: `hubbub approve` does it."""
+    """A yes, with a signature if the machine wants one: `hubbub approve` makes it."""
 
     signature: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]{86}==$")] | None = None
 
@@ -69,7 +69,7 @@ async def list_approvals(
 
 @router.get("/approvals/{approval_id}")
 async def show_approval(call: Call, approval_id: str) -> OneApproval:
-    """One question."""
+    """Show one question."""
 
     def look(tx: Tx) -> OneApproval:
         ids = [project.id for project in access.visible(tx, call.project)]
@@ -80,14 +80,14 @@ async def show_approval(call: Call, approval_id: str) -> OneApproval:
 
 @router.post("/approvals/{approval_id}/approve", response_model=OneApproval)
 async def approve(call: Call, approval_id: str, body: Yes | None = None) -> Reply:
-    """Say yes: the one call that was asked about may go on. For people."""
+    """Approve: the one call of the question may go on. For people."""
     signature = body.signature if body is not None else None
     return await _answer(call, approval_id, approved=True, signature=signature)
 
 
 @router.post("/approvals/{approval_id}/deny", response_model=OneApproval)
 async def deny(call: Call, approval_id: str) -> Reply:
-    """Say no. For people."""
+    """Deny the question. For people."""
     return await _answer(call, approval_id, approved=False)
 
 

@@ -1,4 +1,4 @@
-"""What a program beside an agent needs of the hub, as a machine does over its link: with the agent's token."""
+"""The service desk for a program beside an agent, with the agent's token; machines use their links."""
 
 from datetime import timedelta
 from functools import partial
@@ -31,10 +31,10 @@ class Granted(BaseModel):
 
 @router.post("/desk")
 async def grant(request: Request, call: Call, body: Needed) -> Granted:
-    """Do what a program beside the caller needs for its work: in their name, and of no machine.
+    """Serve a program beside the caller: in the caller's name, and of no machine.
 
     `put` a question to people, `ask` for the answer, which waits, or `resolve` it; `begin_task` and `end_task`; `seal`,
-    `lend` and `give_back`. What each takes, and its value, is in the documents.
+    `lend` and `give_back`. The arguments and value of each are in the documents.
     """
     asker = Program(caller=call.actor, project=call.project, node=body.node)
     once = partial(idempotency.once, call.key, call.digest)

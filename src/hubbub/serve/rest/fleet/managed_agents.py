@@ -1,4 +1,4 @@
-"""Agents on machines: started, stopped and read by people, through the machines, whose gates decide."""
+"""Agents on machines: people start, stop and read them, through the machines, whose gates decide."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ class OnePlacement(BaseModel):
 
 
 class LineShape(BaseModel):
-    """A line of output; `id` is its number among all that the agent has said on its machine."""
+    """A line of output; `id` is its number among all lines of the agent on its machine."""
 
     id: int
     at: int
@@ -69,7 +69,7 @@ class Lines(BaseModel):
 
 
 class AgentStart(Body):
-    """What is to run where. Its machine's gate decides whether it may."""
+    """An agent to start on a machine, whose gate decides whether it may."""
 
     node: Name
     run: Text = Field(description="the command that is run for each task, its text on standard input")
@@ -79,7 +79,7 @@ class AgentStart(Body):
 
 @router.get("/placements")
 async def list_placements(call: Call) -> Placements:
-    """Which agents run, or ran, on which machines: in the caller's projects, or in the one named."""
+    """List the agents on machines, running or ended: of the caller's projects, or of the named one."""
 
     def look(tx: Tx) -> list[ManagedAgent]:
         projects = access.visible(tx, call.project)
@@ -90,7 +90,7 @@ async def list_placements(call: Call) -> Placements:
 
 @router.post("/agents/{name}/start")
 async def start_agent(request: Request, call: Call, name: Name, body: AgentStart) -> OnePlacement:
-    """Start an agent on a machine, if that machine's gate lets it: it may ask a person first. For people."""
+    """Start an agent on a machine, if its gate lets it, perhaps after asking a person. For people."""
 
     def look(tx: Tx) -> tuple[Project, str]:
         managed_agents.require_person(tx)
@@ -120,7 +120,7 @@ async def start_agent(request: Request, call: Call, name: Name, body: AgentStart
 
 @router.post("/agents/{name}/stop")
 async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
-    """End an agent on its machine; what it is at is finished within seconds, or handed back. For people."""
+    """Stop an agent on its machine; its work is finished within seconds, or handed back. For people."""
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
     machine = await _machine(request, project, placed.node)
     outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
@@ -143,7 +143,7 @@ async def show_logs(
     *,
     follow: bool = False,
 ) -> Response:
-    """What an agent on a machine, and its program, have said last. For people.
+    """Show the last output of an agent on a machine, and of its program. For people.
 
     With `follow` it is a stream of Server-Sent Events, one for each line, until the agent ends.
     """
@@ -172,7 +172,7 @@ def _placed(tx: Tx, call: RestCall, name: str) -> tuple[Project, ManagedAgent]:
 
 
 async def _machine(request: Request, project: Project, name: str) -> Node:
-    """The machine of that name, as whoever orders sees it. Raises `Offline`."""
+    """Return the machine of that name, as its callers see it. Raises `Offline`."""
     site: HubContext = request.app.state.site
     own = site.node
     if own is not None and project.slug == site.workspace_project and own.name.casefold() == name.casefold():
@@ -195,7 +195,7 @@ def _pid(outcome: ToolResult) -> int | None:
 
 
 def refusal(outcome: ToolResult, agent: str | None = None) -> HubError:
-    """Why a machine has not done it. What it does not find is the `agent`, where one is given."""
+    """Make the error for a machine's failure. If the machine finds nothing, that is the `agent`, if one is given."""
     why = outcome.why or "the machine says nothing of why"
     match outcome.code:
         case RefusalCode.DENIED:
@@ -209,7 +209,7 @@ def refusal(outcome: ToolResult, agent: str | None = None) -> HubError:
 async def _frames(
     machine: Node, order: NodeCall, agent: str, over: Coroutine[None, None, None]
 ) -> AsyncIterator[bytes]:
-    """The lines as they come, until the machine is done or `over` is; whoever leaves ends the order too."""
+    """Yield the lines as they come, until the machine is done or `over` is; a client that leaves ends the order too."""
     coming: asyncio.Queue[str] = asyncio.Queue(1)
     hearing = asyncio.ensure_future(machine.perform(replace(order, progress=coming.put)))
     leaving = asyncio.ensure_future(over)
@@ -229,7 +229,7 @@ async def _frames(
 async def _told(
     coming: "asyncio.Queue[str]", hearing: "asyncio.Future[ToolResult]", leaving: "asyncio.Future[None]"
 ) -> AsyncIterator[str]:
-    """What a machine tells until it is done; an empty text where it is silent for a while."""
+    """Yield the machine's words until it is done; an empty text after some silence."""
     coming_next = asyncio.ensure_future(coming.get())
     waited: set[asyncio.Future[Any]] = {hearing, leaving}
     try:
@@ -252,14 +252,14 @@ async def _told(
 
 
 async def _until_over(news: ActivitySource, actor: Actor, project: Project) -> None:
-    """Returns when the actor's token ends, or the hub closes."""
+    """Return when the actor's token ends, or the hub closes."""
     async with news.follow(actor, project.id) as batches:
         async for _batch in batches:
             pass
 
 
 def _lines(told: str) -> list[Mapping[str, object]]:
-    """What a machine has told, as far as it makes sense."""
+    """Parse a machine's lines, as far as they make sense."""
     try:
         return [each.model_dump() for each in _LINES.validate_json(told or "[]")]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Machines that agents may use: how they join and go, what they were ordered, and what they set about themselves."""
+"""Machines that agents may use: joining, leaving, their orders, and their load."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -30,7 +30,7 @@ MOST_DISPATCHES = 200  # in one answer
 
 
 class LoadShape(Shape):
-    """How busy a machine is; it tells twice a minute. Memory is in bytes, null where its system does not say."""
+    """Load of a machine, reported twice a minute. Memory is in bytes, null if its system does not say."""
 
     load1: float = Field(description="what ran or wanted to, on average over the last minute")
     cpus: int
@@ -60,7 +60,7 @@ class NewInvitation(Body):
 
 
 class Invitation(BaseModel):
-    """With what one machine may join, once; told only now."""
+    """A code by which one machine may join, once; told only now."""
 
     code: str
     expires_at: int
@@ -81,7 +81,7 @@ class Applicant(Body):
 
 
 class Admission(BaseModel):
-    """The machine's own key, which is told only now, and what it is called."""
+    """The machine's own key, which is told only now, and its name."""
 
     token: str
     project: str
@@ -89,7 +89,7 @@ class Admission(BaseModel):
 
 
 class DispatchShape(Shape):
-    """What a machine was ordered, without what was said."""
+    """An order of a machine, without its content."""
 
     id: UUID
     tool: str
@@ -106,7 +106,7 @@ class Dispatches(BaseModel):
 
 @router.get("/nodes")
 async def list_nodes(call: Call) -> Machines:
-    """The machines of the caller's projects, or of the one named."""
+    """List the machines of the caller's projects, or of the named one."""
 
     def look(tx: Tx) -> Machines:
         projects = access.visible(tx, call.project)
@@ -119,7 +119,7 @@ async def list_nodes(call: Call) -> Machines:
 
 @router.get("/nodes/{name}")
 async def show_node(call: Call, name: str) -> OneMachine:
-    """One machine, by its name, whatever its case."""
+    """Show one machine, by its name, in any case."""
 
     def look(tx: Tx) -> OneMachine:
         return OneMachine(node=_shape(tx, nodes.find(tx, call.enter(tx, Right.READ), name)))
@@ -129,7 +129,7 @@ async def show_node(call: Call, name: str) -> OneMachine:
 
 @router.post("/nodes/invites", status_code=HTTPStatus.CREATED)
 async def invite_node(request: Request, call: Call, body: NewInvitation) -> Invitation:
-    """A code by which one machine may join the project, once. For people."""
+    """Make a code by which one machine may join the project, once. For people."""
     lasts = timedelta(seconds=body.expires_in_seconds)
 
     def invite(tx: Tx) -> tuple[Reply, str]:
@@ -148,7 +148,7 @@ async def join(
         str | None, Query(description="which project, where a person's token says who joins")
     ] = None,
 ) -> Admission:
-    """Let a machine in, by the code that is the bearer token, or by a person's own. A code is used up by this."""
+    """Admit a machine, by the code that is the bearer token, which is used up, or by a person's own."""
     given, about = invitation_secret(request), NodeInfo(**body.model_dump(exclude={"chosen"}))
     transactions = request.app.state.transactions
     try:
@@ -170,7 +170,7 @@ async def join(
 
 @router.delete("/nodes/{name}")
 async def remove_node(call: Call, name: str) -> OneMachine:
-    """Forget a machine: its key ends, and what it has not ended. For people."""
+    """Remove a machine: its key and its open orders end. For people."""
     return await call.write(lambda tx: OneMachine(node=_shape(tx, nodes.remove(tx, call.enter(tx), name))))
 
 
@@ -178,7 +178,7 @@ async def remove_node(call: Call, name: str) -> OneMachine:
 async def list_dispatches(
     call: Call, name: str, limit: Annotated[int, Query(ge=1, le=MOST_DISPATCHES)] = 50
 ) -> Dispatches:
-    """What a machine was ordered of late, newest first. For people."""
+    """List a machine's recent orders, newest first. For people."""
 
     def look(tx: Tx) -> list[Dispatch]:
         project = call.enter(tx, Right.READ)

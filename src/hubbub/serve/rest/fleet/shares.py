@@ -1,4 +1,4 @@
-"""Links by which anyone who has one may look at one machine."""
+"""Share links: anyone who has one may look at one machine."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -45,21 +45,21 @@ class CreatedShare(OneShare):
 
 @router.get("/shares")
 async def list_shares(call: Call) -> Shares:
-    """The project's links that lead somewhere, oldest first. Their addresses are not kept."""
+    """List the project's links that lead somewhere, oldest first. Their addresses are not kept."""
     found = await call.read(lambda tx: shares.of_project(tx, call.enter(tx, Right.READ)))
     return Shares(shares=[ShareShape.of(share) for share in found])
 
 
 @router.delete("/shares/{share_id}")
 async def revoke_share(call: Call, share_id: str) -> OneShare:
-    """Take a link back, at once."""
+    """Revoke a link, at once."""
     revoked = await call.write(lambda tx: shares.revoke(tx, call.enter(tx), share_id))
     return OneShare(share=ShareShape.of(revoked))
 
 
 @router.post("/shares", status_code=HTTPStatus.CREATED)
 async def create_share(request: Request, call: Call, body: NewShare) -> CreatedShare:
-    """A link by which anyone who has it may look at one machine, for a while. For people."""
+    """Make a link by which anyone who has it may look at one machine, for a while. For people."""
     lasts = timedelta(seconds=body.expires_in_seconds)
 
     def mint(tx: Tx) -> tuple[Reply, str]:

@@ -1,4 +1,4 @@
-"""A person at a machine: a command there, and the rules by which its gate decides. Each call passes that gate."""
+"""A person at a machine: a command there, and the rules of its gate. Each call passes that gate."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -33,7 +33,7 @@ SECRETS = Redactor()
 
 
 class _At(NamedTuple):
-    """Where a call takes place."""
+    """The place of a call."""
 
     project: Project
     machine: Machine
@@ -46,7 +46,7 @@ class Command(Body):
 
 
 class Ran(BaseModel):
-    """What came of a command."""
+    """Result of a command."""
 
     status: Literal["ended", "running", "timeout"] = Field(
         description="running: it goes on in the background"
@@ -58,7 +58,7 @@ class Ran(BaseModel):
 
 
 class Rules(BaseModel):
-    """The rules as they are written, the first that matches counts: what is denied, asked of people, allowed."""
+    """The rules as they are written; the first that matches counts: denied, asked of people, allowed."""
 
     deny: list[str]
     ask: list[str]
@@ -66,7 +66,7 @@ class Rules(BaseModel):
 
 
 class Policy(BaseModel):
-    """By what a machine's gate decides, beside the floor that no setting turns off."""
+    """The policy of a machine's gate, beside the floor that no setting turns off."""
 
     node: str
     mode: str
@@ -81,7 +81,7 @@ class Policy(BaseModel):
 
 @router.post("/nodes/{name}/run")
 async def run_command(request: Request, call: Call, name: Name, body: Command) -> Ran:
-    """Run a command on a machine, if its gate lets it: it may ask a person first. For people; the log has it."""
+    """Run a command on a machine, if its gate lets it, perhaps after asking a person. For people; it is logged."""
     given: dict[str, object] = {"command": body.command}
     if body.folder is not None:
         given["cwd"] = body.folder
@@ -101,7 +101,7 @@ async def run_command(request: Request, call: Call, name: Name, body: Command) -
 
 @router.get("/nodes/{name}/policy")
 async def show_policy(request: Request, call: Call, name: Name) -> Policy:
-    """By what rules a machine's gate decides just now, as the machine says. For people."""
+    """Show the present rules of a machine's gate, as the machine reports them. For people."""
     at = await call.read(lambda tx: _found(tx, call, name))
     given = {"operation": "show_policy"}
     outcome = await _perform(call, request.app.state.site, at, "permissions_helper", given)

@@ -1,4 +1,4 @@
-"""Accounts: which agents share one, whether it is paused, and the limits that programs were told of."""
+"""Accounts: the agents that share one, its pause, and the limits that programs reported."""
 
 from typing import Annotated
 
@@ -63,7 +63,7 @@ class Reached(Body):
 
 @router.get("/accounts")
 async def list_accounts(call: Call) -> Accounts:
-    """The accounts that agents of the project share, and which of them are paused."""
+    """List the accounts that agents of the project share, with their pauses."""
 
     def look(tx: Tx) -> Accounts:
         project = call.enter(tx, Right.READ)
@@ -75,7 +75,7 @@ async def list_accounts(call: Call) -> Accounts:
 
 @router.put("/accounts/{name}")
 async def put_account(call: Call, name: str, body: PutAccount) -> AccountWithAgents:
-    """Say which agents share an account."""
+    """Set which agents share an account."""
 
     def put(tx: Tx) -> AccountWithAgents:
         project = call.enter(tx, Right.MANAGE)
@@ -86,7 +86,7 @@ async def put_account(call: Call, name: str, body: PutAccount) -> AccountWithAge
 
 @router.delete("/accounts/{name}")
 async def drop_account(call: Call, name: str) -> Accounts:
-    """Forget an account; its agents go on. The accounts that remain."""
+    """Remove an account; its agents go on. Returns the remaining accounts."""
 
     def drop(tx: Tx) -> Accounts:
         project = call.enter(tx, Right.MANAGE)
@@ -99,7 +99,7 @@ async def drop_account(call: Call, name: str) -> Accounts:
 
 @router.post("/accounts/{name}/pause")
 async def pause_account(call: Call, name: str, body: Pausing) -> AccountWithAgents:
-    """Have its agents begin nothing, on any machine; their leases and presences last as much longer."""
+    """Pause an account: its agents begin nothing, on any machine; their leases and presences last as much longer."""
 
     def pause(tx: Tx) -> AccountWithAgents:
         access.require_person(tx, "pause an account")
@@ -111,7 +111,7 @@ async def pause_account(call: Call, name: str, body: Pausing) -> AccountWithAgen
 
 @router.post("/accounts/{name}/resume")
 async def resume_account(call: Call, name: str) -> AccountWithAgents:
-    """Let its agents go on now."""
+    """Resume an account, so that its agents go on now."""
 
     def resume(tx: Tx) -> AccountWithAgents:
         access.require_person(tx, "resume an account")
@@ -137,7 +137,7 @@ async def show_limit(
 
 @router.post("/limits")
 async def report_limit(call: Call, body: Reached) -> OfAgent:
-    """Tell that an agent's program reached a limit: its account is paused on all machines. When the agent goes on."""
+    """Report that an agent's program reached a limit: its account is paused everywhere. Returns when it goes on."""
 
     def report(tx: Tx) -> OfAgent:
         project = call.enter(tx)

@@ -1,1 +1,1 @@
-"""REST for what happened: the activity, snapshots, reasons, the audit, and webhooks."""
+"""REST for the log: activities, snapshots, reasons, the audit, and webhooks."""

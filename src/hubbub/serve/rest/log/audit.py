@@ -1,6 +1,6 @@
-"""The audit: what was answered, done by hand and changed; and how far the machines' own audit logs had got.
+"""The audit: answers of people, acts by hand, changes of the hub; and the heads of the machines' own audit logs.
 
-The heads show that a machine's log was cut short or written anew.
+The heads show that a machine's log was cut short or rewritten.
 """
 
 import csv
@@ -33,7 +33,7 @@ _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form in which all entries can be had as a file."""
+    """A file format for all entries."""
 
     file: str
     media: str
@@ -74,7 +74,7 @@ async def list_entries(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> Entries:
-    """Approvals, tokens, commands given by hand, changes of the hub and logins, newest first."""
+    """List approvals, tokens, commands given by hand, changes of the hub and logins, newest first."""
     found = await _page(call, kind, actor, before, limit=limit)
     return Entries(
         entries=[ActivityShape.model_validate(activity_json(each)) for each in found],
@@ -85,13 +85,13 @@ async def list_entries(
 
 @router.get("/audit/entries.jsonl", response_class=StreamingResponse)
 async def export_lines(call: Call, *, kind: Kind = None, actor: By = None) -> StreamingResponse:
-    """All of them, one JSON object a line, newest first."""
+    """Export all entries, one JSON object a line, newest first."""
     return await _export(call, kind, actor, LINES)
 
 
 @router.get("/audit/entries.csv", response_class=StreamingResponse)
 async def export_table(call: Call, *, kind: Kind = None, actor: By = None) -> StreamingResponse:
-    """All of them as a table, newest first, in which no cell is a formula."""
+    """Export all entries as a table, newest first, in which no cell is a formula."""
     return await _export(call, kind, actor, TABLE)
 
 
@@ -99,9 +99,9 @@ async def export_table(call: Call, *, kind: Kind = None, actor: By = None) -> St
 async def list_heads(
     call: Call, *, node: str | None = None, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
 ) -> Heads:
-    """What is known of the logs of the project's machines; of each the farthest first. For who manages the project.
+    """List the known heads of the machines' logs; of each the farthest first. For those who manage the project.
 
-    Of one `node`, also what programs beside agents told of it: that is of `{agent}@{node}`.
+    For one `node`, also the reports of programs beside agents, as `{agent}@{node}`.
     """
 
     def look(tx: Tx) -> Heads:

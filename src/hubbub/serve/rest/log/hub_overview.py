@@ -1,4 +1,4 @@
-"""The hub as a whole: what happened, how much there is, and a copy of it all."""
+"""The hub as a whole: its activities, its counts, and a copy of everything."""
 
 import os
 import secrets
@@ -32,7 +32,7 @@ CHUNK = 256 * 1024
 
 
 class Copier(Protocol):
-    """What can copy the whole database."""
+    """A store that can copy its whole database."""
 
     def backup(self, target: Path) -> None: ...
 
@@ -67,7 +67,7 @@ async def list_activity(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     patches: Annotated[bool, Query(description="say what each made of the project's picture")] = False,
 ) -> ActivityPage | PatchedPage:
-    """What happened in the project: newest first, before an id; or oldest first, `after` one (0: from the start)."""
+    """List the project's activities: newest first, before an id; or oldest first, `after` one (0: from the start)."""
     if after is not None and (before is not None or task is not None):
         raise Invalid("after goes with neither before nor task")
 
@@ -86,7 +86,7 @@ async def list_activity(
 
 @router.get("/status")
 async def status(call: Call, request: Request) -> Counts:
-    """How many tasks there are in each status, agents in each condition, and activities in the log."""
+    """Count the tasks in each status, the agents in each condition, and the activities in the log."""
     keep_days: int | None = request.app.state.keep_log_days
     known: dict[UUID, activity.Counted] = request.app.state.logs  # so that each activity is counted once
 
@@ -108,7 +108,7 @@ async def status(call: Call, request: Request) -> Counts:
 
 @router.get("/backup", response_class=StreamingResponse)
 async def backup(request: Request, call: Call) -> StreamingResponse:
-    """A consistent copy of the whole SQLite database, while others write on. For the owner of the hub."""
+    """Copy the whole SQLite database consistently, while others write on. For the owner of the hub."""
     await call.read(access.require_hub_owner)
     copier: Copier | None = request.app.state.copier
     if copier is None:

@@ -1,4 +1,4 @@
-"""What a project looks like now, and what it looked like: for whoever shows it and goes on with the live events."""
+"""Pictures of a project, present and past: for clients that show it and go on with the live events."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ class ReelStart(Moment):
 
 
 class PatchedActivity(ActivityShape):
-    """What happened, and what it made of the project's picture: cards by noun and key, null for what is gone."""
+    """An activity, and its effect on the project's picture: cards by noun and key, null for removed ones."""
 
     patch: dict[str, dict[str, Any]] | None
 
@@ -73,7 +73,7 @@ class Reel(BaseModel):
 
 @router.get("/snapshot", response_class=Response, responses={200: {"model": Snapshot}})
 async def snapshot(call: Call, request: Request) -> Response:
-    """The project as it is: all its cards, and the place in the log from which the live events go on."""
+    """Show the project as it is: all its cards, and the place in the log from which the live events go on."""
     is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
@@ -93,7 +93,7 @@ async def snapshot(call: Call, request: Request) -> Response:
 
 @router.get("/needs", response_class=Response, responses={200: {"model": Needs}})
 async def list_needs(call: Call, request: Request) -> Response:
-    """What needs a person now, the most urgent first: the same on the page, in the terminal and here."""
+    """List what needs a person now, the most urgent first: the same on the page, in the terminal and here."""
     is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
@@ -115,7 +115,7 @@ async def replay(
         int | None, Query(ge=0, le=2**62, description="the last activity; by default the latest")
     ] = None,
 ) -> Response:
-    """A picture of the past and what followed it up to an activity: each moment between can be made of them."""
+    """Show a past picture and the activities after it, up to one: each moment between follows from them."""
     is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
@@ -126,7 +126,7 @@ async def replay(
 
 
 def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the JSON of a moment, completed by its picture, which is JSON already."""
+    """Yield the JSON of a moment, with its picture, which is JSON already."""
     yield f'{_to_json(about)[:-1]},"picture":'.encode()
     yield from picture
     yield b"}"

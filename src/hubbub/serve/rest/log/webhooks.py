@@ -1,4 +1,4 @@
-"""Webhooks of a project, and what has left the hub or is still to leave it. For those who manage the project."""
+"""Webhooks of a project, and the deliveries that leave the hub. For those who manage the project."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -32,7 +32,7 @@ class OneWebhook(BaseModel):
 
 
 class CreatedWebhook(OneWebhook):
-    """A webhook, and the secret that signs what it is sent, which is told only now."""
+    """A webhook, and the secret that signs its deliveries, which is told only now."""
 
     secret: str
 
@@ -60,14 +60,14 @@ class OneDelivery(BaseModel):
 
 @router.get("/webhooks")
 async def list_webhooks(call: Call) -> Webhooks:
-    """The project's webhooks, oldest first, without their secrets."""
+    """List the project's webhooks, oldest first, without their secrets."""
     found = await call.read(lambda tx: webhooks.of_project(tx, call.enter(tx, Right.MANAGE)))
     return Webhooks(webhooks=[WebhookShape.of(webhook) for webhook in found])
 
 
 @router.post("/webhooks", status_code=HTTPStatus.CREATED)
 async def add_webhook(call: Call, request: Request, body: NewWebhook) -> CreatedWebhook:
-    """Have an address told of everything that happens from now on, as far as the events say."""
+    """Add a webhook: an address that is sent all matching activities from now on."""
     await call.read(lambda tx: call.enter(tx, Right.MANAGE))  # before a name is looked up for the caller
     await _require_allowed(request, body.url)
 
@@ -89,9 +89,9 @@ async def list_deliveries(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Deliveries:
-    """What has left the hub, or is still to leave it, newest first; `before` is the `seq` to go on from.
+    """List deliveries that have left the hub, or are to leave it, newest first; `before` is the `seq` to go on from.
 
-    With `outcome=dead` it is what could not be delivered. Comments on GitHub are among them.
+    With `outcome=dead` the undeliverable ones. Comments on GitHub are among them.
     """
 
     def look(tx: Tx) -> Deliveries:
@@ -111,13 +111,13 @@ async def retry_delivery(call: Call, delivery_id: str) -> OneDelivery:
 
 @router.delete("/webhooks/{webhook_id}")
 async def remove_webhook(call: Call, webhook_id: str) -> OneWebhook:
-    """Tell an address no more, not even of what it has missed."""
+    """Delete a webhook and discard its pending deliveries."""
     removed = await call.write(lambda tx: webhooks.remove(tx, call.enter(tx, Right.MANAGE), webhook_id))
     return OneWebhook(webhook=WebhookShape.of(removed))
 
 
 async def _require_allowed(request: Request, url: str) -> None:
-    """Raise `Invalid` for an address that would be refused anyway; one that leads nowhere just now may do so later."""
+    """Raise `Invalid` for an address that would be refused anyway; one that leads nowhere now may do so later."""
     allow_private = request.app.state.webhook_private
     try:
         await pinned_addresses(httpx2.URL(require_url(url)), allow_private=allow_private)

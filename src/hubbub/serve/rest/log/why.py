@@ -1,4 +1,4 @@
-"""Why something is as it is: the facts that the hub has, and one paragraph made from them."""
+"""Why: the hub's facts about something, and one paragraph made from them."""
 
 from typing import Annotated, Any
 
@@ -40,7 +40,7 @@ async def explain(
     ref: str,
     kind: Annotated[SubjectKind | None, Query(description="else the first of these that there is")] = None,
 ) -> Why:
-    """Why a task is queued or blocked, an agent offline, a file taken: who holds it, and what would free it."""
+    """Explain why a task is queued or blocked, an agent offline, a file taken: the holder, and what would free it."""
 
     def look(tx: Tx) -> Why:
         account = why.explain(tx, call.enter(tx, Right.READ), ref, kind)

@@ -1,4 +1,4 @@
-"""Dead letters: mail that nobody came to read, so that it never just disappears."""
+"""Dead letters: mail that nobody came to read, listed so that it never just disappears."""
 
 from typing import Annotated
 from uuid import UUID
@@ -42,7 +42,7 @@ async def list_dead_letters(
     before: str | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> DeadLetters:
-    """Letters that nobody came to read, newest first; `before` is the id to go on from. One that is read is gone."""
+    """List dead letters, newest first; `before` is the id to go on from. One that is read later disappears."""
     last = parse_id(before) if before is not None else None
     if before is not None and last is None:
         raise Invalid("before: must be the id of a letter")

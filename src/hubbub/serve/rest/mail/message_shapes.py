@@ -1,4 +1,4 @@
-"""What was said, as people read it: each message with how far it got with everyone, as HTML where that is asked for."""
+"""The JSON of messages for people: each with its deliveries, as HTML where that is asked for."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -22,7 +22,7 @@ MOST_RENDERED = 400_000  # characters in one answer, the newest first; of the re
 
 
 class DeliveryShape(Shape):
-    """A row of an inbox, and how far it got there."""
+    """A row of an inbox, with its progress."""
 
     id: UUID
     recipient: str
@@ -44,7 +44,7 @@ class DeliveredMessageShape(MessageShape):
 
 
 def delivered_messages(tx: Tx, found: Sequence[Message]) -> list[DeliveredMessageShape]:
-    """The messages, each with its deliveries."""
+    """Return the messages, each with its deliveries."""
     rows = messages.deliveries_of_all(tx, found)
     return [
         DeliveredMessageShape.of(each, deliveries=[DeliveryShape.of(row) for row in rows[each.id]])
@@ -53,7 +53,7 @@ def delivered_messages(tx: Tx, found: Sequence[Message]) -> list[DeliveredMessag
 
 
 def render_bodies(shapes: Sequence[DeliveredMessageShape]) -> None:
-    """Add what the bodies look like as HTML. It takes a while: not for the event loop, nor for a transaction."""
+    """Add the bodies as HTML. It takes a while: not for the event loop, nor for a transaction."""
     room = MOST_RENDERED
     for each in reversed(shapes):
         room -= len(each.body)

@@ -1,4 +1,4 @@
-"""Messages, broadcasts, and what agents say they have done."""
+"""Messages, broadcasts, and agents' reports of finished work."""
 
 from contextlib import suppress
 from http import HTTPStatus
@@ -71,7 +71,7 @@ async def list_messages(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Messages:
-    """The project's messages, newest first; `before` is the number to go on from."""
+    """List the project's messages, newest first; `before` is the number to go on from."""
     found = await call.read(
         lambda tx: messages.history(tx, call.enter(tx, Right.READ).id, before=before, limit=limit)
     )
@@ -80,7 +80,7 @@ async def list_messages(
 
 @router.post("/messages", status_code=HTTPStatus.CREATED, response_model=SentMessage)
 async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
-    """Put a message into an inbox; a reply, when it says what it answers. A reply here does not end a task."""
+    """Put a message into an inbox; a reply, if it names the message it answers. A reply does not end a task."""
 
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -132,7 +132,7 @@ async def list_completions(
     since: Annotated[int, Query(ge=0, le=2**62, description="Unix milliseconds")] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Completions:
-    """What agents said they had done, newest first."""
+    """List the agents' reports of finished work, newest first."""
 
     def look(tx: Tx) -> list[CompletionShape]:
         ids = [project.id for project in access.visible(tx, call.project)]
@@ -147,14 +147,14 @@ def _is_meant(condition: Condition, wanted: Condition | None) -> bool:
 
 
 def _subject(tx: Tx, project: Project, ref: str) -> Task | Message:
-    """The task or the message that a reply answers. Raises `NotFound`."""
+    """Return the task or the message that a reply answers. Raises `NotFound`."""
     with suppress(NotFound):
         return tasks.find(tx, [project.id], ref)
     return messages.find(tx, [project.id], ref)
 
 
 def _other_end(subject: Task | Message | None, sender: str) -> str:
-    """To whom a message goes that does not say it. Raises `Invalid` where that is nobody in particular."""
+    """Return the addressee of a message that names none. Raises `Invalid` where that is nobody in particular."""
     if isinstance(subject, Message):
         return messages.answered_by(subject, sender)
     to = permissions.other_end(subject, sender) if subject is not None else None

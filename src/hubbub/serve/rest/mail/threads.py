@@ -1,4 +1,4 @@
-"""Conversations that are about no task, and what was said in them."""
+"""Conversations that are about no task, and their messages."""
 
 from typing import Annotated
 
@@ -52,7 +52,7 @@ async def list_threads(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
 ) -> Threads:
-    """Conversations that are about no task; the one in which something was said last comes first."""
+    """List conversations that are about no task, the last active first."""
 
     def look(tx: Tx) -> Threads:
         found, more = threads.listed(tx, call.enter(tx, Right.READ).id, before=before, limit=limit)
@@ -69,7 +69,7 @@ async def show_thread(
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
     render: Render = None,
 ) -> WholeThread:
-    """What was said in a conversation, by its id or that of one of its messages. To read it acknowledges nothing."""
+    """Show a conversation, by its id or one of its messages'. Reading acknowledges nothing."""
 
     def look(tx: Tx) -> WholeThread:
         project = call.enter(tx, Right.READ)

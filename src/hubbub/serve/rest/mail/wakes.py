@@ -1,4 +1,4 @@
-"""Waking agents: programs beside their clients wait here for a wake, and say what came of it."""
+"""Waking agents: programs beside their clients wait here for a wake, and report its result."""
 
 from typing import Annotated
 from uuid import UUID
@@ -25,7 +25,7 @@ LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
 class Asked(Body):
-    """What a waker says of itself."""
+    """A waker's description of itself."""
 
     instance: Name = Field(description="which run of the client it stands beside")
     client: Name
@@ -57,7 +57,7 @@ class WakeReport(Body):
 
 
 class WakeStory(Shape):
-    """How a wake went."""
+    """The course of a wake."""
 
     id: UUID
     agent: str
@@ -100,7 +100,7 @@ class Glanced(BaseModel):
 
 @router.post("/agents/{name:path}/wakes")
 async def wait_for_wake(request: Request, call: Call, name: str, asked: Asked) -> Taken:
-    """Wait for a wake to bring to the agent. Whoever asks is known as its waker for `wait` and 15 seconds more."""
+    """Wait for a wake to bring to the agent. The caller counts as its waker for `wait` and 15 seconds more."""
     project, agent = await call.write(lambda tx: _waited_for(tx, call, name, asked))
     told = asked.model_dump(exclude={"wait"})
     waker = Waker(project_id=project.id, agent=agent, **told)
@@ -111,7 +111,7 @@ async def wait_for_wake(request: Request, call: Call, name: str, asked: Asked) -
 
 @router.delete("/agents/{name:path}/wakers/{instance:path}")
 async def leave(request: Request, call: Call, name: str, instance: str) -> Left:
-    """An instance of the agent's client is gone: nothing is given to its wakers any more."""
+    """Remove an instance of the agent's client: its wakers are given nothing any more."""
     project, agent = await call.write(lambda tx: _speaker(tx, call, name))
     waking: WakeWaiters = request.app.state.waking
     return Left(left=await waking.leave(call.actor, project.id, agent, instance))
@@ -119,7 +119,7 @@ async def leave(request: Request, call: Call, name: str, instance: str) -> Left:
 
 @router.post("/agents/{name:path}/glance")
 async def glance(call: Call, name: str, body: GlanceAsked) -> Glanced:
-    """What a hook at a boundary of a turn tells its agent: only of mail that it has not been pointed at."""
+    """Tell an agent of new mail by a hook at a boundary of a turn: only of letters that nothing has pointed at."""
 
     def look(tx: Tx) -> InboxHint:
         project, agent = _speaker(tx, call, name)
@@ -142,7 +142,7 @@ async def glance(call: Call, name: str, body: GlanceAsked) -> Glanced:
 
 @router.post("/agents/{name:path}/probe", status_code=201)
 async def probe(call: Call, name: str) -> OneWake:
-    """Send the agent a letter that says it is a test, and have it woken at once; `GET /wakes/{id}` tells the rest."""
+    """Send the agent a test letter, and have it woken at once; `GET /wakes/{id}` tells the result."""
 
     def start(tx: Tx) -> Wake:
         project = call.enter(tx)
@@ -155,7 +155,7 @@ async def probe(call: Call, name: str) -> OneWake:
 
 @router.get("/wakes/{wake_id}")
 async def show_wake(call: Call, wake_id: str) -> OneWake:
-    """How a wake went."""
+    """Show the course of a wake."""
 
     def look(tx: Tx) -> Wake:
         return wakes.find(tx, [project.id for project in access.visible(tx, call.project)], wake_id)
@@ -165,7 +165,7 @@ async def show_wake(call: Call, wake_id: str) -> OneWake:
 
 @router.post("/wakes/{wake_id}")
 async def report(call: Call, wake_id: str, body: WakeReport) -> OneWake:
-    """Say what came of a wake. The first word counts; what a waker cannot do, another may try."""
+    """Report the result of a wake. The first report counts; after a failure another waker may try."""
 
     def keep(tx: Tx) -> Wake:
         projects = [project.id for project in access.visible(tx, call.project)]
@@ -179,7 +179,7 @@ async def report(call: Call, wake_id: str, body: WakeReport) -> OneWake:
 
 
 def _waited_for(tx: Tx, call: RestCall, name: str, asked: Asked) -> tuple[Project, str]:
-    """As `_speaker`; whoever waits inside of the agent's client knows that the agent is there, too."""
+    """Return the speaker; a waker inside the agent's client also shows that the agent is present."""
     project, agent = _speaker(tx, call, name)
     if asked.method in (WakeMethod.MONITOR, WakeMethod.REWAKE):
         profile = Profile(runtime=asked.client, hostname=asked.host)
@@ -188,7 +188,7 @@ def _waited_for(tx: Tx, call: RestCall, name: str, asked: Asked) -> tuple[Projec
 
 
 def _speaker(tx: Tx, call: RestCall, name: str) -> tuple[Project, str]:
-    """The project of the call, and the agent by whose name it is made. Raises what `access` does, and `Invalid`."""
+    """Return the project of the call, and its speaker. Raises the errors of `access`, and `Invalid`."""
     project = call.enter(tx)
     agents.require_nameable(name)
     return project, access.speak(tx, project.id, name)

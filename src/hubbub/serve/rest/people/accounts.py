@@ -1,4 +1,4 @@
-"""Who asks, the people of the hub, and tokens."""
+"""Callers, the people of the hub, and tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -34,7 +34,7 @@ router = APIRouter(tags=["people"])
 
 
 class Me(BaseModel):
-    """Whom a token stands for."""
+    """The holder of a token."""
 
     user: str | None
     owns_hub: bool
@@ -47,7 +47,7 @@ class Me(BaseModel):
 
     @classmethod
     def of_actor(cls, actor: Actor, known: Sequence[tuple[Project, Role]], csrf: str | None) -> "Me":
-        """What is said of an actor that is in the projects it has `known`, with its role in each."""
+        """Describe an actor, with the projects that it has `known` and its role in each."""
         return cls(
             user=actor.user_name,
             owns_hub=actor.owns_hub,
@@ -86,7 +86,7 @@ class Invite(BaseModel):
 
 
 class UseShape(BaseModel):
-    """The use that a token has made of this hub lately, and its refusals."""
+    """The recent use that a token has made of this hub, and its refusals."""
 
     rate: float = Field(description="calls a second, over the last ten seconds")
     streams: int = Field(description="streams and waiting calls that it holds open now")
@@ -99,7 +99,7 @@ class UseShape(BaseModel):
 
 
 class LimitsShape(BaseModel):
-    """The limits of a token at the hub; 0 is as much as it likes."""
+    """The limits of a token at the hub; 0 means no limit."""
 
     rate: int = Field(description="calls a second, over a while")
     burst: int = Field(description="calls at once, after a pause")
@@ -150,14 +150,14 @@ class CreatedToken(OneToken):
 
 @router.get("/me")
 async def me(request: Request, call: Call) -> Me:
-    """Whom the token, or the login, stands for, and what it may enter."""
+    """Show the holder of the token, or of the login, and its projects."""
     known = await call.read(access.memberships)
     return Me.of_actor(call.actor, known, getattr(request.state, "csrf", None))
 
 
 @router.get("/users")
 async def list_users(call: Call) -> Users:
-    """All people. For the owner of the hub."""
+    """List all people. For the owner of the hub."""
     return Users(users=[UserShape.of(user) for user in await call.read(users.everyone)])
 
 
@@ -176,7 +176,7 @@ async def create_user(call: Call, body: NewUser) -> CreatedUser:
 
 @router.post("/users/invites", status_code=HTTPStatus.CREATED)
 async def invite(call: Call, body: NewInvite) -> Invite:
-    """A code with which one person can register within a week, as a member of the project."""
+    """Make a code by which one person can register within a week, as a member of the project."""
 
     def create(tx: Tx) -> tuple[Reply, str]:
         return {}, users.invite(tx, call.enter(tx), body.role)
@@ -187,7 +187,7 @@ async def invite(call: Call, body: NewInvite) -> Invite:
 
 @router.get("/tokens")
 async def list_tokens(call: Call) -> Tokens:
-    """The tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
+    """List the tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
     quotas = call.transactions.quotas
 
     def shown(token: Token, **names: str | None) -> ListedToken:
@@ -232,7 +232,7 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
 
 @router.delete("/tokens/{token_id}")
 async def revoke_token(call: Call, token_id: str) -> OneToken:
-    """Take a token back at once: its open streams end too."""
+    """Revoke a token at once: its open streams end too."""
 
     def revoke(tx: Tx) -> Token:
         known = parse_id(token_id)

@@ -1,4 +1,4 @@
-"""Signing people in and out: links that work once, where somebody is signed in, and passwords."""
+"""Signing people in and out: links that work once, the list of logins, and passwords."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -57,14 +57,14 @@ class OneUser(BaseModel):
 
 @router.get("/logins")
 async def list_logins(call: Call, *, user: Whose = None) -> Logins:
-    """In which browsers a person is signed in, oldest first."""
+    """List the browsers in which a person is signed in, oldest first."""
     found = await call.read(lambda tx: logins.of(tx, user))
     return Logins(logins=[_shape(each, call.actor.token_id) for each in found])
 
 
 @router.delete("/logins")
 async def end_logins(call: Call, *, user: Whose = None) -> Ended:
-    """Sign a person out everywhere, also where this comes from. Their open streams end at once."""
+    """Sign a person out everywhere, this browser included. Their open streams end at once."""
     return Ended(ended=await call.write(lambda tx: logins.end_all(tx, users.meant(tx, user))))
 
 
@@ -90,7 +90,7 @@ async def make_link(request: Request, call: Call, body: NewLink) -> Link:
 
 @router.put("/users/{name}/password")
 async def set_password(request: Request, call: Call, name: str, body: NewPassword) -> OneUser:
-    """Give a person a password to sign in with: oneself, or, for the owner of the hub, anybody.
+    """Set a person's password: one's own, or, for the owner of the hub, anybody's.
 
     All their logins end, but for the one that asks.
     """

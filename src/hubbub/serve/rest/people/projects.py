@@ -36,7 +36,7 @@ class NewProject(Body):
 
 
 class ChangedProject(Body):
-    """What is to change of a project; what is left out stays."""
+    """Changes of a project; omitted members stay."""
 
     name: Name | None = None
     description: LongText | None = None
@@ -82,14 +82,14 @@ class PutMember(Body):
 
 @router.get("/projects")
 async def list_projects(call: Call) -> Projects:
-    """The projects the caller may enter, with its role in each."""
+    """List the projects the caller may enter, with its role in each."""
     known = await call.read(access.memberships)
     return Projects(projects=[ProjectShape.of(project, role=role) for project, role in known])
 
 
 @router.post("/projects", status_code=HTTPStatus.CREATED, response_model=OneProject)
 async def create_project(call: Call, body: NewProject) -> Reply:
-    """Make a project, which the caller, a person, then owns."""
+    """Make a project, owned by the caller, a person."""
 
     def create(tx: Tx) -> Reply:
         made = projects.create(tx, **dict(body))
@@ -100,13 +100,13 @@ async def create_project(call: Call, body: NewProject) -> Reply:
 
 @router.get("/projects/{slug}")
 async def show_project(call: Call, slug: str) -> OneProject:
-    """One project."""
+    """Show one project."""
     return OneProject(project=ProjectShape.of(await call.read(lambda tx: projects.show(tx, slug))))
 
 
 @router.patch("/projects/{slug}", response_model=OneProject)
 async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
-    """Change a project. For who manages it."""
+    """Change a project. For those who manage it."""
 
     def change(tx: Tx) -> Reply:
         project = access.enter(tx, slug, Right.MANAGE)
@@ -120,14 +120,14 @@ async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
 
 @router.get("/projects/{slug}/members")
 async def list_members(call: Call, slug: str) -> Members:
-    """Which people belong to a project, by name."""
+    """List the people of a project, by name."""
     found = await call.read(lambda tx: members.of_project(tx, access.enter(tx, slug, Right.READ)))
     return Members(members=[_member(each) for each in found])
 
 
 @router.put("/projects/{slug}/members/{name}")
 async def put_member(call: Call, slug: str, name: str, body: PutMember) -> OneMember:
-    """Make a person of the hub a member of the project, or give the member another role. For who manages it."""
+    """Make a person a member of the project, or change the member's role. For those who manage it."""
 
     def put(tx: Tx) -> OneMember:
         return OneMember(member=_member(members.put(tx, access.enter(tx, slug), name, body.role)))
@@ -137,7 +137,7 @@ async def put_member(call: Call, slug: str, name: str, body: PutMember) -> OneMe
 
 @router.delete("/projects/{slug}/members/{name}")
 async def remove_member(call: Call, slug: str, name: str) -> OneMember:
-    """Let a person belong to the project no more. For who manages it."""
+    """Remove a person from the project. For those who manage it."""
 
     def remove(tx: Tx) -> OneMember:
         return OneMember(member=_member(members.remove(tx, access.enter(tx, slug), name)))
@@ -147,7 +147,7 @@ async def remove_member(call: Call, slug: str, name: str) -> OneMember:
 
 @router.get("/projects/{slug}/coordinators")
 async def list_coordinators(call: Call, slug: str) -> Coordinators:
-    """Which agents may steer every task of a project, by name."""
+    """List the agents that may steer every task of a project, by name."""
     found = await call.read(lambda tx: coordinators.listed(tx, access.enter(tx, slug, Right.READ)))
     return Coordinators(coordinators=[CoordinatorShape.of(each) for each in found])
 

@@ -1,1 +1,1 @@
-"""REST for work: what is done in a project, and what that needs."""
+"""REST for work: the tasks of a project and everything they need."""

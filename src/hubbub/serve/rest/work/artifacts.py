@@ -1,4 +1,4 @@
-"""Artifacts: what agents make, and show to each other."""
+"""Artifacts: things that agents make, and show to each other."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -51,7 +51,7 @@ async def list_artifacts(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Artifacts:
-    """The project's artifacts, newest first, without their contents; `before` is the number to go on from."""
+    """List the project's artifacts, newest first, without their contents; `before` is the number to go on from."""
 
     def look(tx: Tx) -> list[Artifact]:
         project = call.enter(tx, Right.READ)
@@ -62,7 +62,7 @@ async def list_artifacts(
 
 @router.post("/artifacts", status_code=HTTPStatus.CREATED, response_model=OneArtifact)
 async def post_artifact(call: Call, body: NewArtifact) -> Reply:
-    """Show something to everyone."""
+    """Show an artifact to everyone."""
 
     def post(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -82,7 +82,7 @@ async def post_artifact(call: Call, body: NewArtifact) -> Reply:
 
 @router.get("/artifacts/{artifact_id}")
 async def show_artifact(call: Call, artifact_id: str) -> WholeArtifact:
-    """An artifact, with its content."""
+    """Show an artifact, with its content."""
 
     def look(tx: Tx) -> WholeArtifact:
         ids = [project.id for project in access.visible(tx, call.project)]

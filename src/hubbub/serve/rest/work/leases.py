@@ -1,4 +1,4 @@
-"""Leases: things that somebody holds, or waits for; how many there are of them, and the commands that need them."""
+"""Leases: things held or waited for, the capacities of counted things, and the commands that need leases."""
 
 import asyncio
 from contextlib import suppress
@@ -165,7 +165,7 @@ async def list_leases(
 
 @router.post("/leases", status_code=HTTPStatus.CREATED)
 async def ask_for_lease(request: Request, call: Call, body: Asking) -> Asked:
-    """Ask for things, all of them or none. What is not free is waited for, in turn, while the lease is renewed."""
+    """Ask for things, all of them or none. Taken ones are waited for, in turn, while the lease is renewed."""
     terms = Terms(
         priority=body.priority,
         ttl=timedelta(seconds=body.ttl_seconds),
@@ -198,7 +198,7 @@ async def list_capacities(call: Call) -> Capacities:
 
 @router.put("/leases/capacities/{thing:path}")
 async def put_capacity(call: Call, thing: str, body: PutCapacity) -> OneCapacity:
-    """Say how many there are of a thing, which is counted from now on."""
+    """Set how many there are of a thing, which is counted from now on."""
     put = await call.write(
         lambda tx: leases.put_capacity(tx, call.enter(tx, Right.MANAGE), thing, body.capacity)
     )
@@ -207,7 +207,7 @@ async def put_capacity(call: Call, thing: str, body: PutCapacity) -> OneCapacity
 
 @router.delete("/leases/capacities/{thing:path}")
 async def drop_capacity(call: Call, thing: str) -> Capacities:
-    """Count a thing no more: there is one of it. What is counted then."""
+    """Stop counting a thing: there is one of it. Returns the remaining counts."""
 
     def drop(tx: Tx) -> list[Capacity]:
         project = call.enter(tx, Right.MANAGE)
@@ -219,14 +219,14 @@ async def drop_capacity(call: Call, thing: str) -> Capacities:
 
 @router.get("/leases/rules")
 async def list_lease_rules(call: Call) -> Rules:
-    """The commands that run only while something is held, where the hooks of clients ask."""
+    """List the commands that run only under a lease, where clients' hooks ask."""
     found = await call.read(lambda tx: lease_rules.of_project(tx, call.enter(tx, Right.READ).id))
     return Rules(rules=[LeaseRuleShape.of(each) for each in found])
 
 
 @router.put("/leases/rules")
 async def put_lease_rule(call: Call, body: PutRule) -> OneRule:
-    """Let a command run only while these things are held; a rule of the same words is replaced."""
+    """Let a command run only while these things are held; replaces a rule of the same words."""
     put = await call.write(
         lambda tx: lease_rules.put(tx, call.enter(tx, Right.MANAGE), body.command, body.things)
     )
@@ -235,7 +235,7 @@ async def put_lease_rule(call: Call, body: PutRule) -> OneRule:
 
 @router.delete("/leases/rules")
 async def drop_lease_rule(call: Call, command: Annotated[str, Query(description="its words")]) -> Rules:
-    """Let a command run without anything. The rules that remain."""
+    """Remove the rule of a command. Returns the remaining rules."""
 
     def drop(tx: Tx) -> list[LeaseRule]:
         project = call.enter(tx, Right.MANAGE)
@@ -259,7 +259,7 @@ async def judge_command(call: Call, body: Judging) -> Judged:
 
 @router.get("/leases/{lease_id}")
 async def show_lease(call: Call, lease_id: str) -> Asked:
-    """One lease, and what it waits for."""
+    """Show one lease, and what it waits for."""
 
     def look(tx: Tx) -> Asked:
         project = call.enter(tx, Right.READ)
@@ -270,7 +270,7 @@ async def show_lease(call: Call, lease_id: str) -> Asked:
 
 @router.post("/leases/{lease_id}/renew")
 async def renew_lease(request: Request, call: Call, lease_id: str, body: Renewing) -> Asked:
-    """Hold a lease for as long again, or wait on. A 404 says that it is lost, and that another may hold it now."""
+    """Renew a lease, held or waiting. A 404 says that it is lost, and that another may hold it now."""
     renewed = await call.write(lambda tx: _renewed(tx, call, lease_id, body.agent))
     return await _granted(request, call, renewed, body.agent, body.wait_seconds)
 
@@ -279,7 +279,7 @@ async def renew_lease(request: Request, call: Call, lease_id: str, body: Renewin
 async def release_lease(
     call: Call, lease_id: str, agent: Annotated[str | None, Query(description=AGENT)] = None
 ) -> OneLease:
-    """Give a lease back, or wait no more. Another's, people do who manage the project."""
+    """Release a lease, or stop waiting. Another's is for people who manage the project."""
 
     def release(tx: Tx) -> Lease:
         project = call.enter(tx)
@@ -289,7 +289,7 @@ async def release_lease(
 
 
 class _Look(NamedTuple):
-    """A lease, and what is told of it."""
+    """A lease, and its answer."""
 
     lease: Lease
     told: Asked
@@ -315,7 +315,7 @@ def _renewed(tx: Tx, call: RestCall, lease_id: str, agent: str | None) -> _Look:
 async def _granted(request: Request, call: RestCall, look: _Look, agent: str | None, seconds: float) -> Asked:
     """Hold the call open until the lease is granted, or so many seconds have passed; it is renewed meanwhile.
 
-    Who hangs up waits no more: what was granted in that moment is given back.
+    A caller that hangs up waits no more: a lease granted in that moment is given back.
     """
     lease, news, bell = look.lease, request.app.state.news, asyncio.Event()
     if lease.is_held or not seconds:

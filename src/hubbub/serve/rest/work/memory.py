@@ -1,4 +1,4 @@
-"""What agents remember, and the summaries of runs."""
+"""Memories of agents and the project, and the summaries of runs."""
 
 import asyncio
 from typing import Annotated, Self
@@ -99,7 +99,7 @@ class NewSummary(Body):
 
 @router.get("/memory")
 async def list_memories(call: Call) -> Memories:
-    """The memories that there are: the project's own first, then by agent."""
+    """List the memories: the project's own first, then by agent."""
 
     def look(tx: Tx) -> Memories:
         project = call.enter(tx, Right.READ)
@@ -111,31 +111,31 @@ async def list_memories(call: Call) -> Memories:
 
 @router.get("/memory/project")
 async def read_project_memory(call: Call) -> OneDocument:
-    """What the project remembers."""
+    """Show the project's memory."""
     return await call.read(lambda tx: _read(tx, call, None))
 
 
 @router.put("/memory/project")
 async def write_project_memory(call: Call, body: Replacement) -> OneDocument:
-    """Put another document in the place of what the project remembers."""
+    """Replace the project's memory."""
     return await _replace(call, None, body)
 
 
 @router.get("/memory/agents/{name:path}")
 async def read_agent_memory(call: Call, name: Name) -> OneDocument:
-    """What an agent remembers."""
+    """Show an agent's memory."""
     return await call.read(lambda tx: _read(tx, call, name))
 
 
 @router.put("/memory/agents/{name:path}")
 async def write_agent_memory(call: Call, name: Name, body: Replacement) -> OneDocument:
-    """Put another document in the place of what an agent remembers; a token bound to another agent may not."""
+    """Replace an agent's memory; a token bound to another agent may not."""
     return await _replace(call, name, body)
 
 
 @router.get("/summaries")
 async def list_summaries(call: Call) -> Summaries:
-    """The runs that have a summary, newest first."""
+    """List the runs that have a summary, newest first."""
 
     def look(tx: Tx) -> Summaries:
         project = call.enter(tx, Right.READ)
@@ -150,14 +150,14 @@ async def list_summaries(call: Call) -> Summaries:
 
 @router.get("/summaries/{run:path}")
 async def read_summary(call: Call, run: Name) -> OneSummary:
-    """What was said of a run at its end."""
+    """Show the summary of a run."""
     found = await call.read(lambda tx: summaries.find(tx, call.enter(tx, Right.READ).id, run))
     return OneSummary(summary=SummaryShape.of(found))
 
 
 @router.put("/summaries/{run:path}")
 async def save_summary(call: Call, run: Name, body: NewSummary) -> OneSummary:
-    """Keep the summary of a run, in the place of the one it had."""
+    """Store the summary of a run, in place of the old one."""
 
     def save(tx: Tx) -> OneSummary:
         project = call.enter(tx)
@@ -169,7 +169,7 @@ async def save_summary(call: Call, run: Name, body: NewSummary) -> OneSummary:
 
 
 def _read(tx: Tx, call: RestCall, agent: str | None) -> OneDocument:
-    """The memory, which is empty as long as nobody has written it."""
+    """Return the memory, empty as long as nobody has written it."""
     project = call.enter(tx, Right.READ)
     found = memory.read(tx, project.id, agent)
     if found is None:

@@ -1,4 +1,4 @@
-"""Proof: what tasks ask for before they count as completed, what hooks saw of the work, and what is missing."""
+"""Proof: tasks' demands before they count as completed, hooks' sightings of the work, and what is missing."""
 
 from typing import Annotated
 
@@ -157,7 +157,7 @@ class Looks(BaseModel):
 
 @router.post("/sightings")
 async def tell_sighting(call: Call, body: Step) -> Looks:
-    """Tell what ran or was edited, as hooks do; kept while the agent has a task."""
+    """Report a command or an edit, as hooks do; kept while the agent has a task."""
 
     def keep(tx: Tx) -> Looks:
         project = call.enter(tx)
@@ -180,7 +180,7 @@ async def show_proof(call: Call, ref: str) -> TaskProof:
 
 @router.put("/tasks/{ref}/done-when", response_model=OneContract)
 async def put_contract(call: Call, ref: str, body: PutContract) -> Reply:
-    """Say what a task asks for before it counts as completed. Not for whoever has it."""
+    """Set the demands of a task before it counts as completed. Not for its holder."""
 
     def put(tx: Tx) -> Reply:
         task = call.task(tx, ref)
@@ -193,7 +193,7 @@ async def put_contract(call: Call, ref: str, body: PutContract) -> Reply:
 
 @router.post("/tasks/{ref}/waive", response_model=OneContract)
 async def waive_proof(call: Call, ref: str, body: Waiving) -> Reply:
-    """Let a task be completed without what it asks for, for a `reason`. For people."""
+    """Let a task be completed without meeting its demands, for a `reason`. For people."""
 
     def waive(tx: Tx) -> Reply:
         task = call.task(tx, ref)
@@ -212,7 +212,7 @@ async def show_rules(call: Call, slug: str) -> OneProofRules:
 
 @router.put("/projects/{slug}/proof", response_model=OneProofRules)
 async def put_rules(call: Call, slug: str, body: PutRules) -> Reply:
-    """Say what the project's tasks ask for that do not say, and what its tests are. For who manages it."""
+    """Set the demands of the project's tasks without their own, and its tests. For those who manage it."""
 
     def put(tx: Tx) -> Reply:
         project = access.enter(tx, slug, Right.MANAGE)

@@ -1,4 +1,4 @@
-"""Reviews: an agent is asked to look at an artifact, and says once what it thinks of it."""
+"""Reviews: an agent is asked to look at an artifact, and gives one verdict."""
 
 from http import HTTPStatus
 
@@ -40,7 +40,7 @@ class Judgement(Body):
 
 @router.get("/reviews")
 async def list_reviews(call: Call, run: str | None = None) -> Reviews:
-    """The reviews of the run of that name, or else of the current one, oldest first."""
+    """List the reviews of the run of that name, or else of the current one, oldest first."""
 
     def look(tx: Tx) -> list[Review]:
         return reviews.of_run(tx, named(tx, call.enter(tx, Right.READ), run))
@@ -50,7 +50,7 @@ async def list_reviews(call: Call, run: str | None = None) -> Reviews:
 
 @router.post("/reviews", status_code=HTTPStatus.CREATED, response_model=OneReview)
 async def request_review(call: Call, body: NewReview) -> Reply:
-    """Ask an agent to review an artifact; a message tells it so."""
+    """Ask an agent to review an artifact, by a message."""
 
     def request(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -67,7 +67,7 @@ async def request_review(call: Call, body: NewReview) -> Reply:
 
 @router.post("/reviews/{review_id}", response_model=OneReview)
 async def submit_review(call: Call, review_id: str, body: Judgement) -> Reply:
-    """Say what one thinks of the artifact; only who was asked may, and only once."""
+    """Give the verdict on an artifact; only the asked reviewer may, and only once."""
 
     def submit(tx: Tx) -> Reply:
         project = call.enter(tx)

@@ -20,7 +20,7 @@ class Runs(BaseModel):
 
 @router.get("/runs")
 async def list_runs(call: Call) -> Runs:
-    """The project's runs, newest first."""
+    """List the project's runs, newest first."""
 
     def look(tx: Tx) -> list[RunShape]:
         project = call.enter(tx, Right.READ)
@@ -31,7 +31,7 @@ async def list_runs(call: Call) -> Runs:
 
 
 def named(tx: Tx, project: Project, name: str | None) -> Run:
-    """The run of that name, or the current one for None. Raises `NotFound`."""
+    """Return the run of that name, or the current one for None. Raises `NotFound`."""
     if name is None:
         return runs.current(tx, project.id)
     run = runs.find(tx, project.id, name)

@@ -1,4 +1,4 @@
-"""What happens to a task: its holder gets on with it, and whoever has a say steers it."""
+"""Actions on a task: by its holder, and by those who may steer it."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -20,7 +20,7 @@ router = APIRouter(tags=["tasks"])
 
 
 class By(Body):
-    """Who moves a task, and, where it is said, at which epoch they hold it."""
+    """The caller of an action, and the epoch at which they hold the task, if it is given."""
 
     by: Name | None = None
     epoch: Whole | None = None
@@ -76,19 +76,19 @@ class Commented(OneTask):
 
 @router.post("/tasks/{ref}/accept", response_model=OneTask)
 async def accept_task(call: Call, ref: str, body: By) -> Reply:
-    """Say yes to a task; a free one is then the caller's, who must be an agent."""
+    """Accept a task; a free one then belongs to the caller, who must be an agent."""
     return await _move(call, ref, body, task_actions.accept)
 
 
 @router.post("/tasks/{ref}/start", response_model=OneTask)
 async def start_task(call: Call, ref: str, body: By) -> Reply:
-    """Begin a task; a free one is then the caller's, who must be an agent. From now on it does not expire."""
+    """Begin a task; a free one then belongs to the caller, who must be an agent. From now on it does not expire."""
     return await _move(call, ref, body, task_actions.start)
 
 
 @router.post("/tasks/{ref}/progress", response_model=OneTask)
 async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
-    """Tell how far one is with one's task."""
+    """Report progress on one's own task."""
     return await _move(
         call,
         ref,
@@ -118,9 +118,9 @@ async def unblock_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/complete", response_model=Completed)
 async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
-    """Say that one's task is done; or, for a person or a coordinator, that a task is, whoever has it.
+    """Complete one's own task or, as a person or a coordinator, any task.
 
-    The result is kept whole with what its holder says; its beginning is the task's.
+    The result is kept whole with the holder's report; the task has its beginning.
     """
 
     def complete(tx: Tx) -> Reply:
@@ -138,7 +138,7 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 
 @router.post("/tasks/{ref}/fail", response_model=OneTask)
 async def fail_task(call: Call, ref: str, body: Because) -> Reply:
-    """Say that one's task cannot be done, and why."""
+    """Fail one's own task, with the reason."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.fail(tx, task, by=by, reason=body.reason)
     )
@@ -146,7 +146,7 @@ async def fail_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/cancel", response_model=OneTask)
 async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
-    """End a task that is not wanted any more. Whoever works on it is told."""
+    """Cancel a task that is not wanted any more. Its holder is told."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.cancel(tx, task, by=by, reason=body.reason or None)
     )
@@ -154,7 +154,7 @@ async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/approve", response_model=OneTask)
 async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
-    """Accept work that was handed in for review: the task is completed. Not for whoever did it."""
+    """Accept work that was handed in for review: the task is completed. Not for its holder."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.approve(tx, task, by=by, comment=body.comment)
     )
@@ -162,7 +162,7 @@ async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
 
 @router.post("/tasks/{ref}/request-changes", response_model=OneTask)
 async def request_changes(call: Call, ref: str, body: RequestingChanges) -> Reply:
-    """Send work that was handed in for review back to whoever did it, with what is to change."""
+    """Send work that was handed in for review back to its holder, with the wanted changes."""
     return await _move(
         call,
         ref,
@@ -173,14 +173,14 @@ async def request_changes(call: Call, ref: str, body: RequestingChanges) -> Repl
 
 @router.post("/tasks/{ref}/retry", response_model=OneTask)
 async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
-    """Deliver a failed, cancelled or expired task again. One that could has as long to begin it, or `ttl_seconds`."""
+    """Deliver a failed, cancelled or expired task again, with its old time to begin it, or `ttl_seconds`."""
     ttl = ttl_of(body.ttl_seconds)
     return await _move(call, ref, body, lambda tx, task, by: task_actions.retry(tx, task, by=by, ttl=ttl))
 
 
 @router.post("/tasks/{ref}/reassign", response_model=OneTask)
 async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
-    """Hand an unfinished task to another agent. Whoever works on it is told."""
+    """Hand an unfinished task to another agent. Its holder is told."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.reassign(tx, task, to=body.to, by=by)
     )
@@ -188,7 +188,7 @@ async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
 
 @router.post("/tasks/{ref}/release", response_model=OneTask)
 async def release_task(call: Call, ref: str, body: Blocking) -> Reply:
-    """Put a task back into the open queue, where anyone may claim it. Whoever has it is told why."""
+    """Put a task back into the open queue, where anyone may claim it. Its holder is told why."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.release(tx, task, by=by, reason=body.reason)
     )
@@ -196,7 +196,7 @@ async def release_task(call: Call, ref: str, body: Blocking) -> Reply:
 
 @router.put("/tasks/{ref}/description", response_model=OneTask)
 async def describe_task(call: Call, ref: str, body: Saying) -> Reply:
-    """Give a task another description, which says who wrote it; its title stays. Whoever has it is told."""
+    """Change a task's description, signed by its writer; its title stays. Its holder is told."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.describe(tx, task, body.text, by=by)
     )
@@ -204,7 +204,7 @@ async def describe_task(call: Call, ref: str, body: Saying) -> Reply:
 
 @router.post("/tasks/{ref}/comments", response_model=Commented)
 async def comment_on_task(call: Call, ref: str, body: Saying) -> Reply:
-    """Say something about a task to whoever has it, else to who sent it; where that is nobody, the log keeps it."""
+    """Comment on a task to its holder, else to its sender; if there is neither, the log keeps it."""
 
     def say(tx: Tx) -> Reply:
         task, by = _held(tx, call, ref, body)
@@ -216,7 +216,7 @@ async def comment_on_task(call: Call, ref: str, body: Saying) -> Reply:
 
 
 async def _move(call: RestCall, ref: str, body: By, step: Callable[[Tx, Task, str], Task]) -> Reply:
-    """Have something happen to a task, as whom and at what epoch `body` says."""
+    """Move a task in the name, and at the epoch, that `body` gives."""
 
     def move(tx: Tx) -> Reply:
         moved = step(tx, *_held(tx, call, ref, body))

@@ -1,4 +1,4 @@
-"""Tasks: sending them, finding them, and looking at one with all that belongs to it. `task_actions` moves them."""
+"""Tasks: sending them, finding them, and showing one with everything about it. `task_actions` moves them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -94,7 +94,7 @@ class ReadTask(TaskShape):
 
 
 class WholeTask(BaseModel):
-    """A task with what was said and done about it; the activity newest first, all else oldest first."""
+    """A task with its messages and events; the activity newest first, all else oldest first."""
 
     task: ReadTask
     messages: list[DeliveredMessageShape]
@@ -144,7 +144,7 @@ async def list_tasks(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     total: bool = False,
 ) -> Tasks:
-    """Tasks, newest first; `before` is the number to go on from. With `total`, also how many there are."""
+    """List tasks, newest first; `before` is the number to go on from. With `total`, also their number."""
     wanted = status or (() if ended is None else ENDED if ended else OPEN)
 
     def look(tx: Tx) -> Tasks:
@@ -172,7 +172,7 @@ async def list_tasks(
 
 @router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=SentTask)
 async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
-    """Put a task into the inbox of `to`, or, without one, into the open queue.
+    """Send a task into the inbox of `to`, or, without one, into the open queue.
 
     One that depends on others is held back until they are completed. One that is the same job as another open task is
     refused with 409 `duplicate`, which names that, unless it is to be made `anyway`.
@@ -207,7 +207,7 @@ async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
 
 @router.get("/tasks/{ref}")
 async def show_task(call: Call, ref: str, render: Render = None) -> WholeTask:
-    """A task, by its id or by its number in the project, with its thread, its activity, and what belongs to it."""
+    """Show a task, by its id or by its number in the project, with its thread, its activity, and all about it."""
 
     def look(tx: Tx) -> WholeTask:
         task = call.task(tx, ref, Right.READ)
@@ -243,7 +243,7 @@ def _briefs(tx: Tx, found: Sequence[Task]) -> list[BriefShape]:
 
 
 def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
-    """The tasks that are named, each once. Raises `NotFound`."""
+    """Return the named tasks, each once. Raises `NotFound`."""
     found = [tasks.find(tx, [project.id], ref) for ref in refs]
     return list({task.id: task for task in found}.values())
 
@@ -258,7 +258,7 @@ def _shapes(tx: Tx, project_ids: Sequence[UUID], found: Sequence[Task]) -> list[
 
 
 def _expected(tx: Tx, sent: Task, ways: DeliveryChannels) -> SentShape | None:
-    """What may be expected of whoever has the task in its inbox."""
+    """Forecast when the task's addressee will look at it."""
     if sent.assignee is None or sent.delivery_id is None:
         return None
     shape: SentShape = SentShape.of(delivery_forecast.forecast(tx, sent.project_id, sent.assignee, ways))
@@ -266,7 +266,7 @@ def _expected(tx: Tx, sent: Task, ways: DeliveryChannels) -> SentShape | None:
 
 
 def one(tx: Tx, task: Task) -> TaskShape:
-    """What a task looks like from outside."""
+    """Return a task's outside view."""
     assignee = task.assignee
     machine = agent_location.machine(tx, task.project_id, assignee) if assignee else None
     return _shape(tx, task, card_states.of_task(tx, task), machine)
@@ -280,5 +280,5 @@ def _shape(tx: Tx, task: Task, card: Card, machine: str | None) -> TaskShape:
 
 
 def ttl_of(seconds: float | None) -> timedelta | None:
-    """The time to begin a task that a call brings."""
+    """Return the time to begin a task in a call."""
     return timedelta(seconds=seconds) if seconds is not None else None
