@@ -1,4 +1,4 @@
-"""A call as the gate sees it: the things it does, each with what the floor says of it."""
+"""A call as the gate sees it: its effects, each with the floor's decisions on it."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from shellgate.decision import Decision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPart:
-    """One thing that a call does: a simple command of a program, or all that a file tool does.
+    """One effect of a call: a simple command of a program, or all that a file tool does.
 
     Rules match `tool` and `target`; commands are matched by their resolved words, where None is a word that only
     running tells.

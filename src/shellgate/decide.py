@@ -1,7 +1,7 @@
-"""The decision on a call: a pure function of what the gate read in it and of the policy.
+"""The decision on a call: a pure function of the gate's reading of it and of the policy.
 
-The order is that of the specification: what the floor denies, what a deny rule names, what the floor must have asked,
-what an ask rule names, what an allow rule covers, and last the mode. The strictest answer over all parts stands.
+The order is that of the specification: the floor's denials, the deny rules, the floor's questions, the ask rules, the
+allow rules, and last the mode. The strictest answer over all parts stands.
 """
 
 from collections.abc import Iterable
@@ -26,10 +26,10 @@ _VERBS = {Effect.ALLOW: "allows it", Effect.ASK: "has it asked about", Effect.DE
 def decide(
     reading: Analysis, policy: Policy, tool: str, *, sandboxed: bool, attended: bool = True
 ) -> Decision:
-    """Return what happens to a call of `tool`.
+    """Return the decision on a call of `tool`.
 
-    `sandboxed` says that the operating system's wall is around what would run, `attended` that there is somebody who
-    can be asked: where there is nobody, what would be asked is denied.
+    `sandboxed` says that the operating system's wall is around the commands, `attended` that there is somebody to ask:
+    without anybody, questions become denials.
     """
     parts = reading.parts or (CallPart(tool=tool, target=reading.target),)
     rest = _Rest(policy, Base(home=policy.home, roots=tuple(map(str, policy.roots))), sandboxed=sandboxed)
@@ -66,7 +66,7 @@ class _Rest:
         )
 
     def of_floor(self, floor: Iterable[Decision]) -> list[Decision]:
-        """Return what the floor says, under the mode: what it has asked is denied where nobody may be asked."""
+        """Return the floor's decision under the mode: its questions are denials where nobody may be asked."""
         found = strictest(floor)
         if found is None or found.effect is Effect.ALLOW:
             return []
@@ -78,7 +78,7 @@ class _Rest:
         return [found]
 
     def _touched(self, rules: Iterable[Rule], part: CallPart, effect: Effect) -> Decision | None:
-        """Return what the first rule says that names the part; if none does, what one says that may name it."""
+        """Return the decision of the first rule that names the part; if none does, of one that may name it."""
         perhaps: Rule | None = None
         for rule in rules:
             touch = touches(rule, part, self.base)
@@ -116,7 +116,7 @@ class _Rest:
 
 
 def _is_denied(floor: Iterable[Decision]) -> bool:
-    """Whether the floor itself denies, and not the mode what the floor would have asked."""
+    """Tell whether the floor itself denies, and not the mode a question of the floor."""
     return any(each.effect is Effect.DENY for each in floor)
 
 

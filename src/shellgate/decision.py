@@ -1,4 +1,4 @@
-"""What the gate says of a call, and how several answers become one."""
+"""Decisions of the gate, and how several become one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum, auto
 
 
 class Effect(IntEnum):
-    """What happens to a call; the greater number is the stricter."""
+    """The effect on a call; the greater number is the stricter."""
 
     ALLOW = 0
     ASK = 1
@@ -18,7 +18,7 @@ class Effect(IntEnum):
 
 
 class Source(StrEnum):
-    """What decided."""
+    """The source of a decision."""
 
     FLOOR = auto()
     RULE = auto()
@@ -27,7 +27,7 @@ class Source(StrEnum):
 
 
 class Mode(StrEnum):
-    """What happens to what neither the floor nor a rule has an opinion on."""
+    """The effect on a call that neither the floor nor a rule decides."""
 
     DEFAULT = auto()  # a person is asked
     STRICT = auto()  # denied
@@ -36,7 +36,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is decided of a call, by what, and why: `reason` is one sentence for people."""
+    """A decision on a call, its source, and its reason: `reason` is one sentence for people."""
 
     effect: Effect
     source: Source

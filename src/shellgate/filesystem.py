@@ -21,7 +21,7 @@ class Disk:
     """The file system that this process sees."""
 
     def snapshot(self) -> "Disk":
-        """Return what it is at this moment, as far as it is looked at from now on: one state for one decision."""
+        """Return a view that reads each fact once from now on: one state for one decision."""
         return Snapshot()
 
     def target(self, path: str) -> tuple[str | None, bool]:

@@ -1,4 +1,4 @@
-"""Patterns of one name, as shells write them: `*`, `?`, `[…]`, and bash's `@(…)`, `?(…)`, `*(…)`, `+(…)`, `!(…)`."""
+"""Patterns of one name, in the shells' notation: `*`, `?`, `[…]`, and bash's `@(…)`, `?(…)`, `*(…)`, `+(…)`, `!(…)`."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _CLASSES = {
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a shell would look names up for it."""
+    """Tell whether a shell would look names up for it."""
     return _MAGIC.search(name) is not None
 
 
@@ -55,7 +55,7 @@ def braces(pattern: str) -> list[str]:
 
 
 def _first_choice(pattern: str) -> tuple[int, list[str], int] | None:
-    """Return where the first braces with a choice begin, what may be chosen, and where they end."""
+    """Return the first braces with a choice: their beginning, the choices, and their end."""
     starts: list[tuple[int, list[int]]] = []  # of open braces, with the commas in each
     for at, character in enumerate(pattern):
         if character == "{":
@@ -73,9 +73,9 @@ def _first_choice(pattern: str) -> tuple[int, list[str], int] | None:
 
 @lru_cache(maxsize=512)
 def component(pattern: str, *, is_wide: bool = False) -> Callable[[str], bool]:
-    """Whether a name fits the pattern; a leading dot must be written, unless `is_wide`.
+    """Return a test whether a name fits the pattern; a leading dot must be written, unless `is_wide`.
 
-    Where a pattern is beyond us, more names fit than should.
+    For a pattern beyond our means, more names fit than should.
     """
     compiled = re.compile(_expression(pattern), re.DOTALL)
     shows_hidden = is_wide or not pattern.startswith(("*", "?", "[", "@(", "+(", "!("))

@@ -19,7 +19,7 @@ _METADATA = frozenset(map(ip_address, ("168.63.129.16", "fd00:ec2::254", "fd20:c
 
 
 class AddressReach(Enum):
-    """Who is at an address."""
+    """The reach of an address."""
 
     PUBLIC = auto()
     PRIVATE = auto()  # somebody's own network
@@ -27,9 +27,9 @@ class AddressReach(Enum):
 
 
 def reach(address: str) -> AddressReach:
-    """Who is at the address: IPv4 and IPv6 in their usual forms, an IPv6 one that stands for an IPv4 one as that.
+    """Return the reach of an address: IPv4 and IPv6 in their usual forms; an IPv6 form of an IPv4 one counts as that.
 
-    What is no address is nobody's.
+    A text that is no address is nobody's.
     """
     try:
         found = ip_address(address.partition("%")[0])
@@ -50,7 +50,7 @@ def reach(address: str) -> AddressReach:
 
 
 def is_public(address: str) -> bool:
-    """Whether the address is one of the public internet: not private, loopback, link-local, shared or multicast."""
+    """Tell whether the address is on the public internet: not private, loopback, link-local, shared or multicast."""
     return reach(address) is AddressReach.PUBLIC
 
 

@@ -1,4 +1,4 @@
-"""What a rule matches: as little as it can mean where it allows, as much as it can mean where it forbids or asks.
+"""Matching of rules: in their narrowest sense where they allow, in their widest where they forbid or ask.
 
 An allow rule *covers* a part of a call when it surely names it. A deny rule or an ask rule *touches* a part when it
 names it, and may touch it when only running tells: then a person is asked, whatever the rule's effect.
@@ -21,7 +21,7 @@ CLUSTER = 2  # characters of the shortest short option
 
 
 class Match(IntEnum):
-    """Whether a rule is about a part of a call."""
+    """The match of a rule with a part of a call."""
 
     NO = 0
     PERHAPS = 1  # a word of it is known only when it runs
@@ -30,14 +30,14 @@ class Match(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """Where the patterns of paths begin."""
+    """The base of patterns of paths."""
 
     home: str
     roots: tuple[str, ...]
 
 
 def covers(rule: Rule, part: CallPart, base: Base) -> bool:
-    """Whether an allow rule is surely about the part."""
+    """Tell whether an allow rule is surely about the part."""
     if part.tool not in rule.tools or not part.may_be_allowed:
         return False
     if rule.pattern is None:
@@ -54,7 +54,7 @@ def covers(rule: Rule, part: CallPart, base: Base) -> bool:
 
 
 def touches(rule: Rule, part: CallPart, base: Base) -> Match:
-    """Whether a deny rule, or an ask rule, is about the part."""
+    """Tell whether a deny rule, or an ask rule, is about the part."""
     if part.tool not in rule.tools | rule.akin:
         return Match.NO
     if rule.pattern is None:
@@ -110,7 +110,7 @@ def _unknown(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 def _may_touch(pattern: str, words: tuple[str | None, ...], *, unknown_fits: bool) -> bool:
-    """Whether the words can be meant: wherever the program is, its options in any order, others beside them."""
+    """Tell whether the words may be meant: wherever the program is, its options in any order, among others."""
     name, *tokens = _tokens(pattern)
     if name == ANY:
         tokens, rest = [ANY, *tokens], words
@@ -145,7 +145,7 @@ def _is_option(word: str | None) -> bool:
 
 
 def _has_option(token: str, words: tuple[str | None, ...], *, unknown_fits: bool) -> bool:
-    """Whether an option is among the words: whole, with a value, cut short as programs let it, or among others."""
+    """Tell whether an option is among the words: whole, with a value, abbreviated, or in a cluster."""
     if unknown_fits and None in words:
         return True
     known = [each for each in words if each is not None and each.startswith("-")]
@@ -171,7 +171,7 @@ def _covers_path(rule: Rule, path: str, base: Base) -> bool:
 
 
 def _touches_path(pattern: str, path: str, base: Base) -> bool:
-    """As an allow rule, in every way in which the pattern can be meant."""
+    """Tell whether the pattern, in any of its senses, fits the path."""
     if pattern.startswith("~/"):
         return _fits_below(base.home, f"/{pattern[2:]}", path, is_wide=True)
     if pattern.startswith("/") and fits_path(pattern.replace("//", "/"), path, is_wide=True):

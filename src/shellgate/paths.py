@@ -1,7 +1,7 @@
-"""What a path may be used for, whatever the settings: F4 and F5, the folders of F1, the devices of F3.
+"""Uses allowed for a path, whatever the settings: F4 and F5, the folders of F1, the devices of F3.
 
-A path is looked at as it is written and as it leads: a link in it neither hides what it leads to nor what it is.
-Whatever is said here holds for the moment only; whoever opens it looks again at what was opened.
+A path is judged as it is written and by its target: a link in it hides neither its target nor itself. The answer holds
+for the moment only; the code that opens the path checks again the file that it has opened.
 """
 
 import os
@@ -40,7 +40,7 @@ _BLOCK_DEVICE = re.compile(
 
 
 class Access(Enum):
-    """What is done at a path; WRITE is also to create, link, move and delete."""
+    """The access to a path; WRITE includes creating, linking, moving and deleting."""
 
     READ = auto()
     WRITE = auto()
@@ -75,7 +75,7 @@ def forbidden(path: str, access: Access, world: World) -> Decision | None:
 
 
 def unusable(path: str) -> str | None:
-    """Why no system would take this for a path, as a clause; else None."""
+    """Say in a clause why no system would take this for a path; None if one would."""
     if "\0" in path:
         return "it holds a NUL character"
     try:
@@ -86,7 +86,7 @@ def unusable(path: str) -> str | None:
 
 
 def forms(absolute: str, world: World) -> Iterator[str]:
-    """The ways to understand an absolute path: as written, as it leads, and as the name of what is there itself."""
+    """Yield the readings of an absolute path: as written, as it leads, and as the name of the link itself."""
     written = itself = posixpath.normpath(absolute)
     yield written
     folder, name = posixpath.split(absolute.rstrip("/"))
@@ -121,14 +121,14 @@ def root_of(path: str, world: World) -> str | None:
 
 
 def is_inside(path: str, world: World) -> bool:
-    """Whether a path, absolute or seen from the working folder, leads to somewhere in a root."""
+    """Tell whether a path, absolute or seen from the working folder, leads into a root."""
     if unusable(path):
         return False
     return root_of(world.files.resolve(posixpath.join(world.cwd, path)), world) is not None
 
 
 def is_secret(path: str, world: World) -> bool:
-    """Whether a file there may hold secrets, by any of its names or by that of what it leads to: `.env`, keys."""
+    """Tell whether a file there may hold secrets, by any of its names or its target's: `.env`, keys."""
     if unusable(path):
         return True
     absolute = posixpath.join(world.cwd, path)
@@ -140,15 +140,15 @@ def is_secret(path: str, world: World) -> bool:
 
 
 def is_guarded_elsewhere(absolute: str, world: World) -> bool:
-    """Whether the file at an absolute path is one of F4 under another name, a hard link."""
+    """Tell whether the file at an absolute path is one of F4 under another name, a hard link."""
     status = world.files.look(absolute)
     return status is not None and _is_of_guarded(status, absolute, world)
 
 
 def vital(path: str, world: World) -> str | None:
-    """F1: why what is there is never deleted, moved or changed with all that is in it, as a clause; else None.
+    """Say in a clause why F1 forbids to delete, move or change the path with all its content; else None.
 
-    Any component may be a shell pattern. What it might stand for counts.
+    Any component may be a shell pattern. Its possible matches count.
     """
     if unusable(path):
         return None
@@ -160,7 +160,7 @@ def vital(path: str, world: World) -> str | None:
 
 
 def holds_home(path: str, world: World) -> bool:
-    """Whether an absolute path is somebody's home or a folder above one, as it is written or as it leads."""
+    """Tell whether an absolute path is a home or a folder above one, as written or as it leads."""
     for found in map(protected_names.components, forms(path, world)):
         above = [home for home in _homes(world) if found not in _SHARED_FOLDERS and len(found) <= len(home)]
         if any(_may_be(found, home[: len(found)]) for home in above):
@@ -169,7 +169,7 @@ def holds_home(path: str, world: World) -> bool:
 
 
 def is_block_device(path: str) -> bool:
-    """F3: whether an absolute path is that of a disk or a part of one, by its name or by what is there."""
+    """Tell whether an absolute path is that of a disk or a partition (F3), by its name or by its file."""
     if unusable(path):
         return False
     for form in (posixpath.normpath(path), _led_to(path)):
@@ -209,14 +209,14 @@ def alias(status: os.stat_result, path: str, access: Access, world: World) -> De
 
 
 def _is_of_guarded(status: os.stat_result, path: str, world: World) -> bool:
-    """Whether a file is one of F4 under another name."""
+    """Tell whether a file is one of F4 under another name."""
     if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
         return False
     return (status.st_dev, status.st_ino) in world.files.identities(_guarded_places(path, world))
 
 
 def closed_folders(world: World) -> list[str]:
-    """The folders of F5 on this machine, as far as they can be named; by its name, any other may be one too."""
+    """Return the folders of F5 on this machine, as far as they can be named; any other may be one by its name."""
     beneath_homes = (
         f"{home}/{name}" for home in (world.home, *world.homes) for name in protected_names.CLOSED_IN_HOMES
     )
@@ -267,7 +267,7 @@ def _is_of_system(name: str) -> bool:
 
 
 def _may_be(found: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether names, some of them patterns, may be those that are wanted; a wanted `*` is any name."""
+    """Tell whether names, some of them patterns, may be the wanted ones; a wanted `*` is any name."""
     return len(found) == len(wanted) and all(
         one in (name, "*") or (globs.is_pattern(name) and globs.component(name, is_wide=True)(one))
         for name, one in zip(found, wanted, strict=True)

@@ -1,4 +1,4 @@
-"""What the owner of a machine allows: the rules and the mode by which calls are decided."""
+"""The policy of a machine's owner: the rules and the mode that decide on calls."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Protected names: what no agent writes (F4), what it does not even read (F5), and what may hold secrets.
+"""Protected names: those no agent writes (F4), those it does not even read (F5), and those that may hold secrets.
 
-Names are compared as a file system would that ignores capitals and the ways to compose a letter, whether or not this
-one does: the same call must not be refused on one machine and go through on another. Nothing is looked up here.
+Names are compared as by a file system that ignores capitals and the ways to compose a letter, whether or not this one
+does: the same call must not be refused on one machine and go through on another. Nothing is looked up here.
 """
 
 import fnmatch
@@ -25,7 +25,7 @@ def _compiled(path: str) -> _Pattern:
 
 
 def _table() -> tuple[dict[str, list[tuple[_Pattern, str]]], list[tuple[_Pattern, str]]]:
-    """The table of triggers by the first name of each path, and those whose first name is a pattern."""
+    """Return the triggers by the first name of each path, and those whose first name is a pattern."""
     by_name: dict[str, list[tuple[_Pattern, str]]] = {}
     wide: list[tuple[_Pattern, str]] = []
     for kind in triggers.KINDS:
@@ -110,7 +110,7 @@ def unwritten(names: tuple[str, ...]) -> str | None:
 
 
 def leads_on(names: tuple[str, ...]) -> str | None:
-    """Why a folder of these folded names may come to hold what F4 keeps there, as a clause; else None."""
+    """Say in a clause why a folder of these folded names may come to hold files of F4; else None."""
     if unwritten(names):
         return "what is in it is changed by people only"
     for length in range(1, min(len(names), _LONGEST) + 1):
@@ -137,21 +137,21 @@ def unread(names: tuple[str, ...]) -> str | None:
 
 
 def is_environment(name: str) -> bool:
-    """Whether a folded name is `.env`, or `.env.` with an ending that is neither a template's nor a document's."""
+    """Tell whether a folded name is `.env`, or `.env.` with an ending that is neither a template's nor a document's."""
     return name == ".env" or (
         name.startswith(".env.") and name.rpartition(".")[2] not in (*TEMPLATES, *DOCUMENTS)
     )
 
 
 def may_be_secret(names: tuple[str, ...]) -> bool:
-    """Whether a file at these folded names may hold secrets, so that the shipped policy asks before it is read."""
+    """Tell whether a file at these folded names may hold secrets, so that the shipped policy asks before reading it."""
     if any(is_environment(name) or _SECRET_NAMES.fullmatch(name) for name in names):
         return True
     return any(_holds(names, each) for each in _SECRET_PLACES)
 
 
 def _fits(pattern: _Pattern, names: tuple[str, ...]) -> bool:
-    """Whether the first of these names are those of a pattern."""
+    """Tell whether the first of these names match a pattern."""
     return len(names) >= len(pattern) and all(
         part.fullmatch(name) for part, name in zip(pattern, names, strict=False)
     )
@@ -163,13 +163,13 @@ def _holder(name: str) -> str | None:
 
 
 def _is_of_process(names: tuple[str, ...]) -> bool:
-    """Of `/proc/<process>/…`, or `/proc/<process>/task/<thread>/…`."""
+    """Tell whether the names are of `/proc/<process>/…`, or `/proc/<process>/task/<thread>/…`."""
     of_thread = names[2:3] == ("task",)
     return bool(_OF_PROCESSES.intersection(names[4:5] if of_thread else names[2:3]))
 
 
 def _holds(names: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Whether the wanted names follow each other somewhere."""
+    """Tell whether the wanted names follow each other somewhere."""
     if wanted[0] not in names:
         return False
     return any(names[at : at + len(wanted)] == wanted for at in range(len(names)))

@@ -23,7 +23,7 @@ class InvalidRule(ValueError):
 
 
 class PatternKind(Enum):
-    """What the pattern of a rule is compared with."""
+    """The kind of text that a rule's pattern is compared with."""
 
     WORDS = auto()  # the words of a simple command
     PATH = auto()
@@ -97,7 +97,7 @@ _AKIN = {
 
 
 def parse(source: str) -> Rule:
-    """Return the rule that is written so. Raises `InvalidRule`, which says what is wrong and what is allowed."""
+    """Parse a rule. Raises `InvalidRule`, which says what is wrong and what is allowed."""
     written = _RULE.fullmatch(source.strip()) if len(source) <= LENGTH else None
     if written is None:
         raise InvalidRule(

@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 
 
 def fits_text(pattern: str, text: str) -> bool:
-    """Whether the whole text fits a pattern in which `*` is any run of characters, and all else is itself."""
+    """Tell whether the whole text fits a pattern in which `*` is any run of characters, and all else is itself."""
     if "*" not in pattern:
         return pattern == text
     first, *middle, last = pattern.split("*")
@@ -38,7 +38,7 @@ def fits_all(
     wild: str,
     may_skip: Callable[[int], bool] = lambda _index: False,
 ) -> bool:
-    """Whether the items fit the pattern one by one, where `wild` stands for any number of them.
+    """Tell whether the items fit the pattern one by one, where `wild` stands for any number of them.
 
     The item at an index that `may_skip` may also be left out.
     """
@@ -56,7 +56,7 @@ def fits_all(
 
 
 def _reached(pattern: Sequence[str], places: set[int], wild: str) -> set[int]:
-    """The places, and those behind each `wild` at one of them, which may stand for nothing."""
+    """Return the places, and those behind each `wild` at one of them, which may stand for nothing."""
     for place in sorted(places):
         while place < len(pattern) and pattern[place] == wild:
             place += 1  # noqa: PLW2901
@@ -65,11 +65,11 @@ def _reached(pattern: Sequence[str], places: set[int], wild: str) -> set[int]:
 
 
 def fits_path(pattern: str, path: str, *, is_wide: bool) -> bool:
-    """Whether a path fits a pattern, both relative to one folder, as in a `.gitignore`.
+    """Tell whether a path fits a pattern, both relative to one folder, as in a `.gitignore`.
 
-    `*`, `?` and `[…]` are within a segment, `**` is any number of segments, and a pattern without a slash fits in
-    every folder. What ends in a slash is all that is below. If `is_wide`, so is every pattern, and neither capitals
-    nor the ways to compose a letter make a difference.
+    `*`, `?` and `[…]` are within a segment, `**` is any number of segments, and a pattern without a slash fits in every
+    folder. One that ends in a slash stands for everything below. If `is_wide`, so is every pattern, and neither
+    capitals nor the ways to compose a letter make a difference.
     """
     text, fixed = (_folded(path), _folded(pattern)) if is_wide else (path, pattern)
     segments = [each for each in fixed.split("/") if each not in ("", ".")]

@@ -1,4 +1,4 @@
-"""What the gate knows of the machine that it guards; everything else it reads from the call."""
+"""The gate's facts about its machine; everything else it reads from the call."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class FileSystem(Protocol):
-    """What the gate looks up in the file system: nothing is changed."""
+    """The gate's look-ups in the file system: nothing is changed."""
 
     def snapshot(self) -> "FileSystem":
         """The same, remembering what was looked at: one decision sees one state."""
@@ -28,7 +28,7 @@ class FileSystem(Protocol):
         """Return what is at an absolute path once links are followed; None if there is nothing that we can see."""
 
     def contents(self, path: str, most: int) -> bytes | None:
-        """What is in a regular file, links followed; None if there is none that we can read, or there is more."""
+        """Return the content of a regular file, links followed; None if we cannot read one, or it is larger."""
 
     def identities(self, places: Iterable[str]) -> frozenset[tuple[int, int]]:
         """Device and inode of every file at or beneath these places; links are not followed."""

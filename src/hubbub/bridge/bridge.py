@@ -35,7 +35,7 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 class Outage:
-    """How long the hub has been away, from the first failure on."""
+    """The time since the hub's first failure."""
 
     def __init__(self) -> None:
         self._since: float | None = None
@@ -128,7 +128,7 @@ class Bridge:
         return answers[-1]
 
     async def _carry(self, message: Message, line: bytes) -> None:
-        """Send on one message; what is answered at leisure is left to a task, what sets the stage is waited for."""
+        """Send on one message; leave slow answers to a task, and wait for messages that later ones depend on."""
         if message.get("method") == "initialize" and json_rpc.is_request(message):
             await self._initialize(message)
         elif json_rpc.is_request(message):
@@ -253,7 +253,7 @@ class Bridge:
             return self.upstream.session_id
 
     def _remember(self, message: Message) -> None:
-        """What the client has subscribed to in its transport session."""
+        """Remember the client's subscriptions in its transport session."""
         uri = json_rpc.parameters(message).get("uri")
         if message["method"] == "resources/subscribe" and isinstance(uri, str):
             self._subscribed[uri] = None
@@ -270,7 +270,7 @@ class Bridge:
             task.cancel()
 
     async def _take_back(self, message: Message) -> None:
-        """Tell the hub that nobody waits for the answer to a request any more; of the newer era it knows already."""
+        """Tell the hub that nobody waits for an answer any more; in the newer era it knows that already."""
         if json_rpc.modern_version(message) is None:
             with suppress(Away, HttpRefused, TimeoutError):
                 async with asyncio.timeout(FAREWELL.total_seconds()):
@@ -309,7 +309,7 @@ class Bridge:
         return False
 
     async def _listening(self) -> None:
-        """From now on we hear what changes; what changed before, nobody may have heard."""
+        """Announce all subscriptions as changed, since nobody may have heard earlier changes."""
         await self._announce(list(self._subscribed))
 
     async def _renew(self, gone: str | None) -> None:
@@ -331,7 +331,7 @@ class Bridge:
                 raise
 
     async def _say(self, message: Message) -> None:
-        """Send a message of our own, whose answer is not the client's."""
+        """Send a message of our own, whose answer is not for the client."""
         await self.upstream.post(message, _ignore)
 
     async def _announce(self, uris: list[str], subscription_id: object = None) -> None:

@@ -1,4 +1,4 @@
-"""Where the hub is just now: one that is started again may be at another address than before."""
+"""The present address of the hub: a restarted one may be at another address than before."""
 
 from hubbub.client import Hub, running_hub
 from hubbub.terminal.command import Choice

@@ -1,6 +1,6 @@
 """Lines on standard input and output: the client's side of the bridge.
 
-The event loop itself reads and writes, as soon as that need not wait: to ask another thread takes longer.
+The event loop itself reads and writes, whenever that need not wait: asking another thread takes longer.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ AHEAD = 4  # chunks read before somebody wants them; then the client has to wait
 
 @contextmanager
 def unblocked() -> Iterator[None]:
-    """Have input and output never make us wait; afterwards they are as they were, as others may use them too.
+    """Set input and output non-blocking; restore them afterwards, as others may use them too.
 
-    A pipe for output is made to hold a whole long answer where the system lets it: else each piece that the client
-    takes would have us write another.
+    A pipe for output is enlarged for a whole long answer, if the system allows it: else each piece that the client
+    takes would need another write.
     """
     blocking = {file: os.get_blocking(file) for file in (STDIN, STDOUT)}
     try:
@@ -66,7 +66,7 @@ class StdinLines:
         return self._chunks.popleft()
 
     def _watch(self) -> None:
-        """Have whatever comes read, from now on; of a file that always can be read, and not be watched, a piece."""
+        """Read input as it comes, from now on; from a file that cannot be watched, piece by piece."""
         try:
             if not self._is_watched:
                 asyncio.get_running_loop().add_reader(STDIN, self._read)

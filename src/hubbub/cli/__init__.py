@@ -12,7 +12,7 @@ from hubbub.model.programs import extras
 
 
 class CommandEntry(NamedTuple):
-    """Where a command is, and what the list of commands says about it."""
+    """A command's place, and its line in the list of commands."""
 
     module: str
     about: str
@@ -20,7 +20,7 @@ class CommandEntry(NamedTuple):
 
 
 class Group(click.Group):
-    """A group that says what was probably meant: by an option that belongs behind the command, or by another word."""
+    """A group that suggests the likely meaning of a wrong word: a misplaced option, or another command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -229,7 +229,7 @@ ENTRIES = {name: entry for entries in SECTIONS.values() for name, entry in entri
 
 
 def _wants_json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    """Kept for `_version`, which is looked at after it."""
+    """Keep the flag for `_version`, which is evaluated after it."""
     ctx.meta[__name__] = value
 
 

@@ -79,7 +79,7 @@ def _row(line: dict[str, Any]) -> tuple[object, ...]:
 
 
 def money(dollars: float | None) -> str:
-    """Money as people read it: cents, and where there are none, what there is."""
+    """Format money for people: in cents, and smaller amounts more exactly."""
     if dollars is None:
         return "no price"
     return f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"

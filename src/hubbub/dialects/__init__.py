@@ -11,7 +11,7 @@ COMMON = frozenset({"call", "dialect", "reply_cache"})  # what all of them are m
 
 
 def names() -> list[str]:
-    """The names of the dialects, by what there is in this folder; none of them is loaded."""
+    """Return the names of the dialects, from the modules in this folder; none of them is loaded."""
     return sorted({module.name for module in pkgutil.iter_modules(__path__)} - COMMON)
 
 

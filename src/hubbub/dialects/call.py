@@ -1,4 +1,4 @@
-"""What surrounds a call of a tool: the request it came with, the connection it came over, the hub it came to.
+"""The context of a call of a tool: its request, its connection, and its hub.
 
 A tool whose function takes a `Call` is given it; it is no argument of the tool.
 """
@@ -25,7 +25,7 @@ _WRAPPED = re.compile(r"=\?base64\?(?P<text>.*)\?=")
 
 
 class CarryOut(Protocol):
-    """Does for a machine what is not the machine's to do, for whoever gave it its order, at most once for a key."""
+    """Does the hub's part of a machine's order, for the caller of the order, at most once for a key."""
 
     async def __call__(
         self, transactions: Transactions, actor: Actor, asked: NodeCall, key: str, call: "Call", /
@@ -33,17 +33,17 @@ class CarryOut(Protocol):
 
 
 class ActivitySource(DeliveryChannels, Protocol):
-    """What happens, as it happens, and who hears of it so."""
+    """A source of activities, and of the agents that hear them at once."""
 
     def follow(
         self, actor: Actor, project_id: UUID, agent: str | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[Sequence[Activity]]]:
-        """What happens in the project from now on, in batches; it ends when the actor's token does."""
+        """Follow the project's activities from now on, in batches; it ends when the actor's token does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """How much a run may hold; None: as much as anybody likes."""
+    """Limits of a run's content; None means no limit."""
 
     messages: int | None = None
     tasks: int | None = None
@@ -53,7 +53,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubContext:
-    """The hub, as tools may know it."""
+    """The hub's facts for tools."""
 
     url: str  # where people and programs reach it
     port: int
@@ -90,9 +90,9 @@ class Call:
     _then: list[Callable[[], None]] = field(default_factory=list)
 
     def header(self, name: str) -> str | None:
-        """What a header of the request says; a text that no header holds comes in base64, as MCP writes such.
+        """Return a header of the request; a text that no header can hold comes in base64, as MCP writes it.
 
-        Raises `Invalid` for what can be no such text.
+        Raises `Invalid` if the base64 holds no such text.
         """
         value = self.headers.get(name) or None
         wrapped = _WRAPPED.fullmatch(value) if value is not None else None
@@ -108,7 +108,7 @@ class Call:
 
     @property
     def has_waited(self) -> bool:
-        """Whether so much time has passed that the token may have ended meanwhile."""
+        """True if enough time has passed that the token may have ended meanwhile."""
         return self.is_woken or self.is_last_try
 
     def then(self, action: Callable[[], None]) -> None:

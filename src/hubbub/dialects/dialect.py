@@ -1,4 +1,4 @@
-"""What a dialect is: a name, its tools, and its way of saying yes and no.
+"""Dialects: a name, tools, and a form of success and refusal.
 
 A dialect is one module that fills a `Dialect`. It knows the core; it knows no SQL, no HTTP, no MCP, no other dialect.
 """
@@ -63,7 +63,7 @@ class Tool:
     kept: ReplyCache | None = None  # what it told last, where that is kept
 
     def bound(self, arguments: Mapping[str, object], call: Call | None, door: str) -> Operation[Reply]:
-        """The call of the tool, by which the caller comes in at `door`, as an operation. Raises `BadArguments`."""
+        """Bind the call, whose caller comes in at `door`, into an operation. Raises `BadArguments`."""
         values = self.check(arguments)
         if self.call_as is not None:
             values[self.call_as] = call
@@ -89,7 +89,7 @@ class Tool:
         return dict(vars(self._checked(arguments)))
 
     def given(self, arguments: Mapping[str, object]) -> dict[str, object]:
-        """The arguments that the tool knows, as JSON, without those that were left out. Raises `BadArguments`."""
+        """Return the given arguments of the tool, as JSON. Raises `BadArguments`."""
         return self._checked(arguments).model_dump(exclude_unset=True)
 
     def _checked(self, arguments: Mapping[str, object]) -> BaseModel:
@@ -118,9 +118,9 @@ def complete(outcome: ToolResult) -> ToolResult:
 class Dialect:
     """A tool set spoken by the hub.
 
-    `success` and `refusals` shape the replies; `invalid` says that arguments are wrong, `unknown` that there is no
-    such tool. `guide` tells an agent how to work here. Followers of one inbox are met by `greeting` and told of
-    activities by `inbox_event`, which is None for what is not their business.
+    `success` and `refusals` shape the replies; `invalid` is the reply to wrong arguments, `unknown` to an unknown tool.
+    `guide` tells an agent how to work here. Followers of one inbox are met by `greeting` and told of activities by
+    `inbox_event`, which is None for an activity that does not concern them.
     """
 
     name: str
@@ -179,9 +179,9 @@ class Dialect:
         return register
 
     def keeps(self, versions: Callable[..., Versions | None]) -> Callable[[Run], Run]:
-        """Have a tool that reads, and tells nothing of who asks or when, make the same reply only once (`ReplyCache`).
+        """Make a reading tool build the same reply only once (`ReplyCache`), if it depends on neither caller nor time.
 
-        `versions` takes what the tool takes, and says of what that will tell and what each of it is at.
+        `versions` takes the tool's arguments, and returns the version of everything in the reply.
         """
 
         def keep(run: Run) -> Run:
@@ -201,10 +201,10 @@ class Dialect:
         *,
         shape: Shape = complete,
     ) -> ToolResult:
-        """Call a tool as `actor`, in one transaction; `call` is what surrounds it, for tools that ask for that.
+        """Call a tool as `actor`, in one transaction; `call` is the context, for tools that ask for it.
 
-        With an idempotency `key`, a repeated write gets the answer of the first and changes nothing. `shape` makes of
-        what was read, where it is read, what is sent: a large reply is never all there.
+        With an idempotency `key`, a repeated write gets the answer of the first and changes nothing. `shape` encodes
+        the data where it is read: a large reply never exists as a whole.
         """
         tool = self.tools.get(name)
         if tool is None:
@@ -245,11 +245,11 @@ class Dialect:
         return arguments
 
     def is_one_step(self, _tool: str, _given: Mapping[str, object]) -> bool:
-        """Whether a call is over with its transaction, or nothing is kept of it before it waits."""
+        """Tell whether a call is over with its transaction, or nothing of it is kept before it waits."""
         return True
 
     def speaker(self, _call: Call | None, _tx: Tx) -> str | None:
-        """Who makes a call, where its token and its arguments do not tell: keys of several agents are kept apart."""
+        """Return the caller that token and arguments do not tell, so that agents' keys are kept apart."""
         return None
 
     def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> ToolResult:
@@ -306,14 +306,14 @@ async def _happened(
 
 
 def digest(*call: object) -> str:
-    """What stands for a call where two are compared."""
+    """Return the digest of a call, for comparing two."""
     return hashlib.sha256(
         json.dumps(call, sort_keys=True, default=str).encode("utf-8", "replace")
     ).hexdigest()
 
 
 def _all_storable(value: object) -> bool:
-    """Whether a store can keep all the texts in `value`: where not, `_unstorable` says which it cannot."""
+    """Tell whether a store can keep all the texts in `value`; if not, `_unstorable` finds the wrong one."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -329,7 +329,7 @@ def _all_storable(value: object) -> bool:
 
 
 def _unstorable(value: object, path: str = "") -> str | None:
-    """Where in `value` there is text that no store can keep: NUL characters, halves of surrogate pairs."""
+    """Return the place of a text in `value` that no store can keep: NUL characters, halves of surrogate pairs."""
     if isinstance(value, str):
         return None if _is_storable(value) else path
     if isinstance(value, Mapping):

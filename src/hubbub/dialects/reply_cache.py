@@ -1,6 +1,6 @@
-"""What was made for a reply and stands in the next as well, for as long as nothing has changed of what it tells.
+"""Reuse of parts of replies, as long as nothing in them has changed.
 
-Whole replies are kept by the versions of what they tell; of long lists each row is kept, by what it is made of.
+Whole replies are kept by the versions of their content; of long lists each row is kept, by its source.
 """
 
 import threading
@@ -29,7 +29,7 @@ class CachedReply(dict[str, object]):
 
 
 class ReplyCache:
-    """The latest replies of one tool, all of which stand for what is committed: a version is one state of the store."""
+    """The latest replies of one tool, each valid for committed data: a version is one state of the store."""
 
     def __init__(self, versions: Callable[..., Versions | None]) -> None:
         """`versions` is given what the tool is; None: it tells of so much that it is not kept."""
@@ -63,7 +63,7 @@ class ReplyCache:
 
 
 class RowCache:
-    """The rows of the lists that were asked for last, each under what it is made of: another thing is another row."""
+    """The rows of the latest lists, each under its source: a changed source makes a new row."""
 
     def __init__(self, most: int = MOST_TEXT) -> None:
         self._most = most

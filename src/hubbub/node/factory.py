@@ -1,4 +1,4 @@
-"""This machine put together: its policy, its gate, its audit log, its tools."""
+"""Assembly of this machine: its policy, its gate, its audit log, its tools."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,12 +63,12 @@ def open_node(
     policy_file: Path | None = None,
     keeps_agents: bool = False,
 ) -> LocalNode:
-    """This machine, with `data` as its own folder and the policy of `policy_file`, else `node.toml` in `config`.
+    """Build this machine, with `data` as its own folder and the policy of `policy_file`, else `node.toml` in `config`.
 
-    Agents work in `cwd`, unless the policy says where; `log_file` is what they may read of the daemon's log. `secrets`
-    are shown to nobody, whatever holds them. `is_attended` says that the operator sits at the client, and is asked
-    there whatever the policy says. `keeps_agents` says that people may place agents here: it is for the one process
-    that is always there.
+    Agents work in `cwd`, unless the policy names another; `log_file` is the daemon's log, which they may read.
+    `secrets` are shown to nobody, whatever holds them. `is_attended` says that the operator sits at the client, and is
+    asked there whatever the policy says. `keeps_agents` says that people may place agents here: it is for the one
+    process that is always there.
     """
     variables = {**(os.environ if environment is None else environment)}  # os.environ is slow to read
     home = Path(variables.get("HOME") or Path.home()).resolve()
@@ -92,5 +92,5 @@ def open_node(
 
 
 def _held(variables: Mapping[str, str]) -> Iterable[str]:
-    """The secrets that the environment holds."""
+    """Yield the secrets that the environment holds."""
     return (value for name, value in variables.items() if names_secret(name))

@@ -1,7 +1,7 @@
-"""This machine, as it does what agents order: past its gate, asking where it must, and with a line in its audit log.
+"""This machine, carrying out agents' orders: past its gate, with questions to people, and a line in its audit log.
 
-The line is written before the act, and nothing is done without it. What a person was asked is read once more when they
-have said yes: what they saw is what is done, or nothing is.
+The line is written before the act, and nothing is done without it. After a yes the call is read once more: exactly the
+approved call is done, or nothing is.
 """
 
 import asyncio
@@ -91,13 +91,13 @@ class LocalNode:
 
     @property
     def runtime(self) -> str | None:
-        """The name of the agent that can be asked here, as the policy says just now."""
+        """The name of the agent that can be asked here, by the present policy."""
         runtime = self._policy().runtime
         return runtime.name if runtime is not None else None
 
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
-        """The hub hears each minute how far the audit log has got; what goes on in the background ends in the end."""
+        """Report the head of the audit log to the hub each minute; in the end, end the work in the background."""
 
         async def seal() -> None:
             while True:
@@ -122,7 +122,7 @@ class LocalNode:
                     await self._seal()
 
     async def _learn_key(self) -> None:
-        """From now on the project's key is in nothing that is told."""
+        """Learn the project's key, so that it is removed from all answers."""
         try:
             key = await self._hub.key()
         except HubError as error:
@@ -131,9 +131,9 @@ class LocalNode:
             self._redactor.learn([key] if key is not None else [])
 
     async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
-        """Do the order if the gate lets it, and say what came of it; `act` does what is not the machine's to do.
+        """Carry out the order if the gate lets it; `act` does the part that is not the machine's.
 
-        What comes of it is without secrets. Raises `InputRequired` where the client has to make the call again.
+        The result is without secrets. Raises `InputRequired` where the client has to make the call again.
         """
         do = self._doer(order, act)
         if do is None:
@@ -152,7 +152,7 @@ class LocalNode:
             return refused(RefusalCode.FAILED, str(error))
 
     async def _resume(self, order: NodeCall, digest: str) -> ToolResult:
-        """Do again what was let through before this process began, if it is still that and nothing forbids it now."""
+        """Repeat an act of an earlier process, if the call is unchanged and nothing forbids it now."""
         weighed = await self._weighed(order)
         is_same = self._digest(weighed) == digest
         if not is_same or weighed.decision.effect is Effect.DENY:
@@ -169,7 +169,7 @@ class LocalNode:
         return await evaluate(order, policy, self._world(policy), sandbox, data=self._data, node=self.name)
 
     async def _why_not(self, weighed: Evaluation, act: PerformCall | None) -> ToolResult | None:
-        """The refusal of a call of which nothing could come whoever said yes to it; nobody need be asked about it."""
+        """Return the refusal of a call that could not succeed after any yes; nobody need be asked about it."""
         place = self._place(weighed, act)
         for why_not in (skills.why_not, delegation.why_not, ssh.why_not):
             if (refusal := await why_not(place, weighed.order)) is not None:
@@ -177,7 +177,7 @@ class LocalNode:
         return None
 
     async def _asked(self, weighed: Evaluation, act: PerformCall | None, do: Tool) -> ToolResult:
-        """Do it if a person says yes, or has done so already and only the hub is left to do it."""
+        """Do it if a person says yes, or has done so already and only the hub's part is left."""
         unasked = forwarding.why_unasked(self.name, named(weighed.order), weighed.order)
         if unasked is not None:
             passed = replace(weighed.decision, effect=Effect.ALLOW, reason=unasked)
@@ -204,7 +204,7 @@ class LocalNode:
     async def _approved(
         self, weighed: Evaluation, answered: Answered, act: PerformCall | None, do: Tool
     ) -> ToolResult:
-        """Do what a person said yes to, if it is still that."""
+        """Do the approved act, if the call is unchanged."""
         question = self._question(weighed)
         if not is_signed(weighed.policy.approvers, self.about.machine_id, question, answered):
             unsigned = replace(weighed.decision, effect=Effect.DENY, reason=UNSIGNED)
@@ -244,14 +244,14 @@ class LocalNode:
         return refused(RefusalCode.DENIED, "permission_denied", **facts)
 
     def _unanswered(self, weighed: Evaluation, answered: Answered, why: str) -> ToolResult:
-        """The approval is spent, whatever comes of it later."""
+        """Return the result of a call without a yes; its approval is spent, whatever comes later."""
         self._write(weighed, AuditVerdict.ASK_TIMEOUT)
         sentence = f"this needs a person's approval, and {why}; nothing was done"
         facts = {"tool": weighed.order.tool, **self._facts(weighed, Effect.ASK)}
         return refused(RefusalCode.NEEDS_APPROVAL, sentence, approval_id=answered.approval_id, **facts)
 
     def _facts(self, weighed: Evaluation, effect: Effect) -> dict[str, object]:
-        """What is told of a decision."""
+        """Return the reported facts of a decision."""
         decision = weighed.decision
         return {
             "target": self._redactor.text(weighed.reading.target),
@@ -264,7 +264,7 @@ class LocalNode:
     # ---- the act -------------------------------------------------------------------------------------------------
 
     def _doer(self, order: NodeCall, act: PerformCall | None) -> Tool | None:
-        """What does the order: a tool of this machine, or else whoever gave it."""
+        """Return the performer of the order: a tool of this machine, or else its caller."""
         tool = self._tools.get(named(order))
         if tool is not None or act is None:
             return tool
@@ -315,7 +315,7 @@ class LocalNode:
         )
 
     def _learn(self, order: NodeCall, outcome: ToolResult) -> None:
-        """A key that was kept is a secret from then on."""
+        """Remember a stored key as a secret."""
         if named(order) == KEY_SET and not outcome.is_error:
             self._redactor.learn([str(order.arguments["key"])])
 
@@ -331,7 +331,7 @@ class LocalNode:
     # ---- the log -------------------------------------------------------------------------------------------------
 
     def _write(self, weighed: Evaluation, verdict: AuditVerdict) -> int:
-        """The line of what was decided. Raises `AuditFailed`."""
+        """Write the line of a decision. Raises `AuditFailed`."""
         decision = weighed.decision
         return self._audit.decided(
             decision=verdict,
@@ -346,14 +346,14 @@ class LocalNode:
         )
 
     def _write_end(self, seq: int, result: str, order: NodeCall) -> None:
-        """The line of what came of it. It is done; whoever asked must not hear that it is not."""
+        """Write the line of a result. The act is done, and its caller must not hear otherwise."""
         try:
             self._audit.ended(seq, result=result, who=_who(order))
         except AuditFailed as error:
             log.critical("what came of a call could not be written down", seq=seq, reason=str(error))
 
     async def _seal(self) -> None:
-        """Tell the hub how far the log has got, if it went on."""
+        """Report the head of the log to the hub, if it has grown."""
         try:
             head = self._audit.head()
             if head != self._sealed:
@@ -372,7 +372,7 @@ def _decided(weighed: Evaluation, decision: Decision) -> Evaluation:
 
 
 def _patience(weighed: Evaluation) -> timedelta:
-    """How long a person may think about a call: as long as the policy lets them, and the caller waits."""
+    """Return the time for a person to think: what the policy allows, at most the caller's wait."""
     allowed, waits = weighed.policy.approval_timeout, weighed.order.patience
     return allowed if waits is None else min(allowed, waits)
 
@@ -389,5 +389,5 @@ def _who(order: NodeCall) -> str:
 
 
 def _result(outcome: ToolResult) -> str:
-    """What the log says of an outcome: `ok`, or the code of the refusal."""
+    """Return the log's word for an outcome: `ok`, or the code of the refusal."""
     return str(outcome.code or "ok")

@@ -1,1 +1,1 @@
-"""What is refused, or asked, whatever the settings: one module a concern."""
+"""The floor: refusals and questions that hold whatever the settings; one module a concern."""

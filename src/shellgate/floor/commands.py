@@ -1,4 +1,4 @@
-"""What the floor and the shipped policy see in a shell command: F1 to F6, F8 and F9, for each command in it."""
+"""The floor's and the shipped policy's view of a shell command: F1 to F6, F8 and F9, for each command in it."""
 
 from itertools import islice
 

@@ -41,11 +41,11 @@ class UnknownHost(Exception):
 
 
 class Unasked(Exception):
-    """Nobody was asked where the name leads."""
+    """Nobody has asked where the name leads."""
 
 
 class Network(Protocol):
-    """What is known of the network before a download begins."""
+    """The network's facts before a download begins."""
 
     async def resolve(self, host: str) -> Sequence[str]:
         """The addresses of a name. Raises `UnknownHost`, or `Unasked` where names are not looked up."""
@@ -84,7 +84,7 @@ INTERNET = Internet()
 
 @dataclass(frozen=True, slots=True)
 class DownloadSite:
-    """Where an address leads, before its name is looked up."""
+    """The site of an address, before its name is looked up."""
 
     url: httpx2.URL
     host: str  # as its server knows it

@@ -1,4 +1,4 @@
-"""What the tools that read, write and search files would do, and what the floor says of it: F3, F4 and F5."""
+"""The effects of the tools that read, write and search files, and the floor's decisions on them: F3, F4 and F5."""
 
 import posixpath
 import stat
@@ -67,7 +67,7 @@ def _floor(tool: str, path: str, led: str, world: World) -> Iterator[Decision]:
 
 
 def _of_pattern(tool: str, folder: str, arguments: Mapping[str, object], world: World) -> Iterator[Decision]:
-    """Yield what the floor says of what a pattern names: no name at all, a way up, a place of its own."""
+    """Yield the floor's decisions on a pattern: no name at all, a way up, a protected place."""
     if tool != "glob":
         return
     _, rest = globs.split(str(arguments.get("pattern", "")))
@@ -88,7 +88,7 @@ def _is_device(path: str) -> bool:
 
 
 def _is_special(mode: int) -> bool:
-    """Neither a file nor a folder; that a folder is no file is for the tool to say."""
+    """Tell whether it is neither a file nor a folder; the tool itself refuses a folder as a file."""
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 

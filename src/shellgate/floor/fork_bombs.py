@@ -13,7 +13,7 @@ _PAUSES = names("sleep wait read inotifywait usleep select flock")
 
 
 def judge(program: Program) -> Iterator[Decision]:
-    """What is said of functions that call themselves side by side, and of loops that never stop starting more."""
+    """Yield the decisions on functions that call themselves side by side, and on loops that start more without end."""
     for call in program.calls:
         if (call.is_background or call.is_piped) and _comes_back(call.callee, call.caller, program):
             yield deny("F2", f"`{call.caller}` starts itself again and again, without bound.")
@@ -28,7 +28,7 @@ def judge(program: Program) -> Iterator[Decision]:
 
 
 def _comes_back(start: str, goal: str, program: Program) -> bool:
-    """Whether calling one function leads to another."""
+    """Tell whether calling one function leads to another."""
     seen: set[str] = set()
     waiting = [start]
     while waiting:
@@ -42,7 +42,7 @@ def _comes_back(start: str, goal: str, program: Program) -> bool:
 
 
 def _pauses(command: SimpleCommand) -> bool:
-    """Whether a loop waits for it, and so for what else it started."""
+    """Tell whether a loop waits for it, and so for the other commands that it started."""
     is_none = _name(command) == "sleep" and all(
         not (word.value or "1").strip("0.s") for word in command.words[1:]
     )

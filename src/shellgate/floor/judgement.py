@@ -1,4 +1,4 @@
-"""From what commands do to what the floor says of them: each command, and each that it runs, is a part of the call."""
+"""From actions of commands to the floor's decisions: each command, and each that it runs, is a part of the call."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -51,7 +51,7 @@ CANDIDATES = 20  # programs that a pattern in the place of a name is followed to
 
 @dataclass(slots=True)
 class Finding:
-    """What is found of one command: its own part in the making, and the parts of what it runs."""
+    """The findings on one command: its own part in the making, and the parts of the commands it runs."""
 
     floor: list[Decision] = field(default_factory=list)
     concerns: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ def _variables(program: Program) -> Iterator[str]:
 
 
 def _shows_hidden(program: Program) -> bool:
-    """Whether the program has the shell's patterns fit hidden names: by `dotglob`, or by setting GLOBIGNORE."""
+    """Tell whether the program makes patterns match hidden names: by `dotglob`, or by setting GLOBIGNORE."""
     return any(
         any("dotglob" in word.source for word in command.words)
         or any(each.name == "GLOBIGNORE" for each in command.assignments)
@@ -130,7 +130,7 @@ def whole(program: Program) -> Iterator[Decision]:
 
 
 def of_simple(scene: CommandContext) -> list[CallPart]:
-    """The parts of one simple command: with its assignments and redirections, and with what it runs."""
+    """Return the parts of one simple command, with its assignments and redirections, and the commands it runs."""
     command = scene.command
     if not scene.effort.spend(len(command.words)):
         return [CallPart(tool=TOOL, target=command.source, floor=(_TOO_MUCH,))]
@@ -241,7 +241,7 @@ def _take(deed: Action, scene: CommandContext, found: Finding) -> None:
 
 
 def _run(run: RunCommand, scene: CommandContext, found: Finding) -> None:
-    """Take what a command runs: one part, with what the floor says of each command that may come of it."""
+    """Add the command that a command runs: one part, with the floor's decisions on each that may come of it."""
     if not run.words:
         return
     if scene.depth >= DEPTH_LIMIT:
@@ -275,7 +275,7 @@ def _run(run: RunCommand, scene: CommandContext, found: Finding) -> None:
 
 
 def _of_instances(part: CallPart, instances: list[CallPart]) -> CallPart:
-    """The part of a command with a word that is unknown, but for what it may stand for."""
+    """Return the part of a command with an unknown word, judged by the word's possible values."""
     return replace(
         part,
         floor=tuple(each for each in part.floor if not _is_of_unknown(each)),
@@ -285,7 +285,7 @@ def _of_instances(part: CallPart, instances: list[CallPart]) -> CallPart:
 
 
 def _is_of_unknown(decision: Decision) -> bool:
-    """Whether it is only said since a word was unknown that its instances make known."""
+    """Tell whether a decision is only about an unknown word, which its instances make known."""
     return decision.effect is Effect.ASK and decision.rule_id == "F9"
 
 
@@ -297,7 +297,7 @@ def _guess(parts: list[CallPart], only: frozenset[str] | None, found: Finding) -
 
 
 def _shell(shell: RunShell, scene: CommandContext, found: Finding) -> None:
-    """Take a piece of shell that is run, as far as it is known."""
+    """Add a piece of shell that is run, as far as it is known."""
     text = "".join('"$_"' if isinstance(part, Unknown) else part.text for part in shell.text.parts)
     if not is_known(shell.text):
         found.floor.append(ask("F9", f"Only running it tells what `{shell.text.source}` runs."))
@@ -323,7 +323,7 @@ def _read(text: str, scene: CommandContext) -> tuple[list[CallPart], list[Decisi
 
 
 def _is_refused(text: str, scene: CommandContext) -> bool:
-    """Whether the floor has anything to say of a text, were it a command."""
+    """Tell whether the floor objects to a text, taken as a command."""
     parts, said = _read(text, scene)
     return bool(said) or any(part.floor for part in parts)
 

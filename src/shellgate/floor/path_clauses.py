@@ -1,4 +1,4 @@
-"""What the floor says of a path that a command touches: F1, F3, F4, F5, and F9 where only running tells the path."""
+"""The floor's decisions on a path that a command touches: F1, F3, F4, F5, and F9 if only running tells the path."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def judge(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
 
 
 def _followed(found: PathLeads, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is asked of a folder that is read with all that links in it lead to."""
+    """Yield the questions about a folder that is read with all targets of its links."""
     files = scene.world.files
     for lead in found.paths:
         for path in files.beneath(files.resolve(lead.path), _LINKS_LOOKED_AT) or ():
@@ -67,7 +67,7 @@ def _listed(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
 
 
 def _is_led_away(scene: CommandContext) -> bool:
-    """Whether the program sets what tells `cd` where to go."""
+    """Tell whether the program sets the variables that direct `cd`."""
     commands = (*scene.around, *scene.program.commands)
     return any(each.name in _LEADS for command in commands for each in command.assignments) or any(
         word.known_start.partition("=")[0] in _LEADS
@@ -78,7 +78,7 @@ def _is_led_away(scene: CommandContext) -> bool:
 
 
 def _is_meant(word: Word, scene: CommandContext) -> bool:
-    """Whether what is protected is named, rather than met on the way through a folder."""
+    """Tell whether a protected path is named, rather than met on the way through a folder."""
     path = scene.world.absolute(word.known_start, scene.here)
     return paths.protected(path, Access.WRITE, scene.world) is not None
 
@@ -120,7 +120,7 @@ def _unclear(touch: TouchPath, found: PathLeads, scene: CommandContext) -> Itera
 
 
 def _beneath(touch: TouchPath, found: PathLeads, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is said of a folder with all that is in it."""
+    """Yield the decisions on a folder with all its content."""
     whole = [lead.path for lead in found.paths] + ([found.pattern] if found.pattern else [])
     why = next(filter(None, (paths.vital(path, scene.world) for path in whole)), None)
     if touch.use is Use.READ:
@@ -135,7 +135,7 @@ def _beneath(touch: TouchPath, found: PathLeads, scene: CommandContext) -> Itera
 
 
 def _loses(path: str, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is lost with a folder that holds the product's own, or a root with what is protected in it."""
+    """Yield the losses with a folder that holds the product's own, or a root with protected files in it."""
     world = scene.world
     resolved = world.files.resolve(path)
     closed = [each for each in paths.closed_folders(world) if _is_above(resolved, each)]
@@ -151,7 +151,7 @@ def _is_above(path: str, other: str) -> bool:
 
 
 def _either(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is said of a word of which nobody knows whether it is a path, and for what."""
+    """Yield the decisions on a word that may or may not be a path, of unknown use."""
     if not is_known(touch.word) and not touch.is_guess:
         yield from hints.judge(touch, scene)
     for word in mentions(touch.word, scene):
@@ -194,7 +194,7 @@ def mentions(word: Word, scene: CommandContext) -> Iterator[Word]:
 
 
 def _at_home(word: Word, scene: CommandContext) -> Word:
-    """The word, as a program would take it that knows what a tilde means."""
+    """Return the word as a program that knows the tilde takes it."""
     value = word.value
     if value is None or not value.startswith("~") or not is_known(word):
         return word

@@ -1,6 +1,6 @@
-"""What searches leave out: what is closed to agents or changed by people only, links to it, and secrets.
+"""Omissions of searches: paths closed to agents or changed by people only, links to them, and secrets.
 
-Nobody was asked about these: whoever wants to read one names it, or the folder that it is in.
+Nobody was asked about these: to read one, name it, or its folder.
 """
 
 import os
@@ -18,7 +18,7 @@ _UNSEARCHED = "node_modules"  # where looking would take long
 
 
 def left_out(folder: str, name: str, world: World) -> bool:
-    """Whether a search of a folder leaves out what is at `name` in it, by that name or another of the same file."""
+    """Tell whether a search of a folder omits the entry `name`, by that name or another of the same file."""
     below = protected_names.components(f"/{name}")
     if protected_names.unwritten(below) or protected_names.may_be_secret(below):
         return True
@@ -29,9 +29,9 @@ def left_out(folder: str, name: str, world: World) -> bool:
 
 
 def omitted(folder: str, world: World) -> list[str]:
-    """What a search of a folder leaves out that is there just now, links to it and what is behind them included.
+    """List the present omissions of a search of a folder, links to them and files behind these included.
 
-    For people who try the gate: a search itself looks at all that it finds.
+    For people who try the gate: a search itself checks each of its matches.
     """
     return list(dict.fromkeys(_omitted(folder, world)))
 
@@ -55,7 +55,7 @@ def _omitted(folder: str, world: World) -> Iterator[str]:
 
 
 def _leads_away(path: str, status: os.stat_result, world: World) -> bool:
-    """Whether it is a link to what is closed."""
+    """Tell whether it is a link to a closed path."""
     return stat.S_ISLNK(status.st_mode) and paths.protected(path, Access.READ, world) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the shipped policy has a person asked about, and why: what a new machine starts with."""
+"""The shipped policy, that of a new machine: its questions to a person, with the reasons."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def concern_of_test(expression: Word, world: World) -> str | None:
 
 
 def _comes_back(touch: TouchPath, scene: CommandContext) -> bool:
-    """Whether this is a `cd ..` that is outside only if the `cd` before it fails: it reads nothing itself."""
+    """Tell whether this `cd ..` leaves only if the `cd` before it fails: it reads nothing itself."""
     command, world = scene.command, scene.world
     if touch.use is not Use.LIST or command.name is None or command.name.value != "cd":
         return False
@@ -135,7 +135,7 @@ def _comes_back(touch: TouchPath, scene: CommandContext) -> bool:
 
 
 def _is_output(word: Word) -> bool:
-    """Whether it is the output of a command that is read on its own: `<(…)`."""
+    """Tell whether it is the output of a command that is read on its own: `<(…)`."""
     return len(word.parts) == 1 and word.source.startswith("<(")
 
 

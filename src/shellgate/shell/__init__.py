@@ -1,1 +1,1 @@
-"""What a piece of shell would call, as far as that can be known before it runs."""
+"""The commands of a piece of shell, as far as they can be known before it runs."""

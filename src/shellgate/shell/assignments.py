@@ -1,4 +1,4 @@
-"""What commands of bash itself change: variables, the folder, or anything at all."""
+"""Changes by bash's own commands: variables, the folder, or anything at all."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,7 @@ Inner = Callable[[Region], Statements]
 
 @dataclass(slots=True)
 class StateChanges:
-    """What may be changed: how often each variable, how often the folder; `all` when that cannot be told."""
+    """Possible changes: how often each variable, how often the folder; `all` when that cannot be told."""
 
     names: Counter[str] = field(default_factory=Counter)
     moves: int = 0
@@ -84,7 +84,7 @@ def of_words(words: Sequence[str | None]) -> StateChanges:
 
 
 def _is_at_the_end(arguments: Sequence[str | None]) -> bool:
-    """Whether a trap is sprung by the program's end alone, or none is set."""
+    """Tell whether a trap is sprung by the program's end alone, or none is set."""
     signals = arguments[2:] if arguments[:1] == ["--"] else arguments[1:]
     return all(signal in {"EXIT", "0"} for signal in signals)
 
@@ -209,9 +209,9 @@ def _literal(token: Token) -> str | None:
 
 
 def of_statements(statements: Statements, inner: Inner | None = None) -> StateChanges:
-    """Return what a list of commands may change in the shell that runs it.
+    """Return the possible changes by a list of commands in the shell that runs it.
 
-    With `inner`, which gives the statements of a substitution, in the shells that it starts as well.
+    With `inner`, which returns the statements of a substitution, in the shells that it starts as well.
     """
     changes = StateChanges()
     for and_or in statements.lists:

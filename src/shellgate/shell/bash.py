@@ -15,7 +15,7 @@ def argv(command: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def refuses(command: str) -> bool:
-    """Whether bash says that this is no program. False where there is no bash to ask."""
+    """Tell whether bash rejects this as a program. False if there is no bash to ask."""
     if shutil.which(_BASH) is None:
         return False
     try:

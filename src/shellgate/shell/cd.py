@@ -1,4 +1,4 @@
-"""Where `cd` and its kind lead."""
+"""The targets of `cd` and its kind."""
 
 import re
 from collections.abc import Sequence

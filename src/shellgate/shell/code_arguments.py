@@ -135,24 +135,24 @@ def _of_attributes(name: str, words: Sequence[Word]) -> Iterator[CodeArgument]:
 
 
 def _names_itself(name: str, start: str) -> bool:
-    """Whether the known beginning of a word says which variable is meant, or that none is."""
+    """Tell whether the known beginning of a word determines the variable, or that none is meant."""
     return "=" in start or start.startswith("-") or name == "wait"
 
 
 def is_run(name: str) -> bool:
-    """Whether bash may run what a variable holds."""
+    """Tell whether bash may run a variable's value."""
     return name in _CODE_VARIABLES | _PROMPTS | _STARTERS or name.startswith("BASH_FUNC")
 
 
 def evaluates(element: str) -> bool:
-    """Whether `NAME[…]=`, or `[…]=` in an array, has a variable in its subscript: what that holds is evaluated, too."""
+    """Tell whether `NAME[…]=`, or `[…]=` in an array, has a variable in its subscript; its value is evaluated."""
     name, _, rest = element.partition("[")
     subscript = rest.partition("]")[0] if not name or is_name(name) else ""
     return any(mark.isalpha() or mark in "_$`" for mark in subscript)
 
 
 def may_hide_code(text: str) -> bool:
-    """Whether a text has a substitution in it that evaluating it would run."""
+    """Tell whether a text has a substitution in it that evaluating it would run."""
     return "`" in text or any(text[at + 1 : at + 2] in {"(", "{", "[", ""} for at in _dollars(text))
 
 

@@ -1,4 +1,4 @@
-"""From the pieces of a word to the words it becomes: braces, tilde, variables, splitting, patterns."""
+"""From the pieces of a word to its resulting words: braces, tilde, variables, splitting, patterns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _USERS = 50  # whose homes are looked up
 
 @dataclass(slots=True)
 class Expander:
-    """Expands words; what it cannot is a doubt."""
+    """Expands words; a failure is a doubt."""
 
     world: World
     doubts: list[str] = field(default_factory=list)
@@ -195,7 +195,7 @@ class Expander:
 
 
 def _behind(pieces: tuple[Piece, ...], count: int) -> tuple[Piece, ...]:
-    """The pieces without so many characters of the first, which is plain."""
+    """Return the pieces without that many characters of the first, which is plain."""
     if not count:
         return pieces
     first = pieces[0]
@@ -212,7 +212,7 @@ def _is_quoted(pieces: Iterable[Piece]) -> bool:
 
 
 def _stays(piece: Parameter | Substitution | Backquoted | Arithmetic) -> bool:
-    """Whether a word is there even if this is empty: `"$@"` is none without arguments."""
+    """Tell whether a word remains even if this is empty: `"$@"` is none without arguments."""
     is_many = isinstance(piece, Parameter) and (piece.name in MANY or "[]" in piece.operator)
     return piece.is_quoted and not is_many
 
@@ -260,7 +260,7 @@ def _pattern_end(text: str, index: int, *, escapes: bool) -> int:
 
 
 def _has_longer_name(pieces: tuple[Piece, ...]) -> bool:
-    """Whether braces put letters behind a dollar sign: they are of the name then, and `$a{b,c}` is `$ab $ac`."""
+    """Tell whether braces put letters behind a dollar sign, into the name: `$a{b,c}` is `$ab $ac`."""
     return any(isinstance(piece, Plain) and "$" in piece.text for piece in pieces) or any(
         isinstance(piece, Parameter)
         and not piece.is_quoted
@@ -272,7 +272,7 @@ def _has_longer_name(pieces: tuple[Piece, ...]) -> bool:
 
 
 def _has_torn_brackets(pieces: tuple[Piece, ...]) -> bool:
-    """Whether a pattern's bracket opens in one piece and closes in another, with quotes or a variable between."""
+    """Tell whether a pattern's bracket opens in one piece and closes in another, with quotes or a variable between."""
     is_open = False
     for piece in pieces:
         if isinstance(piece, Plain):

@@ -1,4 +1,4 @@
-"""What a walk through a program has found, and where in the program it is."""
+"""Findings of a walk through a program, and the place in the program."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from shellgate.shell.program import Doubt, FunctionCall, Place, SimpleCommand, W
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What surrounds a command."""
+    """The surroundings of a command."""
 
     place: Place = Place.PLAIN
     function: str | None = None

@@ -1,4 +1,4 @@
-"""What is known where a command stands: variables, and the folders it may be in."""
+"""Known state where a command stands: variables, and its possible folders."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -104,7 +104,7 @@ def _union(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class EndStates:
-    """How a command can end: the moments after its success and after its failure, None where it has no such end."""
+    """The possible ends of a command: the states after its success and its failure, None for an impossible one."""
 
     success: ShellState | None
     failure: ShellState | None

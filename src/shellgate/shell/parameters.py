@@ -1,4 +1,4 @@
-"""What `$name` and `${name…}` become, where that is known."""
+"""Values of `$name` and `${name…}`, where they are known."""
 
 from fnmatch import fnmatchcase
 
@@ -38,7 +38,7 @@ def _text(held: tuple[Text | Glob, ...]) -> str | None:
 
 
 def _is_one(text: str) -> bool:
-    """Whether a text stays as it is where it is not quoted."""
+    """Tell whether a text stays as it is without quotes."""
     return not any(mark in text for mark in " \t\n*?[\\~") and text != ""
 
 

@@ -57,7 +57,7 @@ class Word:
 
     @property
     def known_start(self) -> str:
-        """What is known of the word before anything that is not."""
+        """The known part of the word before any unknown one."""
         start = ""
         for part in self.parts:
             if not isinstance(part, Text):
@@ -90,7 +90,7 @@ class Redirect:
 
 
 class Place(Enum):
-    """Where in the program a command stands, as far as it matters."""
+    """The place of a command in the program, as far as it matters."""
 
     PLAIN = auto()
     SUBSTITUTION = auto()  # `$(…)`, backquotes, `<(…)`, `>(…)`
@@ -134,7 +134,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """Which function calls which, in what manner: what fork bombs are made of."""
+    """A call between functions, and its manner: the material of fork bombs."""
 
     caller: str
     callee: str
@@ -144,7 +144,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """All that a piece of shell would run, in the order of its text."""
+    """All commands of a piece of shell, in the order of its text."""
 
     commands: tuple[SimpleCommand, ...] = ()
     doubts: tuple[Doubt, ...] = ()

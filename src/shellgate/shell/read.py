@@ -21,10 +21,10 @@ def read(
     depth: int = 0,
     variables: Mapping[str, str] | None = None,
 ) -> Program:
-    """Every simple command in a piece of shell, and whatever makes it doubtful.
+    """Read every simple command in a piece of shell, and everything that makes it doubtful.
 
     To go on inside a program that was read already, as with the text of an `eval`: `cwd` is the folder it starts in,
-    `depth` how deep in the other it is, `variables` what is known besides the environment.
+    `depth` how deep in the other it is, `variables` the known ones besides the environment.
     """
     try:
         size = len(command.encode())
@@ -71,7 +71,7 @@ def _program(notes: Findings) -> Program:
 
 
 def _distinct(commands: Iterable[SimpleCommand]) -> tuple[SimpleCommand, ...]:
-    """Each command once; what a command reads from tells it from others, along the whole of its pipe."""
+    """Return each command once; a command's input distinguishes it, along the whole of its pipe."""
     numbers: dict[tuple[SimpleCommand, int], int] = {}
     known: dict[int, int] = {}  # by identity: each stage of a pipe is numbered once
 

@@ -1,4 +1,4 @@
-"""One simple command: its words, what it hands to bash as code, and what it changes."""
+"""One simple command: its words, the code that it hands to bash, and its changes."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -39,7 +39,7 @@ class InnerWalker(Protocol):
         """The substitutions of words."""
 
     def code(self, text: str, state: ShellState, frame: Frame) -> StateChanges:
-        """Code that is text; what it may change."""
+        """Read code from a text; return its possible changes."""
 
 
 class SimpleCommandWalker:
@@ -112,7 +112,7 @@ class SimpleCommandWalker:
         return tuple(found), state
 
     def assign(self, state: ShellState, name: str, value: Value) -> ShellState:
-        """The moment after an assignment; what functions change is never known."""
+        """Return the state after an assignment; variables that functions change are never known."""
         return state.assign(name, None if name in self._notes.tainted else value)
 
     def watch(self, names: Iterable[str]) -> None:
@@ -183,7 +183,7 @@ class SimpleCommandWalker:
         return is_calm
 
     def _hand_over(self, piece: code_arguments.CodeArgument, state: ShellState, frame: Frame) -> StateChanges:
-        """Read code that is text as a program of its own, which may run at any later moment."""
+        """Read a text's code as a program of its own, which may run at any later moment."""
         if piece.text is None:
             self._notes.doubt(piece.doubt)
             return StateChanges(all=True)
@@ -264,7 +264,7 @@ class SimpleCommandWalker:
         return state
 
     def _exported(self, words: tuple[Word, ...]) -> dict[str, Value]:
-        """Return what `export NAME=value` assigns, where no option changes what it does."""
+        """Return the assignments of `export NAME=value`, if no option changes its effect."""
         if any(word.known_start.startswith("-") for word in words):
             return {}
         pairs = (word.value.partition("=") for word in words[1:] if word.value is not None)
@@ -272,7 +272,7 @@ class SimpleCommandWalker:
 
 
 def _of_coproc(words: list[Token]) -> list[Token]:
-    """The words of the first command in `coproc NAME { …; }`, of which tree-sitter knows nothing."""
+    """Return the words of the first command in `coproc NAME { …; }`, which tree-sitter does not know."""
     return words[2:] if len(words) > 2 and words[1].plain in {"{", "("} else words
 
 
@@ -297,12 +297,12 @@ def _is_array(token: Token) -> bool:
 
 
 def _elements(token: Token) -> list[str]:
-    """The words of an array, as written."""
+    """Return the words of an array, as written."""
     return [word.source for each in token.pieces if isinstance(each, Elements) for word in each.words]
 
 
 def _has_subscripts(token: Token) -> bool:
-    """Whether an array has its elements numbered: `([1]=x)`."""
+    """Tell whether an array has its elements numbered: `([1]=x)`."""
     arrays = (piece for piece in token.pieces if isinstance(piece, Elements))
     return any(word.source.startswith("[") for array in arrays for word in array.words)
 

@@ -1,4 +1,4 @@
-"""Walks a program in the order in which bash would run it, and notes every simple command with what is known there."""
+"""Walks a program in bash's order of running, and notes every simple command with the known state there."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -42,7 +42,7 @@ class ProgramWalker:
         self._count = 0
 
     def text(self, text: str, state: ShellState, frame: Frame) -> StateChanges:
-        """Read a piece of shell, and tell what it may change."""
+        """Read a piece of shell, and return its possible changes."""
         if self.notes.too_large:  # what is over a limit is not read to its end
             return StateChanges(all=True)
         source = text.encode("utf-8", "surrogateescape")
@@ -94,11 +94,11 @@ class _Statements:
         return of_statements(statements)
 
     def code(self, text: str, state: ShellState, frame: Frame) -> StateChanges:
-        """Read code that is text, and tell what it may change."""
+        """Read code from a text, and return its possible changes."""
         return self._walk.text(text, state, replace(frame, depth=frame.depth + self._depth + 1))
 
     def inside(self, pieces: Iterable[Piece], state: ShellState, frame: Frame) -> None:
-        """Walk all that is substituted in words; it runs in shells of its own."""
+        """Walk all substitutions in words; they run in shells of their own."""
         for piece in within(tuple(pieces)):
             if isinstance(piece, Substitution | Backquoted):
                 nested = replace(frame, place=_nested(frame.place), reads_from=None, is_condition=True)
@@ -324,7 +324,7 @@ class _Statements:
 
 
 def _evaluates(piece: Piece) -> bool:
-    """Whether a piece evaluates arithmetic in which a variable may stand."""
+    """Tell whether a piece evaluates arithmetic that may hold a variable."""
     if isinstance(piece, Arithmetic):
         return _has_names(piece.text)
     if not isinstance(piece, Parameter) or not piece.inside:
@@ -347,7 +347,7 @@ def _value(word: Word) -> Value:
 
 
 def _is_endless(command: Compound) -> bool:
-    """Whether a loop's condition is constant."""
+    """Tell whether a loop's condition is constant."""
     if command.kind == "c_style_for_statement":
         header = command.expression.text[2:-2].split(";") if command.expression else []
         return len(header) != 3 or not header[1].strip() or header[1].strip() == "1"

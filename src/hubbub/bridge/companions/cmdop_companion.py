@@ -87,7 +87,7 @@ class CmdopCompanion:
             return _unfinished(first)
 
     async def _performed(self, call: ClientCall, order: NodeCall) -> ToolResult:
-        """What comes of an order. With a key of the client's the machine does it once; the hub minds its own keys."""
+        """Perform an order. With the client's key the machine does it once; the hub treats its own keys."""
 
         async def act(asked: NodeCall) -> ToolResult:
             said: dict[str, object] = {call_chain.META: list(asked.chain)} if asked.chain else {}
@@ -121,7 +121,7 @@ class CmdopCompanion:
             self._keyed.pop(next(iter(self._keyed)))
 
     def _person(self, message: Message) -> "_Person | None":
-        """Return whoever sits at the client, if it can show them a question."""
+        """Return the person at the client, if it can show them a question."""
         if self._client is None or not self._client.is_capable("elicitation", message):
             return None
         return _Person(self._client, message)
@@ -141,7 +141,7 @@ class CmdopCompanion:
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """Whoever sits at the client, for one call."""
+    """The person at the client, for one call."""
 
     client: McpClient
     message: Message
@@ -164,7 +164,7 @@ class _Person:
 
 
 def _is_same(one: NodeCall, other: NodeCall) -> bool:
-    """Whether one is the other, or the part of it that is about other machines; what agents call has another chain."""
+    """Tell whether one call is the other, or its part about other machines; an agent's call has another chain."""
     return (one.tool, one.chain) == (other.tool, other.chain)
 
 
@@ -205,7 +205,7 @@ async def companion(
     chain: CallChain = (),
     joined: Membership | None = None,
 ) -> AsyncIterator[CmdopCompanion]:
-    """The companion of a client that works in the present folder. `hub` gives the hub as it is now.
+    """Yield the companion of a client that works in the present folder. `hub` returns the present hub.
 
     `is_attended` says that the machine's operator sits at the client, who is then asked there whatever the policy says.
     `chain` is as for the companion, at least that of its token. `joined` is what the machine is where it has joined a

@@ -1,4 +1,4 @@
-"""What may stand beside the bridge: for a dialect of which a part happens on the client's machine."""
+"""Companions of the bridge: the part of a dialect that happens on the client's machine."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
@@ -28,17 +28,17 @@ class Companion(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What goes with each request to the hub, as of now."""
+        """The present headers of each request to the hub."""
 
     def meet(self, client: McpClient) -> None:
-        """Whose calls these are; they may be told and asked something while one is under way."""
+        """Note the client of the calls; it may be told and asked something while one is under way."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
-        """The answer to a `tools/call`; None leaves it to the hub, just as the client sent it.
+        """Return the answer to a `tools/call`; None leaves it to the hub, just as the client sent it.
 
-        `ask` sends a request to the hub, best one that is made from `message`, and gives the answer: as long as the
-        hub is away it waits, and what it sends again is done once. What the hub refuses, and that it stays away, are
-        answers too, with an `error` in them. Whatever id an answer has, the client gets the one it waits for.
+        `ask` sends a request to the hub, best one made from `message`, and returns the answer: it waits for an absent
+        hub, and repeated requests are done once. A refusal of the hub, and its lasting absence, are answers too, with
+        an `error` in them. Whatever id an answer has, the client gets the one it waits for.
         """
 
 

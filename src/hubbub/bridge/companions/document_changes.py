@@ -1,4 +1,4 @@
-"""What the hub says of the documents that are mirrored here: which have changed, as soon as they do."""
+"""News of the mirrored documents from the hub: each change, as soon as it happens."""
 
 import asyncio
 import json
@@ -15,9 +15,9 @@ PAUSE = 1.0  # seconds before we ask again, when the stream has ended
 
 
 async def changes(hub: Callable[[], Hub]) -> AsyncGenerator[Subject | None, None]:
-    """The documents that change from now on, and None whenever some may have: at first, and after the hub was away.
+    """Yield the documents that change from now on, and None when any may have: at first, and after an outage.
 
-    Ends when the hub does not let us listen any more. `hub` gives it anew each time, as it may come back elsewhere.
+    Ends when the hub does not let us listen any more. `hub` returns it anew each time, as its address may change.
     """
 
     def address() -> str:

@@ -1,7 +1,7 @@
-"""What GolemXV's agents say by their environment: as whom they act, in which project, and which stay is theirs.
+"""GolemXV's environment: the agent's identity, its project, and its stay.
 
-The first two decide with which token the bridge asks; project and stay go as headers with each request, for calls that
-name none. How the hub takes them is in `dialects/golemxv/definition.py`.
+The first two decide the bridge's token; project and stay go as headers with each request, for calls that name none. How
+the hub takes them is in `dialects/golemxv/definition.py`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ HEADERS = {PROJECT_VARIABLE: "X-GXV-Project", STAY_VARIABLE: "X-GXV-Session"}
 
 
 def chosen(choice: Choice, environment: Mapping[str, str]) -> Choice:
-    """The choice, completed by what GolemXV's environment says where hubbub's own says nothing."""
+    """Return the choice, completed by GolemXV's environment where hubbub's own has no value."""
     return replace(
         choice,
         token=choice.token or environment.get(TOKEN_VARIABLE) or None,

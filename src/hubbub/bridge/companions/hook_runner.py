@@ -1,7 +1,7 @@
-"""Claiming a task, and having done it, with the hooks that the team's files put around that.
+"""Claiming and completing tasks, with the hooks in the team's files around them.
 
-The hub decides and the hooks run here, so either is a dialogue, in the words of `workspace/hook_steps.py`. What the hub
-believes meanwhile is a lease: if we die it ends by itself, and whoever comes next runs the hook anew.
+The hub decides and the hooks run here, so each is a dialogue, in the words of `workspace/hook_steps.py`. The hub's
+belief meanwhile is a lease: if we die it ends by itself, and the next one runs the hook anew.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class HookRunner:
         self.workspace, self._data, self._people = workspace, data, people
 
     async def claim(self, call: ClientCall) -> Message:
-        """Look whether the task can be had, run the hook of whoever claims it, then claim it."""
+        """Look whether the task is available, run the claimer's hook, then claim it."""
         if not await self._has_teams():
             return await call.ask({STEP: HookStep.DIRECT})
         looked = await call.step(HookStep.LOOK)
@@ -46,7 +46,7 @@ class HookRunner:
         return await call.ask({STEP: HookStep.DIRECT})
 
     async def update(self, call: ClientCall) -> Message | None:
-        """Have the task checked by the hook of whoever holds it before it is done; other changes are the hub's."""
+        """Have the holder's hook check the task before it is done; other changes are the hub's."""
         if call.arguments.get("status") != "done":
             return None
         if not await self._has_teams():
@@ -92,7 +92,7 @@ class HookRunner:
         return await self._run(task_hooks.before_task, persona, commands, call, seen)
 
     async def _after(self, call: ClientCall, begun: Reply) -> str | None:
-        """Run the hook after a task; what is wrong with it, or None. Raises `TeamError`."""
+        """Run the hook after a task; return its failure, or None. Raises `TeamError`."""
         persona = await self._persona(begun, begun["holder"])
         commands = persona.after_task if persona else ()
         return await self._run(task_hooks.after_task, persona, commands, call, begun)

@@ -17,7 +17,7 @@ HEADER = "X-Hubbub-Agent"
 
 
 class HubCompanion:
-    """A companion that has the hub answer everything, and hears as whom."""
+    """A companion that lets the hub answer everything, and notes the agent's name."""
 
     def __init__(self) -> None:
         self.headers: Mapping[str, str] = {}
@@ -26,7 +26,7 @@ class HubCompanion:
         """There is nothing to say to it."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
-        """The answer to a `join`, whose name is noted; all else is left to the hub."""
+        """Answer a `join`, and note its name; all else is left to the hub."""
         call = ClientCall(message, ask)
         if call.tool != JOIN:
             return None

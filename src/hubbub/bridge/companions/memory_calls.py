@@ -1,4 +1,4 @@
-"""Memory and summaries, also as files on this machine: whoever reads or writes them finds hub and file in step."""
+"""Memory and summaries, also as files on this machine: each read and write finds hub and file in step."""
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -52,7 +52,7 @@ class MemoryCalls:
         ]
 
     async def _sync(self, call: ClientCall, find: "Find") -> bool:
-        """Make documents equal here and in the hub, as far as that can be; False if the hub is away."""
+        """Make documents equal here and in the hub, as far as possible; False if the hub is away."""
         try:
             for subject in await find(call):
                 try:

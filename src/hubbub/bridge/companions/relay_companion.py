@@ -1,7 +1,7 @@
-"""What of Relay happens on the agent's machine: which run it is, the team's files, the hooks, the files of memory.
+"""Relay's part on the agent's machine: the run, the team's files, the hooks, the files of memory.
 
-The hub keeps everything; a call that has something to do with this machine goes to it too, with what we did or are
-about to do in `_meta`. How the hub takes that is in `dialects/relay/task_hooks.py` and `dialects/relay/team_tools.py`.
+The hub keeps everything; a call that concerns this machine goes to it too, with our past or coming steps in `_meta`.
+How the hub takes that is in `dialects/relay/task_hooks.py` and `dialects/relay/team_tools.py`.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ RUN_HEADER = "X-Relay-Session"
 
 
 class RelayContext(NamedTuple):
-    """Where a client works: its folders, and the run that its environment names; None for the project's current one."""
+    """A client's folders, and the run in its environment; None for the project's current one."""
 
     workspace: Workspace
     run: str | None
@@ -73,7 +73,7 @@ class RelayCompanion:
         return await tool(call) if tool else None
 
     async def _start(self, call: ClientCall) -> Message:
-        """From now on this connection works in the run that it started."""
+        """Note the run that this connection has started, and works in from now on."""
         answer = await call.ask()
         run = reply_of(answer).get("session_id")
         if isinstance(run, str):

@@ -11,7 +11,7 @@ from hubbub.workspace.documents import PROJECT, DocumentKind, ForeignDocument, H
 
 
 class RemoteDocuments:
-    """`Documents` of the project that the hub is asked about, which `hub` gives anew for each request."""
+    """`Documents` of the project at the hub, which `hub` returns anew for each request."""
 
     def __init__(self, hub: Callable[[], Hub]) -> None:
         self._hub = hub

@@ -1,4 +1,4 @@
-"""Calls of tools, as a companion takes part in them: what the client asked, what the hub replied."""
+"""Calls of tools for companions: the client's request, and the hub's reply."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,11 +37,11 @@ class ClientCall:
 
     @property
     def has_key(self) -> bool:
-        """Whether the client gave it a key of its own."""
+        """True if the client gave it a key of its own."""
         return KEY in json_rpc.meta(self.message)
 
     async def ask(self, said: Mapping[str, object] | None = None) -> Message:
-        """The hub's answer to the call, with what is `said` about it in its `_meta`."""
+        """Return the hub's answer to the call, with `said` in its `_meta`."""
         return await self._asked({**json_rpc.meta(self.message), **(said or {})})
 
     async def step(self, step: HookStep, said: Mapping[str, object] | None = None) -> Message:
@@ -52,10 +52,10 @@ class ClientCall:
     async def order(
         self, asked: NodeCall, said: Mapping[str, object], *, is_own: bool, is_far: bool = False
     ) -> Message:
-        """The hub's answer to an order, with what is `said` about it in the `_meta` of its call.
+        """Return the hub's answer to an order, with `said` in the `_meta` of its call.
 
-        `is_own` says that it is what the client called. One that `is_far` is done on another machine: it may take
-        long, what it tells meanwhile is told here, and who it is for is asked nothing about it here.
+        `is_own` marks the client's own call. One that `is_far` is done on another machine: it may take long, its
+        progress is told here, and no question about it is asked here.
         """
         known, token = json_rpc.meta(self.message), str(uuid4())
         meta = {name: value for name, value in known.items() if name != PROGRESS and (is_own or name != KEY)}
@@ -88,7 +88,7 @@ def reply_of(answer: Message) -> Reply:
 
 
 def result_of(answer: Message) -> ToolResult:
-    """Return what came of a call, as the answer says; where there is no result the hub was out of reach."""
+    """Return the result in an answer; without one the hub was out of reach."""
     result = answer.get("result")
     if not isinstance(result, dict):
         said = answer.get("error", {}).get("message", "the hub did not answer")

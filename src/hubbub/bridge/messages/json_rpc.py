@@ -23,7 +23,7 @@ _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 
 
 def encoded(message: Message | str | int) -> bytes:
-    """A message, or an id, as one line. Halves of surrogates, which JSON can write and UTF-8 cannot, stay escapes."""
+    """Encode a message, or an id, as one line. Halves of surrogates, which UTF-8 cannot hold, stay escapes."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
@@ -47,7 +47,7 @@ def opening(request: Message) -> bytes:
 
 
 def answers(message: Message, request: Message) -> bool:
-    """Whether `message` is the response to `request`."""
+    """Tell whether `message` is the response to `request`."""
     return "method" not in message and message.get("id") == request["id"]
 
 

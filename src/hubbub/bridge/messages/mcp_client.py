@@ -1,4 +1,4 @@
-"""The client on the other end of the bridge, as a companion may speak to it while it has a call under way."""
+"""The client on the other end of the bridge, for a companion with a call of it under way."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,11 +20,11 @@ class McpClient:
         self._asked: dict[object, asyncio.Future[Message]] = {}
 
     def met(self, hello: Message) -> None:
-        """It said `initialize`."""
+        """Note the client's `initialize`."""
         self._capabilities = json_rpc.parameters(hello).get("capabilities")
 
     def is_capable(self, of: str, call: Message) -> bool:
-        """Whether it said that it can do something: with the call, or else when it began."""
+        """Tell whether the client declared a capability: with the call, or else at the beginning."""
         said = (
             json_rpc.meta(call).get(CAPABILITIES_KEY) if json_rpc.modern_version(call) else self._capabilities
         )
@@ -46,7 +46,7 @@ class McpClient:
         return result if isinstance(result, Mapping) else {}
 
     def hears(self, message: Message) -> bool:
-        """Whether the message answers a request of ours; then it is taken."""
+        """Take the message if it answers a request of ours; tell whether it does."""
         asked = self._asked.get(message.get("id")) if "method" not in message else None
         if asked is None:
             return False

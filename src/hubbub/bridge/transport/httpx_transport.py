@@ -1,4 +1,4 @@
-"""The way to a hub on another machine: httpx2, which knows TLS, and the proxies that the environment names."""
+"""The transport to a hub on another machine: httpx2, with TLS, and the proxies of the environment."""
 
 from collections.abc import Callable, Mapping
 from types import TracebackType

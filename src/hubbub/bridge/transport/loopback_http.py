@@ -93,7 +93,7 @@ class _Line(asyncio.Protocol):
     # ---- asking --------------------------------------------------------------------------------------------------
 
     async def ask(self, method: str, headers: Mapping[str, str], content: bytes | None) -> "_Line":
-        """Send a request; itself, as soon as the headers of the answer are there."""
+        """Send a request; return this object as soon as the headers of the answer are there."""
         length = "" if content is None else f"Content-Length: {len(content)}\r\n"
         head = f"{method} {self._target}{self._common}{_lines(headers)}{length}\r\n"
         self._forget()
@@ -104,7 +104,7 @@ class _Line(asyncio.Protocol):
 
     @property
     def is_free(self) -> bool:
-        """Whether another request can be sent: all was sent and received, and the other side is there."""
+        """True if another request can be sent: all was sent and received, and the other side is there."""
         return self._is_kept and self._fault is None and self._transport.get_write_buffer_size() == 0
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class _Line(asyncio.Protocol):
             patience.cancel()
 
     def _wake(self, fault: str | None = None) -> None:
-        """Have whoever waits look again; after a `fault` nothing more will come."""
+        """Wake the waiter; after a `fault` nothing more will come."""
         self._fault = self._fault or fault
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -144,7 +144,7 @@ class _Line(asyncio.Protocol):
         return httpx2.Response(self.status, headers=self._headers, stream=_Body(self), request=request)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The body, as it comes."""
+        """Yield the body, as it comes."""
         while True:
             chunks, self._chunks, self._held = self._chunks, [], 0
             for chunk in chunks:

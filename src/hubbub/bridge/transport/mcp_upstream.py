@@ -191,7 +191,7 @@ def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
 
 
 async def events_of(answer: HttpAnswer) -> AsyncGenerator[bytes, None]:
-    """Yield what the events of a stream say, as they come. Raises `Away`."""
+    """Yield the events of a stream, as they come. Raises `Away`."""
     with _reaching():
         async for event in httpx2.EventSource(answer.response(), LARGEST_EVENT):
             if event.data:

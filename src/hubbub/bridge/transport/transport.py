@@ -1,7 +1,7 @@
-"""What a carrier is: it takes HTTP requests to one address of a hub, and brings the answers.
+"""Carriers: they take HTTP requests to one address of a hub, and bring the answers.
 
 There are two. `near` is for a hub on this machine and made to be quick; `far` is for all others, and knows TLS and
-proxies. Whoever needs more than the quick way offers gets a response of httpx2 from either.
+proxies. A caller that needs more than the quick one offers gets a response of httpx2 from either.
 """
 
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ class Away(Exception):
 
 
 class HttpAnswer(Protocol):
-    """An answer of which the headers are here; the body may be on its way still, and raise `Away`.
+    """An answer whose headers are here; its body may still be on its way, and raise `Away`.
 
-    A context: left, the answer is done with, however much of it was read.
+    A context: on leaving it the answer is done with, however much of it was read.
     """
 
     @property
     def status(self) -> int: ...
 
     def header(self, name: bytes) -> str:
-        """The value of a header, whose name is given in small letters; empty if there is none."""
+        """Return the value of a header, named in small letters; empty if there is none."""
 
     async def whole(self) -> bytes:
         """The body."""
 
     def response(self) -> httpx2.Response:
-        """The same as httpx2 has it, its body unread. What it raises is httpx2's."""
+        """Return the answer as httpx2's, its body unread. Its errors are httpx2's."""
 
     async def __aenter__(self) -> Self: ...
 

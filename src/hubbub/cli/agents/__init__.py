@@ -1,1 +1,1 @@
-"""Commands for agents: who is here, and running some."""
+"""Commands for agents: listing them, and running some."""

@@ -1,4 +1,4 @@
-"""`hubbub agents`: who is here."""
+"""`hubbub agents`: the agents of the project."""
 
 from hubbub.client import AgentReply, Hub
 from hubbub.terminal import display
@@ -44,7 +44,7 @@ def _row(agent: AgentReply) -> tuple[object, ...]:
 
 
 def _condition(agent: AgentReply) -> str:
-    """What it says it is; and how its program fares, where that was started from here."""
+    """Return the agent's own condition; and its program's status, if it was started from here."""
     placed = agent["placed"]
     return f"{agent['condition']}, {placed['status']}" if placed else agent["condition"]
 

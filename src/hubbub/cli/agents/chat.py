@@ -58,7 +58,7 @@ def _prompt() -> str:
 
 
 def _runtime() -> Runtime:
-    """The agent of this machine. Raises `click.ClickException` where there is none."""
+    """Return the agent of this machine. Raises `click.ClickException` if there is none."""
     rules = node_policy.load(settings.read().config / node_policy.FILE, Path.cwd())
     if rules.fault is not None:
         raise click.ClickException(display.clean(rules.fault))
@@ -68,7 +68,7 @@ def _runtime() -> Runtime:
 
 
 def _answer(other: AgentChat, prompt: str, *, as_json: bool) -> None:
-    """Print the answer to one prompt. Raises `click.ClickException` where there is none."""
+    """Print the answer to one prompt. Raises `click.ClickException` if there is none."""
     turn = other.say(prompt)
     try:
         answer = turn.answer()

@@ -99,7 +99,7 @@ def work(
 
 
 def _run_until_signals(worker: Worker, seat: NameLease) -> None:
-    """Run the worker in a thread; here the signals are waited for, where nothing can be held that they need."""
+    """Run the worker in a thread; wait here for the signals, where no lock that they need can be held."""
     signals, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
@@ -123,7 +123,7 @@ def _account(shell_command: str) -> str | None:
 
 
 def _facts(hub: Hub, name: str) -> dict[str, str]:
-    """What the command needs to use the hub itself, as this agent."""
+    """Return the variables by which the command uses the hub itself, as this agent."""
     return {
         "HUBBUB_URL": hub.url,
         "HUBBUB_TOKEN": hub.token,
@@ -133,7 +133,7 @@ def _facts(hub: Hub, name: str) -> dict[str, str]:
 
 
 def _say(name: str, sentence: str, *, as_json: bool) -> None:
-    """Say what happens: a sentence on standard error, or with `--json` an object on standard output."""
+    """Report an event: a sentence on standard error, or with `--json` an object on standard output."""
     if as_json:
         display.show_json({"agent": name, "event": sentence})
     else:

@@ -84,7 +84,7 @@ def _installed(wish: InstallOptions, choice: Choice, agent: str | None) -> Insta
 
 
 def _hub(choice: Choice, *, dry_run: bool) -> tuple[str, Path | None]:
-    """The address of the hub, and its data folder if it is one of this machine; starts one if need be."""
+    """Return the address of the hub, and its data folder if it is on this machine; start one if need be."""
     if choice.url is not None:
         return choice.url.rstrip("/"), None
     if dry_run:
@@ -105,7 +105,7 @@ def _show(wish: InstallOptions, outcome: InstallOutcome, *, as_json: bool) -> No
 
 
 def _lines(wish: InstallOptions, outcome: InstallOutcome) -> list[str]:
-    """What is told on standard output: all, but that it did not go well."""
+    """Return the lines for standard output: everything except a failure."""
     is_undone = wish.dry_run or outcome.conflicts
     shown = [outcome.diff.rstrip("\n")] if outcome.diff and is_undone else []
     changed = [] if is_undone else _changed(wish, outcome.changed)
@@ -113,7 +113,7 @@ def _lines(wish: InstallOptions, outcome: InstallOutcome) -> list[str]:
 
 
 def _changed(wish: InstallOptions, files: Sequence[str]) -> list[str]:
-    """A line for each file of the client; what is in hubbub's own folder is one."""
+    """Return a line for each file of the client; the files in hubbub's own folder share one."""
     own = [file for file in files if Path(file).is_relative_to(wish.config)]
     lines = [f"{_deed(file)} {file}" for file in files if file not in own]
     deed = "changed" if any(_deed(file) == "changed" for file in own) else "removed"
@@ -121,7 +121,7 @@ def _changed(wish: InstallOptions, files: Sequence[str]) -> list[str]:
 
 
 def _deed(file: str) -> str:
-    """Tell from a file as it is now what was done to it."""
+    """Tell from a file's present state what was done to it."""
     return "changed" if Path(file).exists() else "removed"
 
 

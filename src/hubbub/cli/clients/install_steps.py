@@ -1,4 +1,4 @@
-"""What `hubbub install` does step by step: plan, token, files, record, try; and back."""
+"""The steps of `hubbub install`: plan, token, files, record, try; and back."""
 
 import os
 import time
@@ -34,7 +34,7 @@ RINGER_SECONDS, LOOK_SECONDS = 10.0, 0.05  # at most for it to begin, and betwee
 
 @dataclass(frozen=True, slots=True)
 class InstallOptions:
-    """What the person asks for. `config` is hubbub's own folder of configuration."""
+    """The person's options. `config` is hubbub's own folder of configuration."""
 
     client: ClientInstaller
     scope: str
@@ -44,14 +44,14 @@ class InstallOptions:
     force: bool
 
     def earlier(self, installs: Sequence[Install]) -> Install | None:
-        """The install that is there already."""
+        """Return the existing install, if there is one."""
         place = self.client.name, self.scope, str(self.folder) if self.scope == PROJECT else None
         return next((each for each in installs if install_record.place(each) == place), None)
 
 
 @dataclass(frozen=True, slots=True)
 class InstallOutcome:
-    """What came of it: which files differ, what is left to do, and a sentence."""
+    """The result: the changed files, the remaining steps, and a sentence."""
 
     sentence: str
     changed: Sequence[str] = ()
@@ -61,7 +61,7 @@ class InstallOutcome:
     well: bool = True
 
     def facts(self) -> dict[str, Any]:
-        """As `--json` shows it."""
+        """Return the result as `--json` shows it."""
         return asdict(self)
 
 
@@ -130,7 +130,7 @@ def uninstall_client(wish: InstallOptions, choice: Choice) -> InstallOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """An install on its way: all that it needs is there. `folders` were made for its token."""
+    """An install on its way, with everything it needs. `folders` were made for its token."""
 
     wish: InstallOptions
     request: InstallRequest
@@ -173,14 +173,14 @@ class _Made:
 
 
 def _wait_for_ringer(config: Path) -> None:
-    """Whoever sends or looks right after the install finds it awake; what keeps it, `hubbub doctor` says."""
+    """Wait for the ringer, so that a letter right after the install finds it awake; `hubbub doctor` names obstacles."""
     deadline = time.monotonic() + RINGER_SECONDS
     while not ringer_process.runs(str(config)) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
 
 
 def _planned(wish: InstallOptions, request: InstallRequest, earlier: Install | None) -> InstallPlan:
-    """The plan, over an earlier install of the same: that one is undone first, in memory."""
+    """Plan over an earlier install of the same client: that one is undone first, in memory."""
     plan = InstallPlan()
     if earlier is not None:
         plan.held = undo.held(plan.files, earlier.changes)
@@ -192,7 +192,7 @@ def _planned(wish: InstallOptions, request: InstallRequest, earlier: Install | N
 
 
 def _without_token(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a client will be started with: in ours, the token says who installs, and not which agent that is."""
+    """Return a client's environment: ours without the token, which names the person and not the agent."""
     return {name: value for name, value in environment.items() if name != VARIABLE}
 
 
@@ -205,7 +205,7 @@ def _would(plan: InstallPlan) -> str:
 
 
 def _require_free(request: InstallRequest, others: Sequence[Install], *, force: bool) -> None:
-    """Raise `CannotInstall` if the agent's name belongs to an install at another hub, whose token would be lost."""
+    """Raise `CannotInstall` if an install at another hub uses the agent's name and would lose its token."""
     for each in others:
         if (
             each.agent == request.agent
@@ -221,7 +221,7 @@ def _require_free(request: InstallRequest, others: Sequence[Install], *, force: 
 def _token(
     hub: Hub, client: ClientInstaller, request: InstallRequest, installs: Sequence[Install]
 ) -> tuple[str, str | None, bool]:
-    """The agent's token, by what the hub knows it, and whether it was made just now."""
+    """Return the agent's token, its id at the hub, and whether it was made just now."""
     kept = read_token(request.token_file)
     if kept is not None and _is_good(hub, kept, request):
         known = (each.token_id for each in installs if each.token_file == str(request.token_file))
@@ -232,7 +232,7 @@ def _token(
 
 
 def _is_good(hub: Hub, token: str, request: InstallRequest) -> bool:
-    """Whether the token still stands for this agent in this project."""
+    """Tell whether the token still stands for this agent in this project."""
     try:
         me = hub.acting_with(token).get("/me")
     except HubRefused:
@@ -243,7 +243,7 @@ def _is_good(hub: Hub, token: str, request: InstallRequest) -> bool:
 
 
 def _forget_token(gone: Install, others: Sequence[Install], choice: Choice) -> list[str]:
-    """Take the token back and its file away, unless another install uses it; what could not be done, in sentences."""
+    """Revoke the token and remove its file, unless another install uses it; return failures as sentences."""
     if any(each.token_file == gone.token_file for each in others):
         return []
     file = Path(gone.token_file)

@@ -63,16 +63,16 @@ def mcp(*, dialect: str | None, tools: str | None, unread: bool, agent: str | No
 
 
 def _path(dialect: str | None, tools: str | None, *, unread: bool) -> str:
-    """Where the hub speaks the dialect, in the way that is asked for."""
+    """Return the hub's path for the dialect, with the options."""
     asked = {"tools": tools, "unread": "true" if unread else None}
     query = urlencode({name: value for name, value in asked.items() if value is not None})
     return (f"/mcp/{dialect}" if dialect else "/mcp") + (f"?{query}" if query else "")
 
 
 def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
-    """What is chosen, and what of the dialect happens on this machine. Raises `Invalid` for a bad environment.
+    """Return the choice, and the dialect's part on this machine. Raises `Invalid` for a bad environment.
 
-    Each dialect imports what only it needs.
+    Each dialect imports only its own modules.
     """
     if dialect == "relay":
         from hubbub.bridge.companions import relay_companion
@@ -98,7 +98,7 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
 
 
 def _act_patiently(choice: Choice, dialect: str | None) -> Hub:
-    """As `act`, at a hub that speaks `dialect`; one that is just being restarted is waited for, as it is later on."""
+    """Act at a hub that speaks `dialect`; wait for one that is just being restarted, as later calls do."""
     patience = PATIENCE if has_acted(choice) else FIRST_PATIENCE
     deadline = time.monotonic() + patience.total_seconds()
     while True:

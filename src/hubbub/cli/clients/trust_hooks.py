@@ -56,7 +56,7 @@ def _row(hook: TeamHook, *, is_trusted: bool) -> dict[str, Any]:
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    """Print each hook whole: what is cut is not seen."""
+    """Print each hook whole: a hidden part would not count as seen."""
     for row in rows:
         said = "" if row["trusted"] else ", not trusted yet"
         display.show(f"{row['file']}: {row['agent']}: {row['hook']}{said}", lines=False)
@@ -66,7 +66,7 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _agrees(*, as_json: bool) -> bool:
-    """Whether the person says yes; who wants JSON is asked nothing."""
+    """Ask the person for consent; with JSON ask nothing, and decline."""
     if not as_json:
         click.confirm("Let these run, with your rights?", abort=True)
     return not as_json

@@ -1,6 +1,6 @@
-"""Waiting for what a machine may ask a person about first: the question is put to whoever sits at the terminal.
+"""Waiting for an order about which a machine may ask a person: the person at the terminal is asked here.
 
-The order is given in a thread of its own, and another follows the log; what both have to tell comes through one queue.
+The order is given in a thread of its own, and another follows the log; both report through one queue.
 """
 
 import os
@@ -38,9 +38,9 @@ def answer_here(hub: Hub, approval: Approval) -> None:
 
 
 def with_prompts(hub: Hub, order: Callable[[], T], is_ours: Callable[[Approval], bool]) -> T:
-    """Return what the order comes to, and meanwhile have the person answer what is asked about it.
+    """Return the order's result, and let the person answer its questions meanwhile.
 
-    At a terminal they are asked there; else they are told which id to approve. Raises what the order does.
+    At a terminal they are asked there; else they are told which id to approve. Raises the order's errors.
     """
     waiting = _Waiting(hub)
     past = hub.get("/activity", limit=1)["activity"]
@@ -64,13 +64,13 @@ class _Waiting:
     events: SimpleQueue[Event] = field(default_factory=SimpleQueue)
 
     def follow(self, after: str) -> None:
-        """Take in what happens. Without a hub the order fails too, and says so."""
+        """Follow the events. Without a hub the order fails too, and says so."""
         with suppress(HubRefused, HubUnreachable):
             for frame in self.hub.follow(after=after):
                 self.events.put(frame.data)
 
     def give(self, order: Callable[[], T], outcome: "Future[T]") -> None:
-        """Give the order, and keep what it comes to."""
+        """Give the order, and keep its result."""
         try:
             outcome.set_result(order())
         except BaseException as error:  # noqa: BLE001  # it is raised in the thread that waits for us
@@ -119,7 +119,7 @@ class _Waiting:
         return None
 
     def _is_settled(self) -> bool:
-        """Whether the order has ended meanwhile, as it does when somebody else answers, or nobody did."""
+        """Tell whether the order has ended meanwhile, as after an answer elsewhere, or none in time."""
         try:
             event = self.events.get_nowait()
         except Empty:

@@ -96,7 +96,7 @@ def place(approval: Approval) -> str:
 
 
 def described(approval: Approval) -> list[str]:
-    """All that a person needs in order to answer, as lines for a terminal: nothing of it is cut."""
+    """Return everything that a person needs for an answer, as lines for a terminal: nothing is cut."""
     facts = [
         f"{approval['id'][:SHORT]}: {_call(approval)}",
         *(["dangerous"] if approval["dangerous"] else []),
@@ -114,13 +114,13 @@ def described(approval: Approval) -> list[str]:
 
 
 def _call(approval: Approval) -> str:
-    """The call, and for whom; on which machine, where that itself asked."""
+    """Return the call and its caller; with the machine, if that itself asked."""
     on = f" on {approval['node']}," if approval.get("said_node") is None else ""
     return f"{approval['tool']}{on} for {approval['who']}"
 
 
 def _asker(approval: Approval) -> str:
-    """The program that asks beside its agent, which may be anything; nothing where a machine asks."""
+    """Name the program that asks beside its agent, which may be anything; empty if a machine asks."""
     said_node = approval.get("said_node")
     return f"asked by the program of {approval['who']}, on {said_node} as it says" if said_node else ""
 
@@ -183,7 +183,7 @@ def _tell(answered: Approval, *, as_json: bool) -> None:
 
 
 def _open(hub: Hub) -> Sequence[Approval]:
-    """List the questions that wait, and those that of late nobody answered in time."""
+    """List the questions that wait, and those that recently expired without an answer."""
     found: Sequence[Approval] = hub.get("/approvals", status="open", limit=500)["approvals"]
     return found
 
@@ -195,7 +195,7 @@ def _row(approval: Approval) -> tuple[object, ...]:
 
 
 def _whole(hub: Hub, beginning: str) -> str:
-    """The id of the only question that begins so, of those that wait if any does; what none has the hub refuses."""
+    """Return the id of the only question that begins so, waiting ones first; the hub refuses an unknown one."""
     if not beginning or parse_id(beginning) is not None:
         return beginning
     for found in _candidates(hub):
@@ -208,6 +208,6 @@ def _whole(hub: Hub, beginning: str) -> str:
 
 
 def _candidates(hub: Hub) -> Iterator[Sequence[Approval]]:
-    """Among what to look for an id: what waits, and then all that was asked of late."""
+    """Yield the questions among which to look for an id: those that wait, and then all recent ones."""
     yield hub.get("/approvals", status="pending", limit=500)["approvals"]
     yield hub.get("/approvals", limit=500)["approvals"]

@@ -55,13 +55,13 @@ audit.add_command(verify_)
 
 
 def _own_name(data: Path) -> str:
-    """What the machine of a data folder is called at its hub."""
+    """Return the machine's name at its hub, by its data folder."""
     joined = membership.read(data)
     return describe(data).name if joined is None else joined.name
 
 
 def _heads(choice: Choice, name: str | None) -> tuple[list[tuple[str, ChainHead]], str | None]:
-    """What the hub remembers of the log of a machine, and by whom; or why it was not asked."""
+    """Return the hub's memory of a machine's log, with the reporters; or the reason why it was not asked."""
     if name is None:
         return [], "whose log it is was not said"
     try:
@@ -82,7 +82,7 @@ def _heads(choice: Choice, name: str | None) -> tuple[list[tuple[str, ChainHead]
 
 
 def _knows(who: str, name: str) -> str:
-    """The words for who knows of a head: the hub, by the machine itself, or by a program that may be anything."""
+    """Word the holder of a head: the hub, by the machine itself, or by a program that may be anything."""
     return "the hub" if who == name else f"the hub, by the program beside {who},"
 
 

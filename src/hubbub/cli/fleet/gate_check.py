@@ -1,4 +1,4 @@
-"""`hubbub gate`: what the gate of this machine would say of a call, without any of it being done."""
+"""`hubbub gate`: the decision of this machine's gate on a call, without doing it."""
 
 import asyncio
 import json
@@ -77,13 +77,13 @@ class GateCase:
 
 
 class StubNetwork:
-    """The network as a case describes it: names and their addresses, pages and where they lead on."""
+    """The network as a case describes it: names and their addresses, pages and their redirects."""
 
     def __init__(self, dns: Mapping[str, list[list[str]]], http: Mapping[str, str]) -> None:
         self._dns, self._http = dns, http
 
     async def resolve(self, host: str) -> Sequence[str]:
-        """The next answer for the name; the last one is repeated."""
+        """Return the next answer for the name; the last one is repeated."""
         if not self._dns:
             raise Unasked(host)
         answers = self._dns.get(host)
@@ -116,7 +116,7 @@ def _policy(around: HostFacts, file: Path | None, mode: str | None) -> Policy:
 
 
 async def _answer(world: World, policy: Policy) -> bool:
-    """Print what is decided of each case on standard input; whether all of them were cases."""
+    """Print the decision on each case of standard input; tell whether all of them were cases."""
     is_well = True
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
@@ -148,7 +148,7 @@ async def _decided(case: GateCase, world: World, policy: Policy) -> dict[str, ob
 
 
 def _case(line: bytes) -> GateCase:
-    """The case of a line. Raises `Invalid`."""
+    """Parse the case in a line. Raises `Invalid`."""
     try:
         facts = json.loads(line)
     except (ValueError, RecursionError):
@@ -163,7 +163,7 @@ def _case(line: bytes) -> GateCase:
 
 
 def _answers(stubs: object, name: str) -> dict[str, list[list[str]]]:
-    """By name, the answers that come one after the other."""
+    """Return the successive answers for each name."""
     if stubs is None:
         return {}
     if not isinstance(stubs, dict):
@@ -173,7 +173,7 @@ def _answers(stubs: object, name: str) -> dict[str, list[list[str]]]:
 
 
 def _known_as(host: str) -> str:
-    """The name as it is looked up."""
+    """Return the name in the form of look-ups."""
     try:
         return httpx2.URL(f"http://{host}").raw_host.decode("ascii").rstrip(".")
     except httpx2.InvalidURL:
@@ -188,7 +188,7 @@ def _in_turn(found: object, *, is_sequence: bool) -> list[list[str]]:
 
 
 def _pages(stubs: object) -> Iterator[tuple[str, str]]:
-    """Which address leads to which other; of the others nothing is said."""
+    """Yield the redirects: an address and its target."""
     if stubs is None:
         return
     if isinstance(stubs, dict):
@@ -203,7 +203,7 @@ def _pages(stubs: object) -> Iterator[tuple[str, str]]:
 
 
 def _location(page: object) -> str | None:
-    """Where a page leads on: a text does, a status with one beside it, and an object that says so."""
+    """Return a page's redirect: a text, the location beside a status, or an object's member."""
     match page:
         case str():
             return page
@@ -219,7 +219,7 @@ def _location(page: object) -> str | None:
 
 
 def _told(page: Mapping[str, object]) -> str | None:
-    """Where a page says that it leads: itself, or its headers."""
+    """Return the redirect in a page's own members, or its headers."""
     headers = page.get("headers")
     if isinstance(headers, list):
         headers = dict(
@@ -231,7 +231,7 @@ def _told(page: Mapping[str, object]) -> str | None:
 
 
 def _same(url: str) -> str:
-    """The address in the one way of writing it by which stubs are found."""
+    """Return the address in the one form by which stubs are found."""
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL:

@@ -29,7 +29,7 @@ policy_option = click.option(
 
 
 def labels_given(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels, each once."""
+    """Return the labels, each once."""
     if len(value) > LABELS or not all(each.strip() and len(each) <= LABEL_LENGTH for each in value):
         raise click.BadParameter(f"at most {LABELS} labels, each of 1 to {LABEL_LENGTH} characters")
     return tuple(dict.fromkeys(value))

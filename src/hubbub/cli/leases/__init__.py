@@ -1,1 +1,1 @@
-"""`hubbub with` and `hubbub lease`: things that commands need, and who holds them."""
+"""`hubbub with` and `hubbub lease`: things that commands need, and their holders."""

@@ -1,4 +1,4 @@
-"""`hubbub lease`: who holds what, how many there are of it, and which commands need it."""
+"""`hubbub lease`: holders of things, their number, and the commands that need leases."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""The process beside a command that runs under a lease: it renews the lease, and gives it back when the command ends.
+"""The process beside a command under a lease: renews the lease, and gives it back when the command ends.
 
-It is forked before `hubbub with` becomes the command, so that nothing stands between the command and whoever started
-it: terminal, signals and exit status are its own. It sees the command's end whatever that is, a kill included. Where it
-cannot renew the lease, it ends the command before the hub lets somebody else in.
+It is forked before `hubbub with` becomes the command, so that nothing stands between the command and its starter:
+terminal, signals and exit status are its own. It sees the command's end whatever that is, a kill included. If it cannot
+renew the lease, it ends the command before the hub lets somebody else in.
 """
 
 import os
@@ -24,13 +24,13 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while 
 
 
 def clock() -> float:
-    """Seconds that pass also while the machine sleeps."""
+    """Return seconds that pass also while the machine sleeps."""
     return time.clock_gettime(_CLOCK)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lease that was granted: which, where and to whom, and from when on it lasts for how many seconds."""
+    """A granted lease: its hub, its holder, and its time."""
 
     target: Target
     agent: str | None
@@ -44,7 +44,7 @@ class Held:
 
 
 class Command:
-    """The command, which has the process that this one was forked from."""
+    """The command, in the process that this one was forked from."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -62,7 +62,7 @@ class Command:
         return True
 
     def descriptors(self) -> set[int]:
-        """The open files by which its end is seen."""
+        """Return the open files by which its end is seen."""
         return set() if self._end is None else {self._end}
 
     def signal(self, number: int) -> None:
@@ -87,7 +87,7 @@ class Command:
 
 
 def begin(held: Held) -> None:
-    """Have the lease renewed from now on, for as long as this process lives, whatever program it becomes."""
+    """Renew the lease from now on, while this process lives, whatever program it becomes."""
     command = Command(os.getpid())
     child = os.fork()
     if child:
@@ -125,7 +125,7 @@ def keep(held: Held, command: Command) -> None:
 
 
 def release(held: Held) -> None:
-    """Give the lease back; it ends by itself where the hub is not reached."""
+    """Give the lease back; if the hub is out of reach it ends by itself."""
     with suppress(OSError):
         _release(held)
 
@@ -163,7 +163,7 @@ def _end(command: Command, grace: float) -> None:
 
 
 def _let_go(kept: set[int]) -> None:
-    """Hold nothing of the command's: no terminal, no pipe, no folder, none of its signals."""
+    """Release everything of the command's: its terminal, pipes, folder and signals."""
     os.chdir("/")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):

@@ -1,6 +1,6 @@
-"""`hubbub with`: run a command while it holds what it needs.
+"""`hubbub with`: run a command under a lease.
 
-Loaded without what other commands need to talk to the hub, since it stands in front of each run of a test.
+Loaded without the modules by which other commands talk to the hub, since it stands in front of each run of a test.
 """
 
 import json
@@ -75,7 +75,7 @@ class Interrupted(Exception):
 
 
 class WithCommand(click.Command):
-    """A command whose words end at `--`: what comes after is another's."""
+    """A command whose words end at `--`: the rest is another's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
@@ -179,7 +179,7 @@ def with_(
 
 
 def _become(command: Sequence[str], lease: Json, held: Held) -> NoReturn:
-    """Let this process be the command from now on, with another beside it that keeps the lease."""
+    """Become the command, with another process beside it that keeps the lease."""
     sys.stdout.flush()
     sys.stderr.flush()
     is_outer = lease["id"] == os.environ.get("HUBBUB_LEASE_ID")
@@ -205,7 +205,7 @@ def _variables(lease: Json) -> Mapping[str, str]:
 
 
 def _granted(target: Target, asking: Json, wait: float | None) -> tuple[Json, float]:
-    """The lease when it is held, and a moment from which on it lasts. Raises `Refused` where it is not in time."""
+    """Return the lease when it is held, and the start of its time. Raises `Refused` if it is not in time."""
     ends_at = None if wait is None else time.monotonic() + wait
     told, lease = None, None
     try:
@@ -262,7 +262,7 @@ def _answer(target: Target, lease: Json | None, asking: Json, *, patient: bool) 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Raise `Interrupted` where a signal asks for the end."""
+    """Raise `Interrupted` on a signal that asks for the end."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise Interrupted(number)
@@ -276,7 +276,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def _target(*, url: str | None, token: str | None, project: str | None, data: str | None) -> Target:
-    """The hub that is meant, as whom, and the project: a person who chose none means `default`, if there is one."""
+    """Return the hub, the caller and the project: a person who chose none means `default`, if it exists."""
     folder = Path(data).expanduser().absolute() if data else Path(data_folder())
     is_for_another = bool(os.environ.get(call_chain.VARIABLE))  # so it is not the hub's owner
     url = url or running_hub(folder)

@@ -1,1 +1,1 @@
-"""Commands that tell what happened, what happens, and why."""
+"""Commands for the past, the present, and the reasons."""

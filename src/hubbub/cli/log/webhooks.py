@@ -1,4 +1,4 @@
-"""`hubbub webhook`: addresses that are told what happens, and what became of telling them."""
+"""`hubbub webhook`: addresses that are told what happens, and their deliveries."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`hubbub why`: why something is as it is."""
+"""`hubbub why`: explanations."""
 
 import click
 

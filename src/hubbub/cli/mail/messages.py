@@ -1,4 +1,4 @@
-"""`hubbub send`, `inbox` and `wait`: what agents and people tell each other."""
+"""`hubbub send`, `inbox` and `wait`: letters of agents and people."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -155,7 +155,7 @@ def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
 
 
 def _come(hub: Hub, name: str, deadline: float | None) -> list[LetterReply]:
-    """What is there or comes within one request's time; nothing also when the hub is away for the moment."""
+    """Return the letters within one request's time; none also when the hub is away for the moment."""
     left = WAIT_SECONDS if deadline is None else max(0.0, min(WAIT_SECONDS, deadline - time.monotonic()))
     try:
         return hub.inbox(name, wait_seconds=left)

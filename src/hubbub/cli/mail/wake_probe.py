@@ -1,4 +1,4 @@
-"""`hubbub doctor --wake`: wake an agent on purpose, and tell what came of it and how long that took."""
+"""`hubbub doctor --wake`: wake an agent on purpose, and report the result and its time."""
 
 import time
 from collections.abc import Mapping
@@ -38,13 +38,13 @@ def probe(choice: Choice, name: str, *, patience: float, as_json: bool) -> None:
 
 
 def _left_alone(name: str, expected: Story) -> Story:
-    """What stands for the wake of an agent that cannot be woken now."""
+    """Make the result for an agent that cannot be woken now."""
     told = {field: expected[field] for field in ("wake", "likely_seen", "note")}
     return {"agent": name, "status": CANNOT, "answered_at": None, **told}
 
 
 def _followed(hub: Hub, name: str, patience: float) -> Story:
-    """The wake as it is when it is over, or nobody waits for it any more."""
+    """Return the wake once it is over, or nobody waits for it any more."""
     deadline = time.monotonic() + patience
     wake: Story = hub.post(f"/agents/{quoted(name)}/probe", {})["wake"]
     while wake["status"] not in OVER and time.monotonic() < deadline:
@@ -54,7 +54,7 @@ def _followed(hub: Hub, name: str, patience: float) -> Story:
 
 
 def _told(wake: Story) -> list[str]:
-    """What happened, a line for each step."""
+    """Return a line for each step of the wake."""
     name, answered_at = wake["agent"], wake["answered_at"]
     if wake["status"] == CANNOT:
         return [f"{name} cannot be woken now. {wake['note']}"]

@@ -34,7 +34,7 @@ def open_(*, hub: Hub, only_print: bool, user: str | None, as_json: bool) -> Non
 
 
 def link(hub: Hub, user: str | None = None) -> dict[str, str]:
-    """A link to the dashboard of the project that is meant, which signs a person in, once; and what is known of it."""
+    """Make a link to the project's dashboard that signs a person in, once; return it with its facts."""
     made: dict[str, str] = hub.post("/logins/links", {"user": user})
     if hub.project is not None:
         shown = urlencode({"project": hub.project})

@@ -178,7 +178,7 @@ def proof(*, hub: Hub, slug: str, nothing: bool, as_json: bool, **facts: Any) ->
 
 
 def _path(slug: str) -> str:
-    """Where the project is found."""
+    """Return the path of the project."""
     return f"/projects/{segment('project', slug)}"
 
 

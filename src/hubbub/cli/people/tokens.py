@@ -1,4 +1,4 @@
-"""`hubbub token`: what programs identify themselves by."""
+"""`hubbub token`: tokens of programs."""
 
 import re
 
@@ -15,7 +15,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
-    """A duration such as `30d` in seconds."""
+    """Return a duration such as `30d` in seconds."""
     if value is None:
         return None
     written = re.fullmatch(r"([0-9]{1,6})([smhdw])", value)

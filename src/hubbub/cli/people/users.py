@@ -93,7 +93,7 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
 
 
 def _asked() -> str:
-    """The password that a person types, twice, unseen."""
+    """Ask a person for a password, twice, unseen."""
     typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     return typed
 

@@ -73,14 +73,14 @@ def down(*, data: str | None, as_json: bool) -> None:
 
 
 def _stop_ringing(config: Path, url: str | None) -> None:
-    """Nobody is to be woken any more for the hub at `url`; a ringer that rings for another goes on."""
+    """Stop the ringer if it rings only for the hub at `url`."""
     if url is None or not ringer.rings_for(config, url) or ringer.rings_for(config, None, but=url):
         return
     ringer_process.stop(str(config))
 
 
 def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
-    """Where the hub is and how to connect."""
+    """Say where the hub is and how to connect."""
     return [
         f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
         f"  dashboard    {_dashboard(url, data)}",
@@ -94,7 +94,7 @@ def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str
 
 
 def _dashboard(url: str, data: Path) -> str:
-    """Where the dashboard is: by a link that signs the owner in, where the owner's token is ours to read."""
+    """Return the dashboard's address: a sign-in link of the owner, if the owner's token is ours to read."""
     token = owner_token(data)
     if token is None:
         return url
@@ -103,7 +103,7 @@ def _dashboard(url: str, data: Path) -> str:
 
 
 def _wait_until_gone(data: Path, pid: int) -> None:
-    """Raises `click.ClickException` if the process holds the data folder for too long."""
+    """Raise `click.ClickException` if the process holds the data folder for too long."""
     deadline = time.monotonic() + PATIENCE.total_seconds()
     while holder_of(data) == pid or _lives(pid):
         if time.monotonic() > deadline:
@@ -114,7 +114,7 @@ def _wait_until_gone(data: Path, pid: int) -> None:
 
 
 def _lives(pid: int) -> bool:
-    """Whether the process is there, and not only its ending, which nobody took note of yet."""
+    """Tell whether the process lives, and is not just an unreaped one."""
     try:
         os.kill(pid, 0)
         return ") Z " not in Path("/proc", str(pid), "stat").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""`hubbub doctor`: is all well with the hub of this machine, and if not, what to do."""
+"""`hubbub doctor`: the state of this machine's hub, and remedies."""
 
 import os
 import resource
@@ -54,7 +54,7 @@ WAKERS = frozenset({*WakeMethod})
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing that was looked at; `do` says what to do if it is not well."""
+    """One check; `do` is the remedy if it failed."""
 
     subject: str
     well: bool
@@ -208,7 +208,7 @@ def _quotas(hub: Hub) -> Iterator[CheckResult]:
 
 
 def _quota(token: dict[str, Any]) -> CheckResult | None:
-    """A token that uses nearly what it may, or was refused more; None for any other."""
+    """Check a token that is near its limits, or was refused; None for any other."""
     use, limits = token["use"], token["limits"]
     used = {"calls": use["rate"], **{each: use[each] for each in ("streams", "connections")}}
     used["stored"] = use["stored_today"]
@@ -227,7 +227,7 @@ def _quota(token: dict[str, Any]) -> CheckResult | None:
 
 
 def _most(limits: dict[str, int]) -> list[tuple[str, int]]:
-    """List the limits that there are, by quota."""
+    """List the existing limits, by quota."""
     each = {"calls": limits["rate"], **{name: limits[name] for name in ("streams", "connections", "stored")}}
     return [(quota, most) for quota, most in each.items() if most]
 
@@ -240,7 +240,7 @@ def _amount(quota: str, number: float, most: int | None = None) -> str:
 
 
 def _clients() -> Iterator[CheckResult]:
-    """Every installed client, tried as it would connect itself."""
+    """Check every installed client, connecting like the client itself."""
     try:
         installs = install_record.read(settings.read().config)
     except install_record.BadRecord as error:
@@ -259,7 +259,7 @@ def _clients() -> Iterator[CheckResult]:
 
 
 def _unclaimed() -> Iterator[CheckResult]:
-    """Whether edits went on unclaimed of late: a hook does not keep its client waiting for a hub that is slow."""
+    """Check for recent unclaimed edits: a hook does not keep its client waiting for a slow hub."""
     counted = hook_state.unclaimed()
     if counted is None:
         return
@@ -273,7 +273,7 @@ def _unclaimed() -> Iterator[CheckResult]:
 
 
 def _heard(install: install_record.Install) -> str:
-    """Whether a hook of the client, or a program beside it, told the hub of itself: that it is there says nothing."""
+    """Say whether a hook or a waker of the client has reported to the hub: its mere presence proves nothing."""
     with closing(Hub(install.url, install.token() or "", project=install.project)) as hub:
         try:
             method = hub.get(f"/agents/{quoted(install.agent)}")["agent"]["wake"]["method"]

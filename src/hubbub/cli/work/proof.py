@@ -1,4 +1,4 @@
-"""`hubbub proof`: what is said of a task beside what was seen of it."""
+"""`hubbub proof`: a task's claim beside the sightings of the work."""
 
 from typing import Any
 

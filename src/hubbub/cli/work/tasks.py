@@ -1,4 +1,4 @@
-"""`hubbub tasks` and `hubbub task`: work, and what becomes of it."""
+"""`hubbub tasks` and `hubbub task`: work, and its fate."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ STATUSES = OneOf([str(status) for status in Status], elsewhere=ELSEWHERE)
 
 
 def show_line(task: TaskReply, *, as_json: bool) -> None:
-    """Print one task: its number and what is up with it."""
+    """Print one task: its number and its status."""
     if as_json:
         display.show_json(task)
     else:

@@ -1,7 +1,7 @@
-"""What the arguments of a call have to be together, where each is right by itself.
+"""Checks of a call's arguments together, after each has passed by itself.
 
-It is checked with each of them, before a machine's gate hears of the call: no person is asked about what can only fail.
-What a look at the machine or the board would tell is not, since the gate decides who may look.
+They run with those of the single arguments, before a machine's gate hears of the call: no person is asked about a call
+that can only fail. They do not look at the machine or the board, since the gate decides who may look.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _NEEDED = {
 
 
 def connect(given: Arguments) -> str | None:
-    """Why an operation of `connect` lacks what it needs, if it does."""
+    """Say what an operation of `connect` lacks; None if nothing."""
     needed = _NEEDED.get(str(given["operation"]), {})
     return next((f"{name} is missing: {why}" for name, why in needed.items() if name not in given), None)
 

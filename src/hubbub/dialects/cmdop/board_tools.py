@@ -126,7 +126,7 @@ def _find(tx: Tx, here: CmdopContext, ref: str, *, lock: bool = False) -> Task:
 
 
 def _assignee(tx: Tx, here: CmdopContext, name: str) -> str:
-    """The name of an agent, who may be yet to come. Raises `Invalid` for what can be none."""
+    """Return the name of an agent, who may be yet to come. Raises `Invalid` for an impossible name."""
     if not agents.is_known(tx, here.project.id, name):
         agents.require_nameable(name)
     return name

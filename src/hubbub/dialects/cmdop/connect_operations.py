@@ -1,4 +1,4 @@
-"""What the hub itself does of `connect`: its machines, links to look at one, the project's key, the workspaces."""
+"""The hub's own part of `connect`: its machines, links to look at one, the project's key, the workspaces."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -86,7 +86,7 @@ def _use_workspace(tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
 
 
 def _sync_workspaces(tx: Tx, call: Call, _wanted: ConnectArguments) -> Reply:
-    """Nothing has to be carried anywhere: what the hub keeps is what all see. So it says what there is."""
+    """Report the workspaces. Nothing has to be copied: everyone sees what the hub keeps."""
     project = enter(tx, call, Right.READ).project
     return {
         "synced": True,
@@ -97,14 +97,14 @@ def _sync_workspaces(tx: Tx, call: Call, _wanted: ConnectArguments) -> Reply:
 
 
 def _elsewhere(_tx: Tx, _call: Call, wanted: ConnectArguments) -> Reply:
-    """What only a machine can do, where there is none to do it."""
+    """Raise `Offline`, as only a machine can do this, and there is none."""
     raise Offline(wanted.hostname)
 
 
 def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
-    """The hub's own machine as the project knows it, which it does from now on: it is there for every project.
+    """Make the hub's own machine known to the project, and return it: it is there for every project.
 
-    None where the hub has none, and in a project where another machine had its name before.
+    None if the hub has none, and in a project where another machine had its name before.
     """
     if call.site.node is None:
         return None

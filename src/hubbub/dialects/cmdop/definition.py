@@ -61,9 +61,9 @@ def _denied(error: HubError) -> Reply:
 
 
 def identify(tx: Tx, call: Call, right: Right, given: Mapping[str, object]) -> Principal:
-    """From whom a call comes. Raises what `enter` does.
+    """Identify the caller. Raises the errors of `enter`.
 
-    Who is about to choose a workspace need not have one: it is noted under the one that is chosen, else their first.
+    A caller that is about to choose a workspace need not have one: it is noted under the chosen one, else its first.
     """
     try:
         here = enter(tx, call, right)
@@ -109,23 +109,23 @@ DIALECT = GatedDialect(
 
 @dataclass(frozen=True, slots=True)
 class CmdopContext:
-    """The project that a call means, and the name of whoever makes it."""
+    """The project of a call, and its caller's name."""
 
     project: Project
     name: str
 
 
 def enter(tx: Tx, call: Call, right: Right = Right.WRITE) -> CmdopContext:
-    """Where a call takes place, and who makes it; who only looks does not become known by a name.
+    """Return the project and the caller of a call; a mere reader does not become known by a name.
 
-    The project is the one that was chosen, else the one that the request names, else the token's only one. Raises what
-    `access.enter` and `access.speak` do.
+    The project is the chosen one, else the one that the request names, else the token's only one. Raises the errors of
+    `access.enter` and `access.speak`.
     """
     return _entered(tx, call, right, _chosen(tx, call))
 
 
 def choose(tx: Tx, call: Call, slug: str) -> None:
-    """From now on the connection uses this workspace; where there is none that lasts, the token does."""
+    """Let the connection use this workspace from now on; without a lasting one, the token."""
     if call.connection is not None:
         connections.remember(tx, call.connection, slug)
     elif tx.actor.token_id is not None:
@@ -133,7 +133,7 @@ def choose(tx: Tx, call: Call, slug: str) -> None:
 
 
 def _chosen(tx: Tx, call: Call) -> str | None:
-    """The workspace of the connection, else the one that the request names, else that of a token without either."""
+    """Return the connection's workspace, else the request's, else that of a token without either."""
     if (used := connections.recall(tx, call.connection)) is not None:
         return used
     named = call.headers.get(PROJECT_HEADER) or None

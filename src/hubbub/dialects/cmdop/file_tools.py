@@ -1,4 +1,4 @@
-"""The tools by which agents look at files, and at the log. A machine does them; they change nothing."""
+"""The tools for looking at files, and at the log. A machine does them; they change nothing."""
 
 from typing import Annotated, Literal
 

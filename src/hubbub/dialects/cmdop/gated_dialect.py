@@ -1,4 +1,4 @@
-"""A dialect of which each call passes the gate of a machine: some tools are done there, the others by the hub."""
+"""A dialect whose calls pass the gate of a machine: some tools are done there, the others by the hub."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,8 +27,7 @@ Do = Callable[[], Awaitable[ToolResult]]
 class GatedDialect(Dialect):
     """A tool set whose calls are orders to a machine.
 
-    `of_machine` are the tools that the machine does itself. `identify` says from whom a call comes, if they have the
-    right to it.
+    `of_machine` are the tools that the machine does itself. `identify` returns the caller, if it has the right.
     """
 
     identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
@@ -46,7 +45,7 @@ class GatedDialect(Dialect):
         return declare
 
     def catalogue(self) -> list[ToolSpec]:
-        """The tools, as an agent on a machine is told of them."""
+        """Return the tools, in the form for an agent on a machine."""
         return [
             ToolSpec(name=tool.name, description=tool.description, schema=tool.schema, check=_check(tool))
             for tool in self.tools.values()
@@ -63,7 +62,7 @@ class GatedDialect(Dialect):
         *,
         shape: Shape = complete,  # what a machine let through is told to it, too
     ) -> ToolResult:
-        """As every dialect, once the gate of the machine has let the call through."""
+        """Call a tool like any dialect, once the gate of the machine has let the call through."""
         tool = self.tools.get(name)
         if tool is None:
             return ToolResult(self.unknown(name), is_error=True)
@@ -80,9 +79,9 @@ class GatedDialect(Dialect):
     async def carry_out(
         self, transactions: Transactions, actor: Actor, asked: NodeCall, key: str, call: Call
     ) -> ToolResult:
-        """What a machine sent back, whose gate has let it through: done by the hub, or by the machines that it names.
+        """Do a call that a machine's gate has let through and sent back: by the hub, or by the machines that it names.
 
-        `actor` is whoever gave the machine its order; of `asked` only the tool, its arguments and the chain count. The
+        `actor` is the caller of the machine's order; of `asked` only the tool, its arguments and the chain count. The
         same `key` brings the same outcome.
         """
         tool = self.tools.get(asked.tool)
@@ -158,7 +157,7 @@ class GatedCall:
     key: str | None
 
     async def outcome(self) -> ToolResult:
-        """What comes of the call. Raises `Offline` where a machine is meant that is not there, and `InputRequired`."""
+        """Return the result of the call. Raises `Offline` for an absent machine, and `InputRequired`."""
         order, site = self.order, self.call.site
         named = self.call.headers.get(node_routing.NODE_HEADER) or None
         if named is not None:
@@ -172,7 +171,7 @@ class GatedCall:
         return await self.beyond(order, self.key)
 
     async def beyond(self, order: NodeCall, key: str | None) -> ToolResult:
-        """What no machine's gate is in the way of any more: other machines do it, or else the hub."""
+        """Do a call that no machine's gate stops any more: by other machines, or else by the hub."""
         if order.tool == node_routing.ASK_ALL:
             return await node_routing.ask_all(order, self._find, partial(self._one_of_all, key))
         if hosts := node_routing.hosts_of(order):
@@ -185,7 +184,7 @@ class GatedCall:
         return await node_routing.find_node(self.call.site, self.order.who.project, name)
 
     async def _one_of_all(self, key: str | None, node: Node, order: NodeCall) -> ToolResult:
-        """One machine's part of a call that asks several: what it is done by has a key of its own."""
+        """Do one machine's part of a call that asks several, with a key of its own."""
         return await self._perform(node, order, digest(key, node.name) if key is not None else None)
 
     async def _perform(self, node: Node, order: NodeCall, key: str | None) -> ToolResult:
@@ -202,17 +201,17 @@ class GatedCall:
         return await self.dialect.once(self.transactions, self.actor, key, same, do)
 
     def _is_done_there(self, order: NodeCall) -> bool:
-        """Whether the machine itself does it, and not the hub in a transaction, which has its own way with keys."""
+        """Tell whether the machine itself does it, and not the hub in a transaction, which treats keys its own way."""
         return order.tool in self.dialect.of_machine or node_routing.runs_command(order)
 
     async def _act(self, asked: NodeCall) -> ToolResult:
-        """What the hub's own machine has let through and does not do itself."""
+        """Do a call that the hub's own machine has let through and does not do itself."""
         is_this = (asked.tool, asked.chain) == (self.order.tool, self.order.chain)
         return await self.beyond(asked, self.key if is_this else None)
 
 
 async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
-    """The outcome that is kept, else that of `do`, which is kept unless nothing was done. Raises `Conflict`."""
+    """Return the stored outcome, else that of `do`, stored unless nothing was done. Raises `Conflict`."""
     known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
     if known is not None:
         return known

@@ -1,7 +1,7 @@
-"""Which machines a call is about, and how what is asked of several comes together.
+"""Routing of calls to machines, and the combined answer of several.
 
-A call that names a machine in its header is that machine's, whatever it says. Else those that speak of another machine
-go straight to it: its own gate is the authority, and that of the hub's machine is not asked.
+A call that names a machine in its header is that machine's, whatever it says. Other calls about another machine go
+straight to it: its own gate is the authority, and that of the hub's machine is not asked.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class Offline(HubError):
 
 
 def is_own_node(site: HubContext, name: str) -> bool:
-    """Whether the name means the hub's own machine."""
+    """Tell whether the name means the hub's own machine."""
     own = site.node
     return own is not None and is_meant(own.name, name)
 
@@ -52,7 +52,7 @@ async def find_node(site: HubContext, project: str, name: str) -> Node:
 
 
 def hosts_of(order: NodeCall) -> list[str]:
-    """The machines that the order is about, each once, as it calls them; none where it is about the one it is given."""
+    """Return the machines of the order, each once, by its words; none if it is about the machine it is given."""
     named = order.arguments.get("hostname")
     is_about_one = order.tool in BY_NAME or runs_command(order)
     given = order.arguments.get("hostnames") if order.tool == ASK_ALL else [named] if is_about_one else []
@@ -64,14 +64,14 @@ def hosts_of(order: NodeCall) -> list[str]:
 
 
 def runs_command(order: NodeCall) -> bool:
-    """Whether it is a command for the machine that it names."""
+    """Tell whether it is a command for the machine that it names."""
     return order.tool == "connect" and order.arguments.get("operation") == "exec"
 
 
 async def ask_all(order: NodeCall, find: Callable[[str], Awaitable[Node]], perform: Perform) -> ToolResult:
-    """Have the agents of several machines asked at once, each by an order of its own; what each said, and who is late.
+    """Ask the agents of several machines at once, each by an order of its own; return their answers and the late ones.
 
-    None waits for another, and nobody for longer than the call says in all.
+    None waits for another, and nobody for longer than the call allows in all.
     """
     patience = fan_out.patience_with_each(order)
     hosts = hosts_of(order)

@@ -35,7 +35,7 @@ def approved_words(tx: Tx, call: Call, order: NodeCall) -> str | None:
 
 
 def _is_for(approval: Approval, order: NodeCall, now: int) -> bool:
-    """Whether a person has just let this call through. The machine that asked knew the caller by no token."""
+    """Tell whether a person has just approved this call. The machine that asked knew the caller by no token."""
     caller = replace(order.who, token_id=None)
     recent = now - milliseconds(approvals.GOOD_FOR)
     node = approval.said_node or approval.node

@@ -1,4 +1,4 @@
-"""The tools by which agents run commands and change files. A machine does them."""
+"""The tools for running commands and changing files. A machine does them."""
 
 from typing import Annotated
 

@@ -62,7 +62,7 @@ def issue_row(task: Task, hub: str) -> Row:
 
 
 def issue(task: Task, comments: Sequence[Message], deliveries: Sequence[Delivery], hub: str) -> Row:
-    """What `issue_get` tells."""
+    """Return the reply of `issue_get`."""
     return {
         **issue_row(task, hub),
         "body": task.description,
@@ -74,7 +74,7 @@ def issue(task: Task, comments: Sequence[Message], deliveries: Sequence[Delivery
 
 
 def delivery_row(row: Delivery) -> Row:
-    """How far an issue got with an assignee; a time is null until it got there."""
+    """Return an issue's progress with an assignee; a time is null until it is reached."""
     return {
         "assignee": row.recipient,
         "stored_at": moment(row.stored_at),

@@ -1,4 +1,4 @@
-"""The tools by which an agent tells of itself and reads its mail."""
+"""The tools for an agent's reports on itself and its mail."""
 
 from contextlib import suppress
 from datetime import timedelta

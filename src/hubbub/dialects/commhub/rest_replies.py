@@ -1,4 +1,4 @@
-"""What CommHub's REST offers beside the tools: accounts, the history of messages, the nodes; as words, not as HTTP."""
+"""CommHub's REST beside the tools: accounts, the history of messages, the nodes; as words, not as HTTP."""
 
 from datetime import timedelta
 
@@ -39,7 +39,7 @@ def me(tx: Tx) -> Reply:
 
 
 def node_token(tx: Tx, network_id: str | None, node_name: str | None) -> Reply:
-    """A token of the network for the programs on a node, which may act under any alias there."""
+    """Return a token of the network for the programs on a node, which may act under any alias there."""
     project = access.enter(tx, network_id)
     _token, secret = tokens.for_project(tx, project, role=Role.MEMBER)
     return {"token": secret, "network_id": vocabulary.network_id(project), "node_name": node_name}

@@ -59,7 +59,7 @@ def statuses(word: str) -> list[Status]:
 
 
 def network_id(project: Project) -> str:
-    """What CommHub calls the id of a network: `net_` and 12 hex digits."""
+    """Return CommHub's id of a network: `net_` and 12 hex digits."""
     return access.short_name(project)
 
 
@@ -106,7 +106,7 @@ def session_row(presence: Presence, project: Project) -> Row:
 
 
 def task_row(task: Task, project: Project) -> Row:
-    """The whole row of a task, as `get_task` gives it."""
+    """Return the whole row of a task, for `get_task`."""
     return {
         "task_id": str(task.id),
         "from_name": task.sender,
@@ -141,7 +141,7 @@ def listed_task(task: Task, project: Project) -> Row:
 
 
 def letter_row(letter: Letter, project: Project) -> Row:
-    """A row of `get_inbox`. The context of a reply says what it answers and how that ended, of a note what it is on."""
+    """Return a row of `get_inbox`. The context of a reply names its subject and outcome, that of a note its task."""
     context = letter.context
     if letter.in_reply_to is not None:
         context = f"in_reply_to: {letter.in_reply_to}"
@@ -190,7 +190,7 @@ def message_row(message: Message, project: Project) -> Row:
 
 
 def node_row(node: ReportedNode, project: Project) -> Row:
-    """A machine, as the agents on it describe it."""
+    """Return the row of a machine, as the agents on it describe it."""
     return {
         "node_id": node.key,
         "node_name": node.name,
@@ -225,7 +225,7 @@ def greeting(name: str, project: Project) -> Row:
 
 
 def inbox_event(tx: Tx, activity: Activity) -> Row | None:
-    """What followers of an inbox are told of an activity that concerns it; None where it is not their business."""
+    """Return the event about an activity for an inbox's followers; None if it does not concern them."""
     detail: Mapping[str, Any] = activity.detail
     if activity.project_id is None or activity.agent is None:
         return None

@@ -1,4 +1,4 @@
-"""The tools by which agents come, say where they work, and go."""
+"""The tools for joining, declaring a scope, and leaving."""
 
 from typing import Literal
 

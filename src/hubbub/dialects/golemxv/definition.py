@@ -64,7 +64,7 @@ DIALECT = Dialect(
 
 @dataclass(frozen=True, slots=True)
 class GolemXVContext:
-    """The project that a call means, and the stay of whoever makes it."""
+    """The project of a call, and its caller's stay."""
 
     project: Project
     stay: Presence
@@ -75,19 +75,19 @@ class GolemXVContext:
 
 
 def look(tx: Tx, call: Call, project_slug: str | None) -> Project:
-    """The project that a call only looks at: the one it names, else that of its surroundings, else the token's."""
+    """Return the project that a call reads: the one it names, else that of its context, else the token's."""
     return _project(tx, call, project_slug, Right.READ)
 
 
 def enter(tx: Tx, call: Call, project_slug: str | None) -> Project:
-    """As `look`, to change something there."""
+    """Return the project that a call changes, found like `look`."""
     return _project(tx, call, project_slug, Right.WRITE)
 
 
 def act(tx: Tx, call: Call, session_token: str | None, project_slug: str | None = None) -> GolemXVContext:
-    """The stay by which a call acts: the one it names, else that of its surroundings, else the token's only one.
+    """Return the stay by which a call acts: the one it names, else that of its context, else the token's only one.
 
-    Raises `NotFound`, and `Invalid` where there is none to mean.
+    Raises `NotFound`, and `Invalid` if there is none to mean.
     """
     secret = session_token or _secret(call)
     if secret is not None:  # which says the project, too: it need not be the one that is usual here
@@ -107,7 +107,7 @@ def known_stay(tx: Tx, call: Call, project: Project) -> Presence | None:
 
 
 def _secret(call: Call) -> str | None:
-    """What the surroundings of a call show for a stay."""
+    """Return the stay's secret in the context of a call."""
     return next(filter(None, map(call.headers.get, STAY_HEADERS)), None)
 
 
@@ -116,7 +116,7 @@ def _ids(projects: Sequence[Project]) -> list[UUID]:
 
 
 def _only(tx: Tx, projects: Sequence[Project]) -> Presence:
-    """The only stay of the caller's token. Whoever may not have one hears that first."""
+    """Return the only stay of the caller's token. A caller without the right hears that first."""
     stay = checkins.only(tx, _ids(projects))
     if stay is None and len(projects) == 1:
         access.enter(tx, str(projects[0].id))

@@ -1,4 +1,4 @@
-"""The tools by which agents talk."""
+"""The tools for talking."""
 
 from typing import Annotated, Literal
 

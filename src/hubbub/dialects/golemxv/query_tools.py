@@ -1,4 +1,4 @@
-"""The tools that look at the project: what happened, who was there, how it is set up."""
+"""The tools for looking at the project: its activities, its agents, its settings."""
 
 from typing import Annotated, Literal
 

@@ -121,7 +121,7 @@ def complete_task(
 
 
 def _awaited(error: Unmet) -> str:
-    """What a task waits for, in words."""
+    """Say which tasks it waits for."""
     needs = (f"task {need.number} ({vocabulary.STATUS[Status(need.status)]})" for need in error.needs)
     return f"it waits for {', '.join(needs)}"
 

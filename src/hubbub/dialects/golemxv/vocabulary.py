@@ -63,7 +63,7 @@ def moment(at: int | None) -> str | None:
 
 
 def exact_moment(message: Message) -> str:
-    """When a message was sent, so exactly that no other has the same, and `since` can go on from there."""
+    """Return the exact time of a message, different from all others, from which `since` can go on."""
     exact = timedelta(microseconds=exact_microseconds(message.created_at, message.number))
     return f"{EPOCH + exact:%Y-%m-%dT%H:%M:%S.%f}"
 
@@ -144,7 +144,7 @@ def task_row(task: Task) -> Row:
 
 
 def claimed_task(task: Task, area: Area | None) -> Row:
-    """What somebody who has claimed a task is told of it."""
+    """Return the reply to the claim of a task."""
     edited = {"edited_by": task.edited_by} if task.edited_by is not None else {}
     return {
         "id": task.number,

@@ -1,7 +1,7 @@
 """`ask`: the agent or the shell of another machine. That machine's own gate decides, as for everyone.
 
-The transaction only says who asks, and which machine is meant; what the machine does is done after it, and at most
-once for a key.
+The transaction only determines the caller and the machine; the machine's work is done after it, and at most once for a
+key.
 """
 
 from collections.abc import Mapping
@@ -87,7 +87,7 @@ def _machines(tx: Tx, call: Call, here: OwnContext) -> list[vocabulary.Row]:
 def _arguments(
     machine: str, prompt: str | None, command: str | None, folder: str | None, timeout: int
 ) -> Mapping[str, object]:
-    """The order's arguments, as machines know them."""
+    """Return the order's arguments, in the machines' form."""
     lasts = milliseconds(timedelta(seconds=timeout))
     if prompt is not None:
         return {"hostname": machine, "prompt": prompt, "timeout_ms": lasts}
@@ -110,7 +110,7 @@ class MachineCall:
     speaker: tuple[UUID, str] | None
 
     async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> ToolResult:
-        """What came of it. Raises `Offline`, and `Conflict` for a key that was used for something else."""
+        """Return the result. Raises `Offline`, and `Conflict` for a key that was used for something else."""
         node, owner = await self._find(), self._owner(actor)
         if node is not self.call.site.node:
             own = digest(owner, key) if owner is not None and key is not None else key
@@ -127,7 +127,7 @@ class MachineCall:
         return ToolResult(await transactions.read(actor, tell), is_error=answer.is_error)
 
     def _owner(self, actor: Actor) -> str | None:
-        """Whose a key is beside the token's, which several agents may share."""
+        """Return the owner of a key beside the token, which several agents may share."""
         return self.speaker[1] if self.speaker is not None and actor.agent is None else None
 
     async def _once(
@@ -145,7 +145,7 @@ class MachineCall:
         return answer
 
     async def _here(self, node: Node, transactions: Transactions, actor: Actor) -> ToolResult:
-        """What the hub's own machine comes to, which has the hub do what is not a machine's to do."""
+        """Return the result of the hub's own machine, which leaves the hub's part to the hub."""
         site = self.call.site
         meanwhile = Call(site=site, headers=self.headers)
 
@@ -171,7 +171,7 @@ class MachineCall:
 
 
 def _answer(outcome: ToolResult) -> ToolResult:
-    """What a machine says, in these tools' words."""
+    """Return a machine's answer, in these tools' words."""
     told = outcome.content
     if not outcome.is_error:
         return ToolResult(told)

@@ -43,7 +43,7 @@ LONGEST_TEXT = 65_536
 
 
 def _shown(kind: str, **more: object) -> Any:
-    """What is shown of a type: its limits are said where they are passed, and not in every list of the tools."""
+    """Return the shown schema of a type: its limits are told when they are exceeded, not in every list of tools."""
     return WithJsonSchema({"type": kind, **more})
 
 
@@ -85,7 +85,7 @@ def _stuck(error: InvalidTransition) -> Reply:
 
 
 def _caller(tx: Tx, call: Call) -> str | None:
-    """Who makes a call, before it is looked at; None where only the call itself can say, or why it is refused."""
+    """Return the caller before the call is looked at; None if only the call can tell, or is refused."""
     try:
         return caller(tx, call, _meant(tx, call, Right.READ))
     except HubError:
@@ -119,23 +119,23 @@ DIALECT = MailNoticeDialect(
 
 @dataclass(frozen=True, slots=True)
 class OwnContext:
-    """The project that a call means, and the name of whoever makes it."""
+    """The project of a call, and its caller's name."""
 
     project: Project
     name: str
 
 
 def glance(tx: Tx, call: Call) -> Project:
-    """The project that a call only looks at, which also those may who have not said who they are.
+    """Return the project of a reading call, which is also open to callers that have not said who they are.
 
-    Who has is there from now on, as by `look`. Raises what `access.enter` does.
+    A caller that has is present from now on, as with `look`. Raises the errors of `access.enter`.
     """
     project = _meant(tx, call, Right.READ)
     return look(tx, call).project if _told(tx, call, project) is not None else project
 
 
 def look(tx: Tx, call: Call) -> OwnContext:
-    """As `act`, for a call that changes nothing: those who may only read look on, and are not there by it."""
+    """Return the context of a reading call like `act`; viewers only look on, without becoming present."""
     try:
         return act(tx, call)
     except Forbidden:
@@ -143,10 +143,10 @@ def look(tx: Tx, call: Call) -> OwnContext:
 
 
 def act(tx: Tx, call: Call, name: str | None = None) -> OwnContext:
-    """The project that a call works in, and the agent that makes it, who is there from now on.
+    """Return the project of a call, and the agent that makes it, which is present from now on.
 
-    Raises what `access.enter` and `access.speak` do, and `Invalid` where nothing tells who it is, or where it would be
-    called like everyone.
+    Raises the errors of `access.enter` and `access.speak`, and `Invalid` if the agent is unknown, or has the name that
+    means everyone.
     """
     project = _meant(tx, call, Right.WRITE)
     named = caller(tx, call, project, name)
@@ -159,10 +159,10 @@ def act(tx: Tx, call: Call, name: str | None = None) -> OwnContext:
 
 
 def caller(tx: Tx, call: Call, project: Project, given: str | None = None) -> str | None:
-    """Who makes a call: as it says itself, else as its token, its connection or its header says.
+    """Return the caller: by its own word, else by its token, its connection or its header.
 
-    Where none of them does, it is the only agent that is there by the token. None is a person, who needs no name.
-    Raises `Invalid` where nothing tells who it is.
+    Without any of these, it is the only agent that is present by the token. None is a person, who needs no name. Raises
+    `Invalid` if nothing tells the caller.
     """
     told = given or _told(tx, call, project)
     if told is not None or tx.actor.is_person:
@@ -191,7 +191,7 @@ def _by_token(tx: Tx, project: Project) -> list[str]:
 
 
 def stay(tx: Tx, project: Project, name: str, condition: Condition, profile: Profile) -> Presence:
-    """Report how the agent is; the presence that it has goes on, whoever began it."""
+    """Report the agent's state; its present presence continues, whoever began it."""
     last = agents.presence(tx, project.id, name, lock=True)
     known = last.voices.get(tx.door) if last is not None and last.is_live(tx.now) else None
     instance = known or f"join-{secrets.token_hex(4)}"
@@ -229,5 +229,5 @@ def _header(call: Call, name: str) -> str | None:
 
 
 def header_of(here: OwnContext) -> Mapping[str, str]:
-    """The headers by which another call takes place here too."""
+    """Return the headers by which another call takes place here too."""
     return {PROJECT_HEADER: here.project.slug, AGENT_HEADER: here.name}

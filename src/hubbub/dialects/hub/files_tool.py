@@ -80,14 +80,14 @@ def _released(
 
 
 def _present(here: OwnContext, presence: Presence | None) -> Presence:
-    """The presence that holds files. Raises `Invalid` for a person, who edits none here."""
+    """Return the presence that holds files. Raises `Invalid` for a person, who edits none here."""
     if here.name == HUB or presence is None:
         raise Invalid("only an agent holds files: join with a name first")
     return presence
 
 
 def _listed(tx: Tx, here: OwnContext) -> Reply:
-    """What everyone has claimed, or declared as where they work."""
+    """List all claims and declared scopes."""
     standing = [
         {
             "agent": each.agent,

@@ -68,7 +68,7 @@ def join(
 
 
 def _condition(known: Presence, doing: str | None, status: str | None) -> Condition:
-    """How the agent is from now on: as it says, or as what it does says, else as it was."""
+    """Return the agent's new condition: as it says, else by what it does, else the old one."""
     if status is not None:
         return Condition(status)
     if doing is None:
@@ -79,7 +79,7 @@ def _condition(known: Presence, doing: str | None, status: str | None) -> Condit
 def _scope(
     tx: Tx, here: OwnContext, presence: Presence, area: str | None, files: Sequence[str] | None
 ) -> Scope:
-    """Where the agent works; what it leaves out stays as it was."""
+    """Declare the agent's scope; omitted parts stay."""
     before = scopes.declared(tx, presence)
     if area is None and files is None:
         return before
@@ -90,7 +90,7 @@ def _scope(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Standing:
-    """How things stand for an agent: what the lists of the reply are about."""
+    """The state of affairs for an agent, for the lists of the reply."""
 
     tasks: Sequence[Task]
     conflicts: Sequence[AgentConflict]
@@ -99,7 +99,7 @@ class _Standing:
     scope: Sequence[str]
 
     def lines(self, brief: int) -> dict[str, list[str]]:
-        """What may be shown of each, with titles and the like cut to what costs no more than `brief`."""
+        """Return the lines of each list, with titles and the like cut to a cost of `brief`."""
         return {
             "tasks": [vocabulary.task_brief(each, brief) for each in self.tasks[: MOST["tasks"]]],
             "conflicts": [
@@ -128,7 +128,7 @@ def _standing(
 
 
 def _told(standing: _Standing, room: int) -> dict[str, list[str]]:
-    """The first of each list, as many as there is room for, and how many more there are."""
+    """Return the first of each list, as many as there is room for, and the number of the rest."""
     tried = (standing.lines(brief) for brief in BRIEFS)
     lines = next((each for each in tried if _cost(each) <= room), standing.lines(BRIEFS[-1]))
     told = fit_lists(lines, room)

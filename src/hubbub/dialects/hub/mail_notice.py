@@ -1,6 +1,6 @@
-"""A dialect of which every reply tells the agent that mail waits for it, and some calls go on after their transaction.
+"""A dialect whose replies tell of waiting mail, and whose calls may go on after their transaction.
 
-A client that nothing can wake notices its mail that way: whatever it calls, the reply counts what it has not read.
+So a client that nothing can wake notices its mail: the reply to any call counts the unread letters.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -29,9 +29,8 @@ Onward = Callable[[Transactions, Actor, str | None], Awaitable[ToolResult]]
 class MailNoticeDialect(Dialect):
     """Tools that count unread mail, and take their idempotency key among their arguments.
 
-    `in_steps` are those that may go on after their transaction: they keep no answer for a key themselves. `caller` says
-    who makes a call, as far as that is known before it is looked at; `looking`, with which arguments a call of a tool
-    changes nothing.
+    `in_steps` may go on after their transaction: they keep no answer for a key themselves. `caller` returns the caller,
+    as far as it is known before the call; `looking` says with which arguments a call of a tool changes nothing.
     """
 
     in_steps: frozenset[str] = frozenset()
@@ -51,9 +50,9 @@ class MailNoticeDialect(Dialect):
         fits: Fits | None = None,
         looks: Looks | None = None,
     ) -> Callable[[Run], Run]:
-        """As every dialect; the function's reply gets the number of unread letters, if there are any.
+        """Register a tool like any dialect; the function's reply gets the number of unread letters, if there are any.
 
-        `looks` tells by its arguments whether a call changes nothing; without it all do, or by `reads` none.
+        `looks` tells by its arguments whether a call changes nothing; without it `reads` decides for all.
         """
         register = super().tool(
             refusals,
@@ -78,7 +77,7 @@ class MailNoticeDialect(Dialect):
         return registered
 
     def understood(self, tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
-        """As every dialect; what changes something takes no argument that the tool does not have."""
+        """Check the arguments like any dialect; a call that changes something takes no unknown ones."""
         given, known = argument_names.renamed(tool.name, arguments), tuple(tool.input.model_fields)
         strange = [name for name in given if name not in known and name != KEY]
         probably = {argument_names.meant(name, known) or name: given[name] for name in strange}
@@ -89,11 +88,11 @@ class MailNoticeDialect(Dialect):
         return given
 
     def is_one_step(self, tool: str, given: Mapping[str, object]) -> bool:
-        """As every dialect; to say what to do at first and what then takes two arguments."""
+        """Tell whether a call is over in one step: one for two steps has two arguments."""
         return tool not in self.in_steps or len(given) < 2
 
     def speaker(self, call: Call | None, tx: Tx) -> str | None:
-        """Who makes the call: where agents share a token, each has keys of its own."""
+        """Return the caller if agents share its token, since each has keys of its own."""
         return None if call is None or tx.actor.agent is not None else self.caller(tx, call)
 
     async def call(
@@ -107,7 +106,7 @@ class MailNoticeDialect(Dialect):
         *,
         shape: Shape = complete,
     ) -> ToolResult:
-        """As every dialect; and then what the call left to be done after its transaction."""
+        """Call a tool like any dialect; then do the part that the call left for after its transaction."""
         assert call is not None  # it says who calls, and how it goes on
         given = arguments.get(KEY)
         chosen = given if isinstance(given, str) else key
@@ -124,7 +123,7 @@ class MailNoticeDialect(Dialect):
 
 
 def continue_after_commit(call: Call, onward: Onward) -> None:
-    """Once the transaction is kept, the answer of the call is that of `onward`."""
+    """Answer the call with the result of `onward`, once the transaction is kept."""
     call.notes[ONWARD] = onward
 
 

@@ -130,7 +130,7 @@ def _acknowledge(tx: Tx, here: OwnContext, refs_: Sequence[str]) -> int:
 
 
 def _letter_id(tx: Tx, here: OwnContext, ref: str) -> str:
-    """The id of the caller's letter that is meant, by its own id or by that of its task or message."""
+    """Return the id of the caller's letter, named by its own id or by that of its task or message."""
     if letters.holds(tx, here.project.id, ref):
         return ref
     subject = short_ids.subject(tx, here.project.id, ref)
@@ -143,7 +143,7 @@ def _letter_id(tx: Tx, here: OwnContext, ref: str) -> str:
 def _history(
     tx: Tx, here: OwnContext, *, mine: bool, about: str | None, before: int | None, limit: int
 ) -> Reply:
-    """What was said, newest first, or on one subject oldest first; and how far each letter got."""
+    """Return messages, newest first, or on one subject oldest first; with each letter's progress."""
     if about is not None:
         found = _said_about(tx, here.project.id, about, before, limit)
     else:
@@ -215,7 +215,7 @@ def send(
 
 
 def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
-    """What is meant, where that is not said. Raises `Invalid` for what does not go together."""
+    """Return the kind of letter if it is not given. Raises `Invalid` for contradicting arguments."""
     if kind is None:
         return (
             LetterKind.BROADCAST
@@ -234,7 +234,7 @@ def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What is said of a task beside its text."""
+    """The arguments about a task beside its text."""
 
     title: str | None
     priority: Priority
@@ -283,7 +283,7 @@ def _task(
 
 
 def _answer(tx: Tx, here: OwnContext, ref: str, to: str | None, text: str) -> Message:
-    """Answer a message, or say something about a task, to whoever is at its other end."""
+    """Answer a message, or comment on a task, to its other end."""
     subject = short_ids.subject(tx, here.project.id, ref)
     if isinstance(subject, Task):
         receiver = to or permissions.other_end(subject, here.name)
@@ -305,7 +305,7 @@ def _answer(tx: Tx, here: OwnContext, ref: str, to: str | None, text: str) -> Me
 def _sent(
     tx: Tx, here: OwnContext, ways: DeliveryChannels, ref: str, to: str | None, *, is_held_back: bool = False
 ) -> Reply:
-    """What became of a letter so far, and what its sender may expect."""
+    """Report a letter's progress so far, and the forecast for its sender."""
     if to is None:
         note = "It is in the open queue, for whoever claims it."
         return {
@@ -324,7 +324,7 @@ def _sent(
 
 
 def _broadcast(tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str) -> Reply:
-    """To everyone who was ever here; how many of them what wakes, and how many will likely see it soon."""
+    """Send to everyone who was ever here; count their wakes by kind, and those likely to look soon."""
     receivers = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
     sent, rows = messages.broadcast(tx, here.project.id, sender=here.name, body=text, recipients=receivers)
     expected = [delivery_forecast.forecast(tx, here.project.id, row.recipient, ways) for row in rows]

@@ -1,4 +1,4 @@
-"""`share`: what agents make and show to each other, what they think of it, and what is to be found again later."""
+"""`share`: agents' artifacts, reviews of them, and memories."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ Word = Annotated[str, Field(min_length=1, max_length=64), WithJsonSchema({"type"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """What a call says beside its action."""
+    """The arguments beside the action."""
 
     name: str | None
     text: str | None
@@ -45,7 +45,7 @@ class _Given:
     before: int | None
 
     def need(self, argument: str, what: str) -> str:
-        """An argument. Raises `Invalid` where it was left out; `what` is what it would say."""
+        """Return an argument. Raises `Invalid` if it was left out; `what` says its meaning."""
         value = getattr(self, argument)
         if not value:
             raise Invalid(f"{argument} is missing: {what}")
@@ -162,7 +162,7 @@ def _recall(tx: Tx, here: OwnContext, given: _Given) -> Reply:
 
 
 def _whose(here: OwnContext, given: _Given) -> str | None:
-    """Whose memory is meant; None: the project's. Raises `Invalid` for a person, who has none of their own here."""
+    """Return the memory's owner; None: the project. Raises `Invalid` for a person, who has none here."""
     if given.of == "project":
         return None
     if here.name == HUB:

@@ -1,6 +1,6 @@
-"""What the short ids mean: M-9 is a message, T-4 a task, A-3 an artifact; each counted in its project.
+"""Short ids: M-9 is a message, T-4 a task, A-3 an artifact; each counted in its project.
 
-A bare number is what the argument is about, and the long ids of the other tool sets are accepted everywhere.
+A bare number is of the argument's own kind, and the long ids of the other tool sets are accepted everywhere.
 """
 
 import re
@@ -17,7 +17,7 @@ MESSAGE, TASK, ARTIFACT = "M", "T", "A"
 
 
 def short(letter: str, number: int) -> str:
-    """How an id is shown, such as `T-4`."""
+    """Format an id, such as `T-4`."""
     return f"{letter}-{number}"
 
 

@@ -32,7 +32,7 @@ Action = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """What a call says of a task."""
+    """The arguments about a task."""
 
     text: str | None
     proof: str | None
@@ -41,11 +41,11 @@ class _Said:
     progress: int | None
 
     def result(self) -> str:
-        """What came of it, and what shows that."""
+        """The result, with its proof."""
         return "\n\n".join(filter(None, [self.text, f"Proof: {self.proof}" if self.proof else None]))
 
     def need_text(self, what: str) -> str:
-        """The text. Raises `Invalid` if there is none; `what` is what it has to say."""
+        """Return the text. Raises `Invalid` if there is none; `what` says its meaning."""
         if not (self.text or "").strip():
             raise Invalid(f"text is missing: say {what}")
         return self.text or ""
@@ -103,7 +103,7 @@ def _whole(tx: Tx, task: Task) -> Reply:
 
 
 def _percent(tx: Tx, task: Task) -> int | None:
-    """How far the holder of a task said last to be; None where they have not, and where nobody works on it."""
+    """Return the holder's last progress in percent; None without one, and for a task that nobody works on."""
     if task.status not in HELD:
         return None
     done = activity.latest(tx, task.project_id, task_id=task.id, limit=MOST_DONE)

@@ -1,7 +1,7 @@
-"""How much fits into a reply of few tokens, whatever it is written in.
+"""The size of replies in tokens, in any writing.
 
-The hub has no model's vocabulary, so it reckons. Text that chance has put together, in any writing, takes hardly more
-than what it is reckoned to in the vocabularies that are public; words take less.
+The hub has no model's vocabulary, so it estimates. Random text, in any writing, takes hardly more than the estimate in
+the public vocabularies; words take less.
 """
 
 import re
@@ -27,7 +27,7 @@ _PAIRS = frozenset(
 
 
 def cost(text: str) -> int:
-    """How many tokens the text takes in a reply, at the most."""
+    """Return the most tokens that the text takes in a reply."""
     return ceil(sum(map(_cost_of_piece, _PIECE.findall(as_json(text)[1:-1]))))
 
 

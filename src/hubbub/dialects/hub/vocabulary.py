@@ -1,4 +1,4 @@
-"""What the hub keeps, in the words of these tools: they are the hub's own, and its ids are short."""
+"""The hub's nouns in the words of these tools: they are the hub's own, with short ids."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -49,18 +49,18 @@ def known(**fields: object) -> dict[str, object]:
 
 
 def brief(text: str, most: int) -> str:
-    """The beginning of a text, on one line; `most` is what it may cost."""
+    """Return the beginning of a text, on one line, of at most the cost `most`."""
     return cut(" ".join(text.split()), most)
 
 
 def state_of(delivery: Delivery) -> str:
-    """How far a letter got."""
+    """Return the progress of a letter."""
     is_withdrawn = delivery.withdrawn_at is not None and delivery.dead_at is None
     return "withdrawn" if is_withdrawn else str(delivery.reached)
 
 
 def delivery(row: Delivery, results: Mapping[UUID, WakeResult]) -> Row:
-    """How far a letter got with its receiver, and when; `results` is what came of wakes, by their ids."""
+    """Return a letter's progress with its receiver, and the times; `results` are those of wakes, by their ids."""
     return known(
         to=row.recipient,
         state=state_of(row),
@@ -87,7 +87,7 @@ def lease(each: Lease) -> Row:
 
 
 def letter(each: Letter, *, reply_to: str | None = None, seen_at: int | None = None) -> Row:
-    """A letter as its receiver reads it; `reply_to` is what it answers, `seen_at` when it was read first."""
+    """Return a letter for its receiver; `reply_to` is the answered one, `seen_at` the time of its first reading."""
     is_task = each.kind is LetterKind.TASK
     return known(
         id=short(TASK if is_task else MESSAGE, each.number),
@@ -153,7 +153,7 @@ def task_whole(
     said: Sequence[Message],
     progress: int | None = None,
 ) -> Row:
-    """All that is known of a task; `progress` is how far its holder is, in percent."""
+    """Return everything about a task; `progress` is its holder's, in percent."""
     return {
         **task_row(task),
         **known(
@@ -179,7 +179,7 @@ def task_whole(
 
 
 def comment(each: Message) -> Row:
-    """What was said about a task."""
+    """Return a comment on a task."""
     return {
         "id": short(MESSAGE, each.number),
         "from": each.author or each.sender,
@@ -189,7 +189,7 @@ def comment(each: Message) -> Row:
 
 
 def peer(presence: Presence, most: int) -> str:
-    """Another agent that is there, on one line, with as much of what it does as may be."""
+    """Return another present agent, on one line, with its work as far as allowed."""
     doing = f": {brief(presence.doing, most)}" if presence.doing else ""
     return f"{presence.agent} ({CONDITION[presence.condition]}){doing}"
 
@@ -202,7 +202,7 @@ def conflict_brief(conflict: AgentConflict, most: int) -> str:
 
 
 def conflicts(found: Sequence[AgentConflict]) -> list[Row]:
-    """Who works where one is about to, and what both named."""
+    """Return the agents whose scopes overlap, and the common part."""
     return [
         {"agent": each.agent, "on": [*each.overlap.areas, *each.overlap.files][:SHARED]} for each in found
     ]
@@ -222,7 +222,7 @@ def artifact_row(artifact: Artifact) -> Row:
 
 
 def review_row(review: Review, artifact: Artifact) -> Row:
-    """A review, as whoever asked for it or gave it is told of it."""
+    """Return a review, for its requester or reviewer."""
     return known(
         review=str(review.id),
         artifact=short(ARTIFACT, artifact.number),

@@ -1,4 +1,4 @@
-"""The tools by which agents show what they made, and say what they think of it."""
+"""The tools for showing artifacts, and for reviewing them."""
 
 from typing import Annotated, Literal
 

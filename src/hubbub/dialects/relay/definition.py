@@ -85,7 +85,7 @@ DIALECT = Dialect(
 
 @dataclass(frozen=True, slots=True)
 class RelayContext:
-    """Where a call takes place, and who makes it."""
+    """The project, the run and the caller of a call."""
 
     project: Project
     run: Run
@@ -93,9 +93,9 @@ class RelayContext:
 
 
 def enter(tx: Tx, call: Call, agent_id: str | None, right: Right = Right.WRITE) -> RelayContext:
-    """The project and the run that a call means, and the agent it comes from.
+    """Return the project and the run of a call, and its agent.
 
-    Whoever only looks on does not make a run. Raises what `identify` and `run_named` do.
+    A mere reader does not make a run. Raises the errors of `identify` and `run_named`.
     """
     named = run_named(tx, call)
     project, name = identify(tx, call, agent_id, right)
@@ -107,10 +107,9 @@ def enter(tx: Tx, call: Call, agent_id: str | None, right: Right = Right.WRITE) 
 
 
 def identify(tx: Tx, call: Call, agent_id: str | None, right: Right = Right.WRITE) -> tuple[Project, str]:
-    """The project that a call means, and the agent it comes from.
+    """Return the project of a call, and its agent.
 
-    Whoever only looks on does not become known by a name. Raises `Invalid`, `WrongIdentity`, and what `access.enter`
-    does.
+    A mere reader does not become known by a name. Raises `Invalid`, `WrongIdentity`, and the errors of `access.enter`.
     """
     project = access.enter(tx, call.headers.get(PROJECT_HEADER), right)
     if agent_id is not None and agent_id != tx.actor.agent:
@@ -121,7 +120,7 @@ def identify(tx: Tx, call: Call, agent_id: str | None, right: Right = Right.WRIT
 
 
 def _looks_on(tx: Tx, right: Right) -> bool:
-    """Whether the caller, a person or a viewer, is no agent at work."""
+    """Tell whether the caller, a person or a viewer, is no agent at work."""
     return right is Right.READ and not access.reads_for_agent(tx)
 
 
@@ -162,5 +161,5 @@ def _require_well_formed(argument: str, name: str) -> None:
 
 
 def _is_allowed(character: str) -> bool:
-    """Whether it may be in a name: letters, with the marks that some scripts put on them, and digits, of any script."""
+    """Tell whether a name may have the character: letters with the marks of their script, digits, `-` and `_`."""
     return character in "_-" or unicodedata.category(character)[0] in "LM" or character.isdecimal()

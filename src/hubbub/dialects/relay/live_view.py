@@ -1,7 +1,7 @@
-"""What those are told who watch a run live: all of it first, then what happens; in Relay's words.
+"""The live view of a run, for its watchers: all of it first, then the events; in Relay's words.
 
 The tasks, messages, artifacts and reviews are those of the run; the agents and their memory are the project's. A
-watcher asks for a run by its name, or sees the project's current one, and then goes with it from one to the next.
+watcher asks for a run by its name, or sees the project's current one, and then follows it from one to the next.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ class Frame:
 
 
 def watched_run(tx: Tx, project_id: UUID, name: str | None) -> Run:
-    """The run of that name, or the current one for None, which may have no name yet. Raises `NotFound`."""
+    """Return the run of that name, or the current one for None, perhaps without a name. Raises `NotFound`."""
     if name is None:
         return runs.current(tx, project_id)
     run = runs.find(tx, project_id, name) if name.isascii() and name.isprintable() else None
@@ -50,14 +50,14 @@ def watched_run(tx: Tx, project_id: UUID, name: str | None) -> Run:
 
 
 def begins_anew(run: Run, activity: Activity, *, is_chosen: bool) -> bool:
-    """Whether watchers of the run, chosen by its name or just the current one, have to begin anew after this."""
+    """Tell whether watchers of the run, chosen by name or as the current one, have to begin anew after this."""
     if activity.kind == "run.started":
         return not is_chosen or activity.detail["run"] == run.name
     return activity.kind == "run.opened" and run.name is None
 
 
 def run_started(run: Run, at: int) -> Row:
-    """What is told before a fresh snapshot."""
+    """Return the message before a fresh snapshot."""
     return _content("session:started", at, sessionId=run.name)
 
 
@@ -79,10 +79,10 @@ def snapshot(tx: Tx, run: Run, site: HubContext) -> Row:
 
 
 def frames(tx: Tx, run: Run, activities: Sequence[Activity], known: Collection[int] = ()) -> list[Frame]:
-    """What the activities come to for watchers of the run, in order.
+    """Return the frames for watchers of the run, in order.
 
-    A task, and an agent, that several of them are about is told once, as it is now. `known` are the activities, by
-    their `seq`, whose outcome the watcher was shown in a snapshot.
+    Several activities about one task, or one agent, make one frame with its present state. `known` are the activities,
+    by their `seq`, that a snapshot has already shown to the watcher.
     """
     new = [each for each in activities if each.kind == MEMORY or each.seq not in known]
     last = {each.task_id: each.seq for each in new if each.kind.startswith("task.")}
@@ -169,7 +169,7 @@ EVENTS: Mapping[str, Callable[[Tx, Run, Activity], Row | None]] = {
 
 
 def _statuses(tx: Tx, run: Run, activities: Sequence[Activity]) -> list[Frame]:
-    """How the agents are now whom the activities have, perhaps, changed."""
+    """Return the present states of the agents that the activities may have changed."""
     changed: dict[str, int] = {}
     for activity in activities:
         if activity.kind in CHANGING:
@@ -203,7 +203,7 @@ def _agent_rows(tx: Tx, project_id: UUID) -> list[Row]:
 
 
 def _status(tx: Tx, presence: Presence | None, occupation: Condition | None) -> Condition:
-    """What an agent says that it does; where it says nothing of that, what follows from the task it has begun."""
+    """Return an agent's own condition; if it gives none, the one that follows from its begun task."""
     is_live = presence is not None and presence.is_live(tx.now)
     if presence is not None and is_live and presence.condition is not Condition.IDLE:
         return presence.condition

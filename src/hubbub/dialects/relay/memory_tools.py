@@ -1,4 +1,4 @@
-"""The tools for what is to be found again: memory, summaries, and the orchestrator's own notes."""
+"""The tools for later: memory, summaries, and the orchestrator's own notes."""
 
 from typing import Annotated
 

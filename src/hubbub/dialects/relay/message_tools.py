@@ -1,4 +1,4 @@
-"""The tools by which agents talk."""
+"""The tools for talking."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -108,7 +108,7 @@ def _rows(tx: Tx, here: RelayContext, found: Sequence[tuple[UUID, int]]) -> Enco
 
 
 def _is_late(tx: Tx, here: RelayContext, after_event: int | None) -> bool:
-    """Whether something has happened for this agent since the event that it knows of."""
+    """Tell whether something has happened for this agent since the event that it knows of."""
     if after_event is None:
         return False
     since = activity.after(tx, here.project.id, min(after_event, BEYOND), limit=ENOUGH)
@@ -116,7 +116,7 @@ def _is_late(tx: Tx, here: RelayContext, after_event: int | None) -> bool:
 
 
 def _concerns(name: str, event: Activity) -> bool:
-    """Whether something happened for this agent: to it by another, to everyone, or to a task that is free."""
+    """Tell whether an event is for this agent: to it by another, to everyone, or about a free task."""
     if event.actor == name:
         return False
     is_for_all = event.kind == "message.sent" or event.kind.startswith("task.")

@@ -1,4 +1,4 @@
-"""What Relay's REST tells of a run; as words, not as HTTP."""
+"""Relay's REST about a run; as words, not as HTTP."""
 
 from uuid import UUID
 
@@ -30,10 +30,10 @@ def session(tx: Tx, project_id: UUID, site: HubContext) -> Reply:
 
 
 def completion(tx: Tx, project_id: UUID, name: str) -> Reply:
-    """Whether the work of a run is done. Raises `NotFound`.
+    """Report whether the work of a run is done. Raises `NotFound`.
 
     A run without tasks is not: nothing has been done in it yet. Nor is one with a task that failed, was cancelled or
-    expired; that is among the pending ones, with what became of it.
+    expired; that is among the pending ones, with its status.
     """
     run = watched_run(tx, project_id, name)
     pending = [task for task in tasks.each_of_run(tx, run) if task.status is not Status.COMPLETED]

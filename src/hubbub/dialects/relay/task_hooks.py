@@ -1,9 +1,9 @@
-"""How a task is claimed and done, with the hooks that run before and after on the machine where the agent is.
+"""Claiming and completing a task, with the hooks that run before and after on the agent's machine.
 
-The stdio bridge runs them and says how far it is, in the words of `workspace/hook_steps.py`: it *looks* whether a task
-may be claimed before it runs the one hook; it *begins* a check before it runs the other, keeps it alive, and says
-whether it *passed* or *failed*. Nobody completes the task before that. Over HTTP alone there is nobody to run a hook,
-and the reply says so.
+The stdio bridge runs them and reports its steps, in the words of `workspace/hook_steps.py`: it *looks* whether a task
+may be claimed before it runs the one hook; it *begins* a check before it runs the other, keeps it alive, and reports
+that it *passed* or *failed*. Nobody completes the task before that. Over HTTP alone there is nobody to run a hook, and
+the reply says so.
 """
 
 from datetime import timedelta
@@ -61,14 +61,14 @@ def _obstacle(tx: Tx, task: Task, name: str) -> str | None:
 
 
 def _need(task_id: str, status: Status) -> str:
-    """A task that is waited for; where it will not come by itself, with what became of it."""
+    """Return a task that is waited for; with its status if it will not come by itself."""
     return f"{task_id} ({vocabulary.STATUS[status]})" if status in LOST else task_id
 
 
 def done(tx: Tx, call: Call, task: Task, here: RelayContext, to: str | None) -> Reply:
     """Complete the task, or let the bridge begin to check it; another's check goes first, and holds for both.
 
-    The hook is that of whoever has the task then: `to`, if it is given away in the same call.
+    The hook is that of the task's holder at that time: `to`, if it is given away in the same call.
     """
     if (waited_for := _waited_for(tx, call, task)) is not None and waited_for.passed is False:
         return hook_failed(waited_for.output)
@@ -85,12 +85,12 @@ def done(tx: Tx, call: Call, task: Task, here: RelayContext, to: str | None) -> 
 
 
 def is_about_check(call: Call) -> bool:
-    """Whether the bridge says something of a check that it has begun."""
+    """Tell whether the bridge reports on a check that it has begun."""
     return call.meta.get(STEP) in (HookStep.RENEW, HookStep.PASSED, HookStep.FAILED, HookStep.DROPPED)
 
 
 def checked(tx: Tx, call: Call, task: Task, here: RelayContext) -> Reply:
-    """Take what the bridge says of the check; whoever began it could complete the task then, and still can."""
+    """Take the bridge's report on the check; the caller that began it could complete the task, and still can."""
     step = HookStep(str(call.meta[STEP]))
     check = completion_checks.own(tx, task, str(call.meta.get(CHECK)), by=here.name)
     if step is HookStep.RENEW:
@@ -110,13 +110,13 @@ def checked(tx: Tx, call: Call, task: Task, here: RelayContext) -> Reply:
 
 
 def _output(call: Call) -> str | None:
-    """The sentence about a hook that failed, as the store can keep it."""
+    """Return the sentence about a failed hook, in a form that the store can keep."""
     output = str(call.meta.get(OUTPUT, ""))[:OUTPUT_LENGTH]
     return output.encode("utf-8", "replace").decode().replace("\0", "\ufffd") or None
 
 
 def hook_failed(output: str | None) -> Reply:
-    """The reply where the after-hook failed; what the bridge says of it begins with these words."""
+    """Return the reply after a failed after-hook; the bridge's report begins with these words."""
     return no(output or "after_task hook failed", hook_failed=True)
 
 
@@ -129,7 +129,7 @@ def _wait_for(call: Call, task: Task, running: Check) -> Reply:
 
 
 def _waited_for(tx: Tx, call: Call, task: Task) -> Check | None:
-    """The check whose end an earlier try, or an earlier call of the bridge, waited for."""
+    """Return the check whose end an earlier try, or an earlier call of the bridge, waited for."""
     ref = call.notes.get(CHECK) or call.meta.get(CHECK)
     return completion_checks.find(tx, task, str(ref)) if ref is not None else None
 
@@ -143,7 +143,7 @@ def _complete(tx: Tx, task: Task, name: str, check: Check | None = None) -> None
 
 
 def _has_read(tx: Tx, task: Task, said: Message) -> bool:
-    """Whether the task's sender has the result already: it was told it, and reads messages, not an inbox."""
+    """Tell whether the task's sender has the result already, as a message to a sender without an inbox."""
     return said.recipient == task.sender and task.sender not in agents.with_inbox(tx, task.project_id)
 
 

@@ -217,7 +217,7 @@ def _rows(
 
 
 def _listed(tx: Tx, run: Run, assignee: str | None, status: str | None) -> object:
-    """The rows of a run's tasks, of which few are others than last time."""
+    """Return the rows of a run's tasks, few of which have changed since last time."""
     needs = dependencies.of_run(tx, run)
     found = tasks.listed_of_run(tx, run, assignee=assignee)
     things = [(task, tuple(needs.get(task.id, ())) if needs else ()) for task in found if _is(status, task)]
@@ -229,5 +229,5 @@ def _listed(tx: Tx, run: Run, assignee: str | None, status: str | None) -> objec
 
 
 def _is(status: str | None, task: Task | ListedTask) -> bool:
-    """Whether a task is in that status, in Relay's word for it; None: in any."""
+    """Tell whether a task has that status, in Relay's word for it; None: any."""
     return status is None or vocabulary.STATUS[Status(task.status)] == status

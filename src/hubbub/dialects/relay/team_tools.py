@@ -71,5 +71,5 @@ def list_pool_agents(tx: Tx, call: Call, agent_id: Name) -> Reply:
 
 
 def _workspace(call: Call, here: RelayContext) -> Workspace | None:
-    """The relay folder of the hub itself; it is that of one project, and of no other."""
+    """Return the relay folder of the hub itself; it belongs to one project alone."""
     return call.site.workspace if here.project.slug == call.site.workspace_project else None

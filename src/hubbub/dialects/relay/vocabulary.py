@@ -30,7 +30,7 @@ def seconds(at: int) -> int:
 
 
 def task_row(task: Task | ListedTask, run: Run, needs: Sequence[UUID], described: Row = _UNDESCRIBED) -> Row:
-    """A row of `get_all_tasks`; `described` is what it says of the task's description, if that is asked for."""
+    """Return a row of `get_all_tasks`; `described` has the task's description, if that is asked for."""
     return {
         "id": str(task.id),
         "title": task.title,

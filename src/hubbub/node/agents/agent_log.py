@@ -1,4 +1,4 @@
-"""What an agent and its program say, line by line: on disk, as much as two files hold, and for whoever follows it."""
+"""The output of an agent and its program, line by line: on disk, as much as two files hold, and for followers."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ _KEY = "PRIVATE KEY"
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line; `id` is its number among all that the agent has said, from 1, `at` Unix milliseconds."""
+    """One line; `id` is its number among all lines of the agent, from 1, `at` is in Unix milliseconds."""
 
     id: int
     at: int
@@ -31,10 +31,10 @@ class LogLine:
 
 
 class AgentLog:
-    """The output of one agent, over all its restarts. Takes secrets out before anything is kept or told."""
+    """The output of one agent, over all its restarts. Secrets are removed before anything is kept or told."""
 
     def __init__(self, folder: Path, redact: Callable[[str], str], heard: Callable[[], None]) -> None:
-        """`heard` is called when there is something new."""
+        """Open the log; `heard` is called when there is something new."""
         self._file, self._older = folder / FILE, folder / OLDER
         self._redact, self._heard = redact, heard
         self._lines = deque(_read(self._older, self._file), MOST_LINES)
@@ -49,11 +49,11 @@ class AgentLog:
         return self._lines[-1] if self._lines else None
 
     def recent(self, most: int) -> Sequence[LogLine]:
-        """The last lines."""
+        """Return the last lines."""
         return list(self._lines)[-most:] if most else []
 
     async def add(self, chunk: bytes) -> None:
-        """Take what was printed. The end of it waits until its line is whole."""
+        """Take output. An unfinished line waits until it is whole."""
         *whole, self._begun = (self._begun + chunk).split(b"\n")
         if len(self._begun) > LONGEST_BYTES:
             whole.append(self._begun)
@@ -62,7 +62,7 @@ class AgentLog:
             await self._take(b"\n".join(whole).decode("utf-8", "replace"))
 
     async def end_line(self) -> None:
-        """Take what has no end, as nothing more will come after it."""
+        """Take the unfinished line, as nothing more will come after it."""
         if self._begun:
             begun, self._begun = self._begun, b""
             await self._take(begun.decode("utf-8", "replace"))
@@ -73,9 +73,9 @@ class AgentLog:
         await self._take(f"[{sentence}]")
 
     async def follow(self, most: int) -> AsyncIterator[Sequence[LogLine]]:
-        """The last lines, and what comes after them, until nothing more will come.
+        """Yield the last lines, and those after them, until nothing more will come.
 
-        Who is too slow misses what was dropped meanwhile; the numbers show it.
+        A follower that is too slow misses the lines dropped meanwhile; the numbers show it.
         """
         batch, seen = self.recent(most), self._number
         while True:
@@ -89,11 +89,11 @@ class AgentLog:
             seen = self._number
 
     def open(self) -> None:
-        """More will come."""
+        """Note that more will come."""
         self.is_over = False
 
     def close(self) -> None:
-        """Nothing more will come; whoever follows is told."""
+        """Note that nothing more will come, and tell the followers."""
         self.is_over = True
         self._tell()
 
@@ -114,7 +114,7 @@ class AgentLog:
         news.set()
 
     def _clean(self, text: str) -> Iterable[str]:
-        """The lines without secrets; those of a private key are left out, also where it comes in pieces."""
+        """Yield the lines without secrets; those of a private key are left out, even if it comes in pieces."""
         if self._is_in_key:
             _, found, text = text.partition(_KEY_ENDS)
             if not found:

@@ -1,7 +1,7 @@
 """The keeper of one agent: a small process that starts its program, and leaves nothing of it behind.
 
 It holds one end of a pipe. A byte in it asks the program to end; when it closes, as it does with the machine's process
-however that ends, all that the program has started is killed. Should the keeper be killed, the program is too. Run as a
+however that ends, all processes of the program are killed. If the keeper is killed, the program is too. Run as a
 program.
 """
 
@@ -21,9 +21,9 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # are for the program; 
 
 
 def monitor(control: int, folder: int, words: Sequence[str]) -> int:
-    """Run the program in the folder of that descriptor, and end it by the pipe `control`; its exit code.
+    """Run the program in the folder of that descriptor, end it by the pipe `control`, and return its exit code.
 
-    After a signal the code is 128 and its number, as shells have it.
+    After a signal the code is 128 and its number, as in shells.
     """
     for each in ENDING:
         signal.signal(each, signal.SIG_IGN)
@@ -50,7 +50,7 @@ def monitor(control: int, folder: int, words: Sequence[str]) -> int:
 
 
 def _start(words: Sequence[str]) -> int:
-    """The id of the program's process, which is killed with this one."""
+    """Start the program's process, which is killed with this one, and return its id."""
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # one that comes before it hears them would be lost
     keeper, pid = os.getpid(), os.fork()
     if pid:
@@ -69,7 +69,7 @@ def _start(words: Sequence[str]) -> int:
 
 
 def _ended(program: int) -> int | None:
-    """How the program has ended, if it has; whatever else has ended beneath us is taken note of."""
+    """Return the program's exit status if it has ended; all other ended processes beneath us are reaped."""
     found = None
     try:
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -81,7 +81,7 @@ def _ended(program: int) -> int | None:
 
 
 def _clear(selector: selectors.BaseSelector) -> None:
-    """Kill what the program has left behind, until nothing is left."""
+    """Kill the program's remaining processes, until none is left."""
     try:
         while True:
             process_tree.kill_descendants(os.getpid())

@@ -26,7 +26,7 @@ Words = Callable[[AgentRecord], Sequence[str]]
 
 
 def worker_command(note: AgentRecord) -> Sequence[str]:
-    """The program of an agent: `hubbub work`, which runs exactly what the gate has read."""
+    """Return the program of an agent: `hubbub work`, which runs exactly the command that the gate has read."""
     run = f"exec {shlex.join(bash.argv(note.command))}"
     options = ("--run", run, "--concurrency", str(note.concurrency), "--show-output")
     return (*program(), "work", *options, "--", note.agent)
@@ -35,7 +35,7 @@ def worker_command(note: AgentRecord) -> Sequence[str]:
 def environment_of(
     ours: Mapping[str, str], home: Path, credentials: AgentCredentials, project: str
 ) -> dict[str, str]:
-    """What the program finds in its environment: what is on the list of commands, and its way to the hub.
+    """Return the program's environment: the variables allowed to commands, and its way to the hub.
 
     `home` is the agent's folder in the machine's own.
     """
@@ -49,7 +49,7 @@ def environment_of(
 
 
 class AgentProcess:
-    """A program that runs. What it prints goes into `output`."""
+    """A running program. Its output goes into `output`."""
 
     def __init__(self, child: AsyncProcess, control: int, listening: "asyncio.Task[None]") -> None:
         self._child, self._listening = child, listening
@@ -85,11 +85,11 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process with which all of it ends."""
+        """The id of the process with which all of it ends."""
         return self._child.pid
 
     async def ended(self) -> int:
-        """Wait until nothing of it is left and its output is read; the exit code, 128 and more after a signal."""
+        """Wait until nothing of it is left and its output is read; return the exit code, above 128 after a signal."""
         code = await self._child.wait()
         self._child.signal(signal.SIGKILL)  # what a keeper that was killed has left
         _done, stuck = await asyncio.wait({self._listening}, timeout=DRAIN)

@@ -1,4 +1,4 @@
-"""What is noted of an agent on disk, so that it runs again when the machine's process does: never its key."""
+"""Notes on agents on disk, by which they run again with the machine's process; keys are never noted."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ TOOL = "agent_start"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRecord:
-    """One agent: what to run and where, who ordered it, and the leave that the gate gave."""
+    """One agent: its command and folder, the caller of the order, and the gate's permission."""
 
     who: Principal
     agent: str
@@ -37,30 +37,30 @@ class AgentRecord:
 
     @property
     def order(self) -> NodeCall:
-        """The call that had it started."""
+        """The call that started it."""
         return NodeCall(who=self.who, tool=TOOL, arguments=arguments(self))
 
 
 def arguments(note: AgentRecord) -> Mapping[str, object]:
-    """What is to be run, as it was ordered."""
+    """Return the arguments of the order."""
     given = {"agent": note.agent, "command": note.command, "concurrency": note.concurrency}
     return given if note.folder is None else {**given, "folder": note.folder}
 
 
 def home(data: Path, project: str, agent: str) -> Path:
-    """The folder of one agent: its note, what it has said, and results that its hub has not got yet."""
+    """Return the folder of one agent: its note, its output, and results that its hub does not have yet."""
     whose = hashlib.sha256(f"{project}\n{agent}".encode("utf-8", "surrogatepass")).hexdigest()
     return data / FOLDER / whose[:32]
 
 
 def write(folder: Path, note: AgentRecord) -> None:
-    """Keep a note, all at once."""
+    """Write a note, all at once."""
     durable_files.make_folder(folder, 0o700)
     durable_files.write(folder / NOTE, json.dumps(asdict(note)))
 
 
 def every(data: Path) -> Iterator[tuple[Path, AgentRecord]]:
-    """The notes that are there, each with its folder; what cannot be read is none."""
+    """Yield the notes, each with its folder; unreadable ones are left out."""
     for file in sorted((data / FOLDER).glob(f"*/{NOTE}")):
         try:
             told = json.loads(file.read_text("utf-8"))
@@ -71,6 +71,6 @@ def every(data: Path) -> Iterator[tuple[Path, AgentRecord]]:
 
 
 def forget(folder: Path) -> None:
-    """Take a note away. What the agent has said stays."""
+    """Remove a note. The agent's output stays."""
     with suppress(FileNotFoundError):  # not even a folder
         durable_files.remove(folder / NOTE)

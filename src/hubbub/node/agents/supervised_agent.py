@@ -1,4 +1,4 @@
-"""One agent, minded: started again when its program dies, given up when it dies again and again, ended when told to."""
+"""One supervised agent: restarted when its program dies, given up when it dies again and again, ended on request."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ Start = Callable[[], Awaitable[AgentProcess]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisionTimings:
-    """How long things may take."""
+    """The supervisor's times."""
 
     first: timedelta = timedelta(seconds=1)  # until a program that died is started again; doubled each time,
     longest: timedelta = timedelta(seconds=60)  # up to this,
@@ -40,7 +40,7 @@ class SupervisionTimings:
 
 
 class SupervisedAgent:
-    """An agent as it is noted, and its program as far as it runs. `changed` is called when it fares otherwise."""
+    """An agent's note, and its program while it runs. `changed` is called when its status changes."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class SupervisedAgent:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is minded: its program runs, or is about to."""
+        """True if it is supervised: its program runs, or is about to."""
         return self._minding is not None
 
     @property
@@ -79,7 +79,7 @@ class SupervisedAgent:
         )
 
     async def begin(self, words: Words, environment: Mapping[str, str], at: int) -> None:
-        """Start its program in the folder of the descriptor `at`, and mind it from now on. Raises `OSError`."""
+        """Start its program in the folder of the descriptor `at`, and supervise it. Raises `OSError`."""
         agent_records.write(self._folder, self.note)
         at = os.dup(at)
         self.output.open()
@@ -105,7 +105,7 @@ class SupervisedAgent:
         self._minding = asyncio.create_task(mind())
 
     async def stop(self) -> None:
-        """End its program: what it is at may end too, or is given back; then it is killed. It stays stopped."""
+        """End its program: its work may end or is given back; then it is killed. It stays stopped."""
         await self._end(self._pace.ending, self._pace.giving_back)
         self._now(S.STOPPED)
         self.output.close()
@@ -148,20 +148,20 @@ class SupervisedAgent:
             self._now(S.RUNNING, restarts=self.note.restarts + 1)
 
     async def _lived(self) -> int | None:
-        """Wait until the program has ended by itself; its exit code. None if it was told to."""
+        """Wait until the program has ended by itself; return its exit code, or None if it was told to end."""
         assert self._life is not None
         code = await self._life.ended()
         self._life = None
         return None if self._told_to_end.is_set() else code
 
     async def _is_told_within(self, pause: timedelta) -> bool:
-        """Whether it is told to end before the pause is over."""
+        """Tell whether it is told to end before the pause is over."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._told_to_end.wait(), pause.total_seconds())
         return self._told_to_end.is_set()
 
     async def _end(self, *patience: timedelta) -> None:
-        """Ask the program to end, once for each span that it is waited for, and then kill it."""
+        """Ask the program to end, once for each time span, and then kill it."""
         self._told_to_end.set()
         minding = self._minding
         if minding is None:
@@ -180,7 +180,7 @@ class SupervisedAgent:
     def _now(
         self, status: ManagedAgentStatus, *, restarts: int | None = None, exit_code: int | None = None
     ) -> None:
-        """Note how it is from now on, and have the hub told."""
+        """Note its new status, and have the hub told."""
         before = self.note
         self.note = replace(
             before,

@@ -1,4 +1,4 @@
-"""All agents that are placed on this machine: started, stopped, followed, and told of to the hub."""
+"""All agents placed on this machine: started, stopped, followed, and reported to the hub."""
 
 import asyncio
 import os
@@ -39,7 +39,7 @@ class AgentSupervisor:
         pace: SupervisionTimings | None = None,
         words: Words = worker_command,
     ) -> None:
-        """`data` is the machine's own folder; `words` are those of an agent's program."""
+        """Set up the supervisor; `data` is the machine's own folder, `words` the command of an agent's program."""
         self._hub, self._data, self._redact = hub, data, redact
         self._pace, self._words = pace or SupervisionTimings(), words
         self._minded: dict[Key, SupervisedAgent] = {}
@@ -51,9 +51,9 @@ class AgentSupervisor:
         self._work: list[asyncio.Task[None]] = []
 
     async def open(self, resume: Resume) -> None:
-        """Tell the hub from now on how the agents fare, and start again those that are noted as running.
+        """Start to report the agents' statuses to the hub, and restart those that are noted as running.
 
-        `resume` has the gate look once more at the order by which one was started, with the digest of its leave, and
+        `resume` has the gate look again at the order that started an agent, with the digest of its permission, and
         carries it out if nothing forbids it by now.
         """
         resumed = []
@@ -65,7 +65,7 @@ class AgentSupervisor:
         self._work = [asyncio.create_task(each) for each in (self._tell(), *resumed)]
 
     async def close(self) -> None:
-        """End all of them. They are started again when this machine's process is."""
+        """End all of them. They are restarted with this machine's process."""
         for each in self._work:
             each.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
@@ -96,14 +96,14 @@ class AgentSupervisor:
         return minded.fares
 
     async def stop(self, project: str, agent: str) -> None:
-        """End an agent, in a way in which it can hand back what it is at. Raises `NotFound` if it does not run."""
+        """Stop an agent so that it can hand back its work. Raises `NotFound` if it does not run."""
         minded = self._minded.get((project, agent))
         if minded is None or minded.note.status is ManagedAgentStatus.STOPPED:
             raise NotFound(NOUN, agent)
         await minded.stop()
 
     def output(self, project: str, agent: str) -> AgentLog:
-        """What an agent says, or said. Raises `NotFound` if it never ran here."""
+        """Return an agent's output. Raises `NotFound` if it never ran here."""
         key = (project, agent)
         if key not in self._outputs and not agent_records.home(self._data, *key).is_dir():
             raise NotFound(NOUN, agent)
@@ -124,7 +124,7 @@ class AgentSupervisor:
             await minded.fail(f"it is not started again: {outcome.why}")
 
     async def _credentials(self, agent: str) -> AgentCredentials:
-        """The agent's key, as soon as the hub is there. Raises what the hub refuses."""
+        """Return the agent's key, as soon as the hub is there. Raises the hub's refusal."""
         pauses = _pauses()
         while True:
             try:
@@ -174,7 +174,7 @@ class AgentSupervisor:
                 self._forget(told)
 
     def _forget(self, told: dict[Key, AgentRecord]) -> None:
-        """Forget those that were stopped and of which the hub knows it."""
+        """Forget stopped agents whose end the hub knows."""
         for key, note in told.items():
             minded = self._minded.get(key)
             if minded is not None and minded.note == note and note.status is ManagedAgentStatus.STOPPED:
@@ -184,5 +184,5 @@ class AgentSupervisor:
 
 
 def _pauses() -> Iterator[float]:
-    """Seconds before each further attempt, while the hub is away."""
+    """Yield the seconds before each further attempt, while the hub is away."""
     return chain((1.0, 5.0), repeat(30.0))

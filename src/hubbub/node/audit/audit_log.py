@@ -1,10 +1,10 @@
-"""What a machine was asked to do, and what was decided: a chain of lines of which none can be changed unseen.
+"""The audit log: a machine's requests and decisions, in a chain of lines of which none can be changed unseen.
 
-Where the chain ends is kept beside the log under a key, and at the hub, so that a log that was cut short, or written
-anew from its beginning, shows too. Several processes may write one log. It only ever grows; nothing rotates it.
+The end of the chain is stored beside the log under a key, and at the hub, so that a log that was cut short, or
+rewritten from its beginning, shows too. Several processes may write one log. It only ever grows; nothing rotates it.
 
-A line is on the disk when the call returns. What a power cut leaves of one that was still being written is no line:
-whoever comes next cuts it off.
+A line is on the disk when the call returns. The rest of a line that a power cut left unfinished does not count: the
+next writer cuts it off.
 """
 
 import json
@@ -36,7 +36,7 @@ class AuditFailed(Exception):
 
 
 class AuditVerdict(StrEnum):
-    """What became of a call at the gate, and of the question where a person was asked."""
+    """The gate's decision on a call, with the answer if a person was asked."""
 
     ALLOW = auto()
     DENY = auto()
@@ -46,7 +46,7 @@ class AuditVerdict(StrEnum):
 
 
 class AuditLog:
-    """One log, to be written."""
+    """One log, open for writing."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -64,7 +64,7 @@ class AuditLog:
         sandbox: str,
         who: str,
     ) -> int:
-        """Write down what was decided, before it is done: the number of the line. Raises `AuditFailed`.
+        """Write down a decision before the act; return the number of the line. Raises `AuditFailed`.
 
         `digest` is that of the call, as in the question to a person; `who` the project and the name in it, with a slash
         between. The texts have to be free of secrets.
@@ -84,16 +84,16 @@ class AuditLog:
         )
 
     def ended(self, seq: int, *, result: str, who: str) -> int:
-        """Write down what came of what line `seq` let through: `ok`, or the code of the refusal."""
+        """Write down the result of the call that line `seq` let through: `ok`, or the code of the refusal."""
         return self._append({"of": seq, "result": result, "who": who[:LONGEST]})
 
     def head(self) -> ChainHead:
-        """Where the log ends just now, whoever wrote last; number 0 for one that is empty. Raises `AuditFailed`."""
+        """Return the present end of the log, by any writer; number 0 for an empty one. Raises `AuditFailed`."""
         with _locked(self._file) as log:
             return _end(log, SealedHead(self._file))
 
     def recent(self, project: str, most: int) -> list[dict[str, object]]:
-        """The last decisions on calls from a project, the newest first. Raises `AuditFailed`."""
+        """Return the last decisions on calls from a project, the newest first. Raises `AuditFailed`."""
         with _locked(self._file) as log:
             lines = reversed(_tail(log, RECENT).decode("utf-8", "replace").split("\n"))
         found = (_facts(line) for line in lines)
@@ -114,7 +114,7 @@ class AuditLog:
 
 
 def _add(log: IO[bytes], line: bytes) -> None:
-    """Add a line for sure; what cannot be is taken back, as what it tells of will not be done. Raises `OSError`."""
+    """Add a line durably; if that fails, take it back, as its act will not be done. Raises `OSError`."""
     size = log.seek(0, os.SEEK_END)
     try:
         if log.write(line) != len(line):
@@ -127,9 +127,9 @@ def _add(log: IO[bytes], line: bytes) -> None:
 
 
 def verify(file: Path, heads: Iterable[tuple[str, ChainHead]] = ()) -> list[ChainFault]:
-    """What is wrong with a log, compared with its own seal and with the `heads` that others know: nothing, if sound.
+    """List the faults of a log, compared with its own seal and with the `heads` that others know; empty if it is sound.
 
-    With each are the words for who knows it.
+    Each head comes with words for its holder.
 
     Raises `OSError` if it cannot be read.
     """
@@ -150,16 +150,16 @@ def verify(file: Path, heads: Iterable[tuple[str, ChainHead]] = ()) -> list[Chai
 
 
 def _finished(lines: list[str], sealed: ChainHead | None) -> list[str]:
-    """The lines without what a power cut left of the last one, which the seal does not know and nobody acted upon."""
+    """Return the lines without an unfinished last one, which the seal does not know and nobody acted upon."""
     count = next((number for number in range(len(lines), 0, -1) if hash_chain.link(lines[number - 1])), 0)
     found = hash_chain.link(lines[count - 1]) if count else None
     return lines[:count] if found and sealed and found.seq >= sealed.seq else lines
 
 
 def _end(log: IO[bytes], seal: SealedHead) -> ChainHead:
-    """The last line of a log: the sealed one, unless the log went on without its seal.
+    """Return the last line of a log: the sealed one, unless the log went on without its seal.
 
-    A log that was cut short goes on from where it was sealed, so that the gap stays to be seen.
+    A log that was cut short goes on from its seal, so that the gap stays visible.
     """
     sealed = seal.head() or NOTHING
     tail = _tail(log, len(sealed.digest) + len(hash_chain.END) + 1)
@@ -171,7 +171,7 @@ def _end(log: IO[bytes], seal: SealedHead) -> ChainHead:
 
 
 def _mend(log: IO[bytes], last: ChainHead) -> None:
-    """Cut off what comes after the last line, if it is what is left of one that was never told to be written."""
+    """Cut off text after the last line, if it is the rest of a line that was never confirmed."""
     tail = _tail(log, TAIL)
     end = f"{last.digest}{hash_chain.END}\n".encode() if last != NOTHING else b""
     _before, found, rest = tail.rpartition(end) if end else (b"", b"", tail)
@@ -185,7 +185,7 @@ def _mend(log: IO[bytes], last: ChainHead) -> None:
 
 
 def _tail(log: IO[bytes], most: int) -> bytes:
-    """The last bytes of a log, so many at most."""
+    """Return the last bytes of a log, so many at most."""
     size = log.seek(0, os.SEEK_END)
     log.seek(max(0, size - most))
     return log.read(most)
@@ -201,7 +201,7 @@ def _facts(line: str) -> dict[str, object]:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[IO[bytes]]:
-    """The log, which nobody else writes meanwhile, made if it is not there. Raises `AuditFailed`."""
+    """Open the log under a lock against other writers, made if it is missing. Raises `AuditFailed`."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         durable_files.make_folder(file.parent, 0o700)

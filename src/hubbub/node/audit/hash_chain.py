@@ -1,7 +1,7 @@
-"""The lines of an audit log: how each is tied to the one before it, and what shows when one was touched.
+"""The chain of an audit log: how each line is tied to the one before it, and the signs of a change.
 
-A line is one JSON object. Its last member `hash` is the SHA-256 of the hash before it followed by the line as it
-stands, without that member; so what is compared are the very bytes, not what they mean.
+A line is one JSON object. Its last member `hash` is the SHA-256 of the hash before it followed by the line's own text,
+without that member; so the very bytes are compared, not their meaning.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ END = '"}'  # how a line ends, behind its hash
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """Where a log ends: the number of its last line, and that line's hash."""
+    """The end of a log: the number of its last line, and that line's hash."""
 
     seq: int
     digest: str
@@ -27,7 +27,7 @@ NOTHING = ChainHead(0, START)
 
 
 class FaultKind(StrEnum):
-    """What was done to a log."""
+    """The kind of damage to a log."""
 
     EDITED = auto()
     DELETED = auto()
@@ -38,7 +38,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """One thing that is wrong with a log; `line` is where in the file, from 1, None where that is beyond its end."""
+    """One fault of a log; `line` is its place in the file, from 1, None if it is beyond the end."""
 
     kind: FaultKind
     line: int | None
@@ -47,7 +47,7 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """What ties a line to the others."""
+    """The parts of a line that tie it to the others."""
 
     seq: int
     before: str
@@ -55,14 +55,14 @@ class ChainLink:
 
 
 def line(seq: int, facts: Mapping[str, object], before: str, ts: int) -> tuple[str, str]:
-    """A line, without its end, and its hash."""
+    """Make a line, without its end, and its hash."""
     body = json.dumps({"ts": ts, "seq": seq, **facts, "prev": before}, separators=(",", ":"))
     digest = _digest(before, body)
     return f"{body[:-1]}{_HASH}{digest}{END}", digest
 
 
 def link(text: str) -> ChainLink | None:
-    """Return what ties the line to the others; None if it is not as it was written."""
+    """Return the link of the line to the others; None if it is not as it was written."""
     body, found, digest = text.rpartition(_HASH)
     try:
         facts = json.loads(text)
@@ -76,9 +76,9 @@ def link(text: str) -> ChainLink | None:
 
 
 def faults(lines: Iterable[str], heads: Iterable[tuple[str, ChainHead]]) -> Iterator[ChainFault]:
-    """Yield what is wrong with a log: the first of each kind.
+    """Yield the faults of a log: the first of each kind.
 
-    `heads` are where the log once ended, each with the words for who remembers it.
+    `heads` are earlier ends of the log, each with words for its holder.
     """
     told: set[FaultKind] = set()
     for fault in _all_faults(list(lines), list(heads)):
@@ -132,7 +132,7 @@ _SENTENCES = {
 def _break(
     last: ChainHead, unread: int, found: ChainLink, numbers: Mapping[int, int], number: int
 ) -> FaultKind | None:
-    """How a line does not follow from the last one; None if it does, or cannot since there are others between."""
+    """Tell how a line fails to follow the last one; None if it follows, or unreadable lines between hide it."""
     if last.seq < found.seq <= last.seq + 1 + unread:
         return FaultKind.REWRITTEN if last.digest and found.before != last.digest else None
     if found.seq <= last.seq:

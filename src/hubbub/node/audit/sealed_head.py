@@ -1,6 +1,6 @@
-"""Where an audit log ends, kept beside it under a key: a log that was cut short shows at once, also without the hub.
+"""The seal of an audit log: its end, kept beside it under a key, so that a cut shows at once, also without the hub.
 
-Whoever can read the key can make another seal; that one shows against the heads that the hub keeps.
+A reader of the key can make another seal; that one is exposed by the heads that the hub keeps.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ LENGTH = 250  # of a seal, which is shorter
 
 
 class SealedHead:
-    """The seal of one log. To be used while the log is locked."""
+    """The seal of one log. Use it while the log is locked."""
 
     def __init__(self, log: Path) -> None:
         self._head, self._key = log.with_suffix(".head"), log.with_suffix(".key")
 
     def keep(self, head: ChainHead) -> None:
-        """Remember that the log ends so. Raises `OSError`."""
+        """Store the end of the log. Raises `OSError`."""
         facts = {"seq": head.seq, "hash": head.digest, "mac": self._mac(head, self._made_key())}
         text = json.dumps(facts, separators=(",", ":")).ljust(LENGTH) + "\n"
         try:
@@ -39,7 +39,7 @@ class SealedHead:
             os.close(descriptor)
 
     def head(self) -> ChainHead | None:
-        """How the log ends, as it was kept; None if there is nothing, or not what was kept. Raises `OSError`."""
+        """Return the stored end of the log; None if there is none, or it was changed. Raises `OSError`."""
         try:
             facts = json.loads(self._head.read_text("utf-8"))
             head, mac = ChainHead(int(facts["seq"]), str(facts["hash"])), str(facts["mac"])
@@ -49,7 +49,7 @@ class SealedHead:
         return head if hmac.compare_digest(mac, self._mac(head, key)) else None
 
     def fault(self, *, is_empty: bool) -> ChainFault | None:
-        """Return what is wrong with the seal itself; a log with nothing in it needs none. Raises `OSError`."""
+        """Return the fault of the seal itself; an empty log needs none. Raises `OSError`."""
         if self.head() is not None or (is_empty and not self._head.exists()):
             return None
         said = "was changed" if self._head.exists() else "is missing"
@@ -57,7 +57,7 @@ class SealedHead:
         return ChainFault(FaultKind.TRUNCATED, None, sentence)
 
     def _made_key(self) -> bytes:
-        """The key, which is made when it is first needed."""
+        """Return the key, made when it is first needed."""
         try:
             return bytes.fromhex(self._key.read_text("ascii"))
         except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""The keeper of one command: it starts it, listens to it, ends it when its time is over, and says what came of it."""
+"""The keeper of one command: starts it, reads its output, ends it when its time is over, and reports the result."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class CommandMonitor:
     """One command, from its start until nothing is left of it."""
 
     def __init__(self, work: CommandSpec, cwd: int, line: socket.socket, temporary: str) -> None:
-        """`line` leads to whoever waits for the result; in the background they are told that it runs.
+        """Set up the keeper; `line` leads to the caller, who is told of the background if the command runs there.
 
         `temporary` is free for the path of a folder.
         """
@@ -47,7 +47,7 @@ class CommandMonitor:
         self._is_over = False  # whether nothing is left of it
 
     def keep(self) -> None:
-        """All of it. Returns when the command has ended and whoever waited has been told."""
+        """Run the command. Returns when it has ended and its caller has been told."""
         try:
             self._start()
         except OSError as error:
@@ -86,14 +86,14 @@ class CommandMonitor:
         self._folder = folder
 
     def _make_temporary(self, ruleset: dict[str, Any]) -> None:
-        """A folder for what is temporary: this kind of wall has none of its own."""
+        """Make a folder for temporary files: this kind of wall has none of its own."""
         Path(self._temporary).mkdir(0o700, parents=True)
         rules = ruleset | {"writable": [*ruleset["writable"], self._temporary]}
         environment = self._work.environment | {"TMPDIR": self._temporary}
         self._work = self._work._replace(ruleset=rules, environment=environment)
 
     def _go_on_alone(self) -> None:
-        """From now on it runs in the background, and ends with the hub of this machine."""
+        """Continue in the background, until the hub of this machine ends."""
         hub_process = running_hub.pid_of(Path(self._work.data))
         if hub_process is not None:
             self._watch(hub_process, partial(self._end_for_lack_of, hub_process))
@@ -135,7 +135,7 @@ class CommandMonitor:
             self._selector.unregister(end)
 
     def _told(self) -> None:
-        """Whoever waits says that they don't want to any longer, or has gone."""
+        """Take the caller's word that it stops waiting, or note that it has gone."""
         assert self._line is not None
         self._selector.unregister(self._line.fileno())
         with suppress(OSError):
@@ -146,7 +146,7 @@ class CommandMonitor:
         self._end(JobStatus.KILLED, signal.SIGTERM)
 
     def _asked(self) -> None:
-        """Somebody looks into its folder, or wants it to end."""
+        """Serve a request to look into the folder, or to end the command."""
         asker, _ = self._listener.accept()
         asker.settimeout(PATIENCE)
         with suppress(OSError):
@@ -170,7 +170,7 @@ class CommandMonitor:
     # --- its end
 
     def _end(self, status: JobStatus, number: int) -> None:
-        """Ask the command to end, in a way that it can hear; what does not heed it is killed after a while."""
+        """Ask the command to end by a signal, and kill it if it does not."""
         if self._code is not None:
             return
         if self._status is JobStatus.RUNNING:
@@ -189,7 +189,7 @@ class CommandMonitor:
         self._allow(AGAIN)
 
     def _reap(self) -> None:
-        """Take note of what has ended. With the command itself everything ends that it has left behind."""
+        """Reap ended processes. Everything that the command has left behind ends with it."""
         try:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == self._pid:
@@ -203,7 +203,7 @@ class CommandMonitor:
             self._kill()
 
     def _finish(self) -> None:
-        """Say what came of it to everybody who waits for it, and to those who will look into its folder."""
+        """Report the result to everybody who waits for it, and in the folder for later."""
         if self._status is JobStatus.RUNNING:
             self._status = JobStatus.EXITED
         ending: dict[str, object] = {"status": self._status, "exit_code": self._code}
@@ -221,18 +221,18 @@ class CommandMonitor:
 
     @property
     def _has_begun(self) -> bool:
-        """Whether the command was run: what has ended by itself before its wall stood was only the wall."""
+        """True if the command was run: a walled one that ended before its wall stood has not begun."""
         return self._status is not JobStatus.EXITED or not self._work.is_walled or self._hearing.wall_stood
 
     def _answer(self, answer: Mapping[str, object]) -> None:
-        """Tell whoever waits, if somebody still does; it is the only thing they are told."""
+        """Send the caller, if it still waits, the only answer that it gets."""
         line, self._line = self._line, None
         if line is not None:
             _say(line, answer)
 
 
 def _code_of(status: int) -> int:
-    """The exit code as shells have it: 128 and its number after a signal."""
+    """Return the exit code like shells: 128 and its number after a signal."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

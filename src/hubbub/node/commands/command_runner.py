@@ -1,4 +1,4 @@
-"""Running a command, as the machine's own process sees it: its forker is asked for a keeper, which then answers."""
+"""Running a command from the machine's own process: its forker is asked for a keeper, which then answers."""
 
 import asyncio
 import atexit
@@ -26,7 +26,7 @@ class CommandLost(Exception):
 
 
 class CommandRunner:
-    """The forker of this process, which is started when it is first needed, and again if somebody has killed it."""
+    """The forker of this process, started when it is first needed, and again if it was killed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,9 +36,9 @@ class CommandRunner:
     async def run(
         self, work: CommandSpec, cwd: int, *, patience: timedelta | None = None
     ) -> Mapping[str, Any]:
-        """What a keeper answers: how the command has ended, or that it runs in the background.
+        """Return a keeper's answer: how the command has ended, or that it runs in the background.
 
-        It is sent there once `patience` is over. A call that is cancelled ends the command. Raises `CommandLost`.
+        It is sent there once `patience` is over. A cancelled call ends the command. Raises `CommandLost`.
         """
         for _ in range(ATTEMPTS):
             told = await self._order(work, cwd, patience)
@@ -79,7 +79,7 @@ class CommandRunner:
         return told
 
     def close(self) -> None:
-        """Let go of the forker, which ends with its last keeper."""
+        """Release the forker, which ends with its last keeper."""
         with self._lock:
             orders, self._orders = self._orders, None
         if orders is not None:

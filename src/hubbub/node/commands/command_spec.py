@@ -1,4 +1,4 @@
-"""What a keeper is told: the command, how it is started, and what it has to know of the world around it."""
+"""Orders for keepers: the command, how to start it, and the keeper's facts about its surroundings."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ LENGTH = struct.Struct(">I")
 
 
 class CommandSpec(NamedTuple):
-    """One command, as JSON has it: times are in seconds."""
+    """One command, for JSON: times are in seconds."""
 
     argv: list[str]
     environment: dict[str, str]
@@ -30,12 +30,12 @@ class CommandSpec(NamedTuple):
 
     @property
     def is_walled(self) -> bool:
-        """Whether it runs behind a program that is a wall, and falls with it."""
+        """True if it runs behind a program that is a wall, and falls with it."""
         return self.report is not None
 
     @classmethod
     def of(cls, launch: "Launch", **more: Any) -> "CommandSpec":
-        """A command that is launched so."""
+        """Make the order for a command from its launch."""
         return cls(
             argv=list(launch.argv),
             environment=dict(launch.environment),
@@ -45,13 +45,13 @@ class CommandSpec(NamedTuple):
         )
 
     def write_to(self, line: "asyncio.StreamWriter") -> None:
-        """Tell a keeper."""
+        """Write the order to a keeper."""
         told = json.dumps(self).encode()
         line.write(LENGTH.pack(len(told)) + told)
 
     @classmethod
     def read_from(cls, line: socket.socket) -> "CommandSpec":
-        """Be told. Raises `EOFError` if whoever was to tell has gone."""
+        """Read the order. Raises `EOFError` if its sender has gone."""
         (length,) = LENGTH.unpack(_exactly(line, LENGTH.size))
         return cls(*json.loads(_exactly(line, length)))
 

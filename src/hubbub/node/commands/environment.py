@@ -1,4 +1,4 @@
-"""The environment of commands: what is on the list, and nothing else. Tokens and keys stay with the hub."""
+"""The environment of commands: only the listed variables. Tokens and keys stay with the hub."""
 
 from collections.abc import Collection, Mapping
 
@@ -10,7 +10,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"  # where the machine says none
 
 
 def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
-    """What a command finds in its environment on a machine that has these `variables`.
+    """Return the environment of a command on a machine with these `variables`.
 
     `HOME` is the home that the gate knows: `~` has to mean the same to both.
     """
@@ -23,6 +23,6 @@ def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
 
 
 def trusted(variables: Mapping[str, str], home: str, own: Collection[str] = ()) -> dict[str, str]:
-    """What a program of the operator's choice finds beside that: where its own files are, and the variables `own`."""
+    """Return the environment of the operator's own program: also its own files' places, and the variables `own`."""
     kept = {name: value for name, value in variables.items() if name in own or name.startswith(FILES_PREFIX)}
     return passed_on(variables, home) | kept

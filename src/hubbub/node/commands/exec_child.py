@@ -1,4 +1,4 @@
-"""From a keeper to its command: what is settled before it begins."""
+"""From a keeper to its command: the steps before it begins."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from hubbub.node.system.kernel import Ruleset
 
 
 class CommandPipes:
-    """Three pipes from a command: its two streams, and what its wall says of itself."""
+    """Three pipes from a command: its two streams, and the wall's report."""
 
     def __init__(self) -> None:
         ends = [os.pipe() for _ in range(3)]
@@ -20,7 +20,7 @@ class CommandPipes:
         self._theirs = [theirs for _, theirs in ends]
 
     def start(self, work: CommandSpec, cwd: int) -> int:
-        """The id of the process that has become the command. Raises `OSError` if none could.
+        """Start the command and return its process id. Raises `OSError` if it cannot be started.
 
         This process takes on the limits too, and moves to the folder.
         """
@@ -35,7 +35,7 @@ class CommandPipes:
                 os.close(end)
 
     def _spawn(self, work: CommandSpec) -> int:
-        """By the system's own way of starting a program, since to fork a second Python takes twice as long."""
+        """Start the command by the system's own call, since forking a second Python takes twice as long."""
         places = (1, 2) if work.report is None else (1, 2, work.report)
         return os.posix_spawn(
             work.argv[0],
@@ -50,7 +50,7 @@ class CommandPipes:
         )
 
     def _spawn_under(self, ruleset: Mapping[str, Any], work: CommandSpec) -> int:
-        """The rules are taken on by a thread alone, which passes them on to what it starts: we stay free."""
+        """Start the command from a thread that alone takes on the rules and passes them on: we stay free."""
         begun: list[int] = []
         failed: list[OSError] = []
 

@@ -1,7 +1,7 @@
-"""The forker: a small process that does nothing but become keepers, so that one does not have to be loaded each time.
+"""The forker: a small process that only becomes keepers, so that a keeper does not have to be loaded each time.
 
-It is asked by a line that its machine's process holds; with the process the line ends, and with its last keeper the
-forker. Run as a program.
+It takes orders over a line that its machine's process holds; with the process the line ends, and with its last keeper
+the forker. Run as a program.
 """
 
 import gc
@@ -26,7 +26,7 @@ PID = struct.Struct("@i")
 
 
 class ForkServer:
-    """The keepers that live. One more always waits for an order, so that no order waits for a process to be made."""
+    """The living keepers. One more always waits for an order, so that no order waits for a new process."""
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
@@ -41,7 +41,7 @@ class ForkServer:
         self._spare = self._fork()
 
     def serve(self) -> None:
-        """Return when nobody can ask any more and no keeper is left."""
+        """Serve until nobody can ask any more and no keeper is left."""
         while self._is_asked or self._keepers:
             for key, _ in self._selector.select():
                 key.data()
@@ -81,7 +81,7 @@ class ForkServer:
                 self._spare = self._fork()
 
     def _note_ended(self) -> None:
-        """A keeper that was killed has left its command to us."""
+        """Reap keepers; the command of a killed one has become ours."""
         self._wakening.taken()
         with suppress(ChildProcessError):
             while True:

@@ -1,7 +1,7 @@
-"""What is kept of commands in the background: a folder for each, into which any process of their user can look.
+"""The folders of commands in the background, which any process of their user can read.
 
-While the command runs, its keeper answers at the socket in there; once it has ended, the folder tells how. A command
-that has neither was killed together with its keeper.
+While the command runs, its keeper answers at the socket in there; once it has ended, the folder has the result. A
+command that has neither was killed together with its keeper.
 """
 
 import json
@@ -26,7 +26,7 @@ PATIENCE = 10.0  # seconds with a keeper that is asked: it may have to end its c
 
 
 class JobStatus(StrEnum):
-    """How a command is."""
+    """The status of a command."""
 
     RUNNING = "running"
     EXITED = "exited"
@@ -35,7 +35,7 @@ class JobStatus(StrEnum):
 
 
 def new_id() -> str:
-    """The id of a new command, which nobody guesses."""
+    """Return the id of a new command, which nobody can guess."""
     return os.urandom(8).hex()
 
 
@@ -50,7 +50,7 @@ class JobFolder:
         return self.path.name
 
     def listen(self) -> socket.socket:
-        """Make the folder, and the socket at which its keeper is asked. The process moves into the folder for it."""
+        """Make the folder, and its keeper's socket. The process moves into the folder for it."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.mkdir(mode=0o700)
         os.chdir(self.path)  # the address of a socket must be short
@@ -60,23 +60,23 @@ class JobFolder:
         return listener
 
     def write(self, name: str, facts: Mapping[str, object]) -> None:
-        """Put facts there, all at once."""
+        """Write facts there, all at once."""
         beside = self.path / f".{name}"
         beside.touch(mode=0o600)
         beside.write_text(json.dumps(facts), "utf-8")
         beside.rename(self.path / name)
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """Facts that were put there; None if they were not, or a power cut has left nothing of them."""
+        """Read facts; None if there are none, or a power cut has left nothing of them."""
         try:
             return dict(json.loads((self.path / name).read_text("utf-8")))
         except (FileNotFoundError, ValueError):
             return None
 
     def look(self) -> dict[str, Any]:
-        """How the command is: its `status`, `output_tail` and, once it has ended, `exit_code` if that is known.
+        """Return the command's `status`, `output_tail` and, once it has ended, `exit_code` if that is known.
 
-        What was killed with its keeper is noted as such; a keeper that does not answer has its command all the same.
+        A command killed with its keeper is noted as such; a keeper that does not answer still has its command.
         """
         try:
             seen = self._ask(LOOK) or self.read(ENDING)
@@ -89,7 +89,7 @@ class JobFolder:
         return seen
 
     def end(self, number: int) -> bool:
-        """End the command by a signal, and by force if that does not do; whether it was this that ended it.
+        """End the command by a signal, and by force if that fails; tell whether this ended it.
 
         Raises `TimeoutError` if it does not end.
         """
@@ -97,7 +97,7 @@ class JobFolder:
         return answer is not None and bool(answer["killed"])
 
     def _ask(self, question: bytes) -> dict[str, Any] | None:
-        """What the keeper answers; None if there is none any more: before it goes, it tells how the command ended."""
+        """Return the keeper's answer; None if it is gone: before that, it stores how the command ended."""
         try:
             with self._address() as address, socket.socket(socket.AF_UNIX) as line:
                 line.settimeout(PATIENCE)
@@ -112,7 +112,7 @@ class JobFolder:
 
     @contextmanager
     def _address(self) -> Iterator[str]:
-        """A short address of the socket, which only this process knows."""
+        """Yield a short address of the socket, which only this process knows."""
         here = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             ways = Path("/proc/self/fd")
@@ -122,19 +122,19 @@ class JobFolder:
 
 
 def of(data: Path, task_id: str) -> JobFolder:
-    """The folder of a command, whether or not it is there yet."""
+    """Return the folder of a command, whether or not it exists yet."""
     return JobFolder(data / COMMANDS / task_id)
 
 
 def find(data: Path, task_id: str) -> tuple[JobFolder, dict[str, Any]] | None:
-    """The folder of a command and its record, if there is such a command."""
+    """Return the folder of a command and its record, if there is such a command."""
     folder = of(data, task_id)
     record = folder.read(RECORD) if ID.fullmatch(task_id) else None
     return None if record is None else (folder, record)
 
 
 def every(data: Path) -> list[tuple[JobFolder, dict[str, Any]]]:
-    """All commands with their records, in the order in which they were started."""
+    """Return all commands with their records, in the order of their start."""
     where = data / COMMANDS
     folders = (
         [JobFolder(path) for path in where.iterdir() if ID.fullmatch(path.name)] if where.is_dir() else []
@@ -144,26 +144,26 @@ def every(data: Path) -> list[tuple[JobFolder, dict[str, Any]]]:
 
 
 def remove(path: Path | str) -> None:
-    """Remove a folder with all that is in it, as far as that can be done."""
+    """Remove a folder with its content, as far as possible."""
     import shutil  # seldom needed, and what a keeper knows is copied for each command
 
     shutil.rmtree(path, ignore_errors=True)
 
 
 def count_running(data: Path) -> int:
-    """How many have not ended."""
+    """Count the running commands."""
     return sum(folder.read(ENDING) is None for folder, _ in every(data))
 
 
 def forget_oldest(data: Path) -> None:
-    """Remove what is kept of commands that have ended, except for the last ones."""
+    """Remove the folders of ended commands, except for the last ones."""
     ended = [folder for folder, _ in every(data) if folder.read(ENDING) is not None]
     for folder in ended[:-KEPT]:
         remove(folder.path)
 
 
 def end_all(data: Path) -> None:
-    """End every command that runs in the background of this machine, as its hub does when it ends itself."""
+    """End every command in the background of this machine, as its hub does when it ends itself."""
     from concurrent.futures import ThreadPoolExecutor  # keepers have no need of it, and should be small
 
     def end(folder: JobFolder) -> None:

@@ -1,4 +1,4 @@
-"""What a keeper hears from its command, by three pipes: its two streams, and what the wall says of itself."""
+"""The output of a command, read by its keeper from three pipes: its two streams, and the wall's report."""
 
 import os
 
@@ -13,7 +13,7 @@ STANDS = b'"exit-code"'  # what the wall reports in the end if it had been put u
 
 
 class PipeReader:
-    """The ends of the pipes that are read, and what has come out of them."""
+    """The reading ends of the pipes, and their content so far."""
 
     def __init__(self, pipes: CommandPipes) -> None:
         self.stdout, self.stderr, self._report = (OutputEnds(MOST // 2, MOST // 2) for _ in range(3))
@@ -28,16 +28,16 @@ class PipeReader:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """The descriptors on which there is more to hear."""
+        """The descriptors with more to read."""
         return tuple(self._sinks)
 
     @property
     def wall_stood(self) -> bool:
-        """Whether a wall that reports has reported that it was put up."""
+        """True if a reporting wall has reported that it stands."""
         return STANDS in self._report.text().encode()
 
     def hear(self, end: int) -> bool:
-        """Take in what one of them has; False at its end, or if it has nothing just now."""
+        """Read from one of them; False at its end, or if it has nothing just now."""
         try:
             chunk = os.read(end, CHUNK)
         except BlockingIOError:
@@ -47,7 +47,7 @@ class PipeReader:
         return bool(chunk)
 
     def hear_rest(self) -> None:
-        """Take in all that is left in them; what has escaped may hold them open, so it cannot be waited for."""
+        """Read the rest; escaped processes may hold the pipes open, so this cannot wait for their end."""
         for end in self.ends:
             for _ in range(MOST_CHUNKS):
                 if not self.hear(end):

@@ -1,4 +1,4 @@
-"""Processes as the kernel sees them: whose children they are, and how to end them all."""
+"""Processes as the kernel sees them: their descendants, and how to end them all."""
 
 import os
 import signal
@@ -11,9 +11,9 @@ PS = ("/bin/ps", "-axo", "pid=,ppid=,stat=")
 
 
 def descendants(ancestor: int, spared: Collection[int] = ()) -> list[int]:
-    """All that it has started, and what they have, as far as they live; without the spared and what is theirs.
+    """Return all living descendants of `ancestor`, except `spared` and their descendants.
 
-    Parents come before their children: who is told in this order hears of an end before it is a child's.
+    Parents come before their children, so that a parent is signalled before it learns of its child's end.
     """
     children: dict[int, list[int]] = {}
     for pid, parent in _living():
@@ -25,7 +25,7 @@ def descendants(ancestor: int, spared: Collection[int] = ()) -> list[int]:
 
 
 def _living() -> Iterator[tuple[int, int]]:
-    """Every process that has not ended, and its parent."""
+    """Yield every living process, and its parent."""
     for pid, status, parent in _listed() if PROC.is_dir() else _told():
         if status[:1] not in (b"Z", b"X"):
             yield int(pid), int(parent)
@@ -40,7 +40,7 @@ def _listed() -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _told() -> Iterator[tuple[bytes, bytes, bytes]]:
-    """As the program for it tells, where the system shows no files of processes."""
+    """Yield the output of `ps`, where the system shows no files of processes."""
     import subprocess  # a keeper that can do without it should be small
 
     told = subprocess.run(PS, capture_output=True, check=True).stdout  # noqa: S603  # our own words
@@ -57,7 +57,7 @@ def send(number: int, pids: Collection[int]) -> None:
 
 
 def kill_descendants(ancestor: int, spared: Collection[int] = ()) -> None:
-    """End all of them. They are stopped first, so that none starts another while it is looked for."""
+    """Kill all of them. They are stopped first, so that none starts another during the search."""
     found: set[int] = set()
     while new := set(descendants(ancestor, spared)) - found:
         send(signal.SIGSTOP, new)

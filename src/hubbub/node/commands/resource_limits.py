@@ -1,4 +1,4 @@
-"""What one command may use of the machine. The numbers are wide: they stop what has gone wild, not what is large.
+"""Resource limits of one command. The numbers are wide: they stop runaway commands, not large ones.
 
 They hold for each process of the command, except for the number of processes, which the kernel counts for the user; it
 does not count those of the superuser at all.
@@ -14,7 +14,7 @@ CORE = 0  # no image of a process that has crashed, which would hold its secrets
 
 
 def apply_limits() -> None:
-    """Bind this process to them, and all that it starts."""
+    """Bind this process and its descendants to the limits."""
     _lower(resource.RLIMIT_CORE, CORE)
     _lower(resource.RLIMIT_FSIZE, FILE_SIZE)
     _lower(resource.RLIMIT_DATA, MEMORY)
@@ -22,14 +22,14 @@ def apply_limits() -> None:
 
 
 def _lower(kind: int, most: int) -> None:
-    """Both limits, the one that can be raised again and the one that cannot; never above what they are."""
+    """Lower both limits, the one that can be raised again and the one that cannot; never raise them."""
     _soft, hard = resource.getrlimit(kind)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (most, most))
 
 
 def _running() -> int:
-    """How many processes and threads the machine has; the system says so without counting."""
+    """Return the number of the machine's processes and threads, which the system keeps."""
     try:
         return int(Path("/proc/loadavg").read_bytes().split()[3].partition(b"/")[2])
     except OSError:

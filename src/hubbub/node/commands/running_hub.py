@@ -1,4 +1,4 @@
-"""Whether a hub runs on this machine's data, as which process: commands in the background end when it does."""
+"""The hub on this machine's data, if one runs: commands in the background end with it."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ LOCK = "hubbub.lock"  # which a hub holds as long as it runs
 
 
 def pid_of(data: Path) -> int | None:
-    """A descriptor that becomes readable when the hub ends; None if there is no hub, or no way to tell.
+    """Return a descriptor that becomes readable when the hub ends; None if there is no hub, or no way to tell.
 
     The lock is looked at and never taken, not even for a moment: a hub that just starts would find it taken.
     """

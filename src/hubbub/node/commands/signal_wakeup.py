@@ -1,4 +1,4 @@
-"""Signals as something that can be waited for together with everything else: a descriptor."""
+"""Signals as a descriptor, which can be waited for together with everything else."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 class SignalWakeup:
-    """From its making on, each of the signals makes `end` readable and does nothing else."""
+    """Makes each of the signals do nothing but turn `end` readable."""
 
     def __init__(self, *numbers: signal.Signals) -> None:
         self.end, begin = os.pipe()
@@ -17,7 +17,7 @@ class SignalWakeup:
             signal.signal(number, lambda *_: None)
 
     def taken(self) -> bytes:
-        """The numbers of the signals that came since the last time, a byte each."""
+        """Return the numbers of the signals since the last time, a byte each."""
         with suppress(BlockingIOError):
             return os.read(self.end, 4096)
         return b""

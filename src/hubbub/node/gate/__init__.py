@@ -1,1 +1,1 @@
-"""The gate of a machine: what a call would do, what the policy says of it, and whom to ask."""
+"""The gate of a machine: the effects of a call, the policy's decision, and the people to ask."""

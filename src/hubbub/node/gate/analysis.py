@@ -1,4 +1,4 @@
-"""What any of the tools would do: the reading of a call, from which `decide` decides.
+"""Reading of calls of all tools, on which `decide` decides.
 
 Commands, files and downloads are read by `shellgate`, shells elsewhere by `ssh/reading.py`. All others are read here:
 what a rule matches in them, and whether the shipped policy lets them through without asking.
@@ -82,9 +82,9 @@ _GOES_ON = "it goes on running, outside of the sandbox, for every task that the 
 async def analyse(
     tool: str, arguments: Arguments, world: World, network: Network = INTERNET, *, here: str = HERE
 ) -> Analysis:
-    """The reading of a call of any tool; `here` is the name of this machine.
+    """Read a call of any tool; `here` is the name of this machine.
 
-    What there is no such tool for, or what lacks what the tool needs, is denied; so is what breaks our own reading.
+    An unknown tool, and a call without its needed arguments, are denied; so is a call that breaks our own reading.
     """
     try:
         return await _read(tool, arguments, replace(world, files=world.files.snapshot()), network, here)
@@ -111,7 +111,7 @@ async def _read(tool: str, arguments: Arguments, world: World, network: Network,
 
 
 def _command(arguments: Arguments, world: World, _here: str) -> Analysis:
-    """A command, in the folder that the call names for it."""
+    """Read a command, in the folder that the call names for it."""
     folder = arguments.get("cwd")
     if not isinstance(folder, str) or not folder:
         return commands.read(_text(arguments, "command"), world)
@@ -127,7 +127,7 @@ def _command(arguments: Arguments, world: World, _here: str) -> Analysis:
 
 
 def _agent_start(arguments: Arguments, world: World, here: str) -> Analysis:
-    """What an agent runs for each of its tasks: as a command, but one that the shipped policy always asks about."""
+    """Read an agent's command for its tasks; the shipped policy always asks about one."""
     found = _command({**arguments, "cwd": arguments.get("folder")}, world, here)
     parts = (
         replace(each, tool="agent_start", is_harmless=False, concern=each.concern or _GOES_ON)
@@ -156,7 +156,7 @@ def _ssh(arguments: Arguments, world: World, _here: str) -> Analysis:
 
 
 def _agents(arguments: Arguments, _world: World, here: str) -> Analysis:
-    """Several machines' agents: each of them is a part of its own."""
+    """Read a call to several machines' agents: each of them is a part of its own."""
     hosts = arguments.get("hostnames")
     if not isinstance(hosts, list) or not hosts or not all(isinstance(each, str) for each in hosts):
         return Analysis(floor=(deny(ARGUMENTS, "ask_agents needs 'hostnames', a list of texts."),))
@@ -171,7 +171,7 @@ def _plain(tool: str, target: str, here: str) -> Analysis:
 
 
 def _named(part: CallPart, host: str, here: str, *, before: str = "") -> CallPart:
-    """The part, with both names of this machine if it is about it: a rule about one is about the other."""
+    """Add both names of this machine to a part about it: a rule about one is about the other."""
     other = {here.casefold(): HERE, HERE: here}.get(host.casefold())
     return part if other is None else replace(part, alias=before + other)
 

@@ -1,4 +1,4 @@
-"""Asking a person before a call goes on: through the hub, or by the client that made it, where the operator lets it."""
+"""Asking a person before a call goes on: through the hub, or by the calling client, where the operator allows it."""
 
 import asyncio
 from datetime import timedelta
@@ -38,7 +38,7 @@ class ApprovalRequests:
     async def _said(
         self, question: Question, client: Client, approval_id: str, patience: timedelta
     ) -> bool | None:
-        """The client's answer; None if it gives none in time."""
+        """Return the client's answer; None if it gives none in time."""
         try:
             async with asyncio.timeout(patience.total_seconds()):
                 return await client.ask(question, approval_id)
@@ -46,7 +46,7 @@ class ApprovalRequests:
             return None
 
     async def _asked_already(self, question: Question, client: Client) -> str | None:
-        """The approval that the client brings an answer for, if it was asked for this very call."""
+        """Return the approval that the client brings an answer for, if it is for this very call."""
         known = client.approval_id
         return known if known is not None and self._taken.get(known) == question.digest else None
 

@@ -1,6 +1,6 @@
-"""A call weighed: what the gate says of it, under the policy and in the world of one moment.
+"""Evaluation of a call by the gate, under the policy and in the world of one moment.
 
-Whatever does a call and whatever explains what would become of it ask here, so that both hear the same.
+Performing a call and explaining its fate both ask here, so that both get the same decision.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ OUTSIDE = frozenset({"agent_start"})  # what runs, and not behind the wall: it h
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A call, as the gate has seen it, and what it says."""
+    """A call as the gate has read it, and the gate's decision."""
 
     order: NodeCall  # tied to the very skill that it would run
     policy: Policy
@@ -48,7 +48,7 @@ async def evaluate(
     node: str,
     network: Network = INTERNET,
 ) -> Evaluation:
-    """What the gate of the machine `node` says of an order; `data` is the machine's own folder."""
+    """Evaluate an order at the gate of the machine `node`; `data` is the machine's own folder."""
     doubts: tuple[Decision, ...] = ()
     if order.tool == RUN_SKILL:  # which is looked for on the disk
         order, doubts = await asyncio.to_thread(SkillRegistry(world, policy, data).examined, order)
@@ -61,7 +61,7 @@ async def evaluate(
 
 
 def named(order: NodeCall) -> str:
-    """The tool that is meant; of `connect`, with its operation."""
+    """Return the name of the tool; for `connect`, with its operation."""
     if order.tool == CONNECT:
         return f"{CONNECT} {order.arguments.get('operation')}"
     return order.tool

@@ -1,7 +1,7 @@
-"""What a machine says of a team's hooks: the gate's floor judges each, and a person has to have seen it once.
+"""Trust in a team's hooks: the gate's floor judges each, and a person has to have seen it once.
 
-Hooks come with a project, as its skills do, so that whoever made a repository which was cloned could run anything by
-them. A hook is seen in a folder, by its very words; whatever is changed in them is another hook.
+Hooks come with a project, as its skills do, so the author of a cloned repository could run anything by them. A hook is
+seen in a folder, by its very words; any change makes it another hook.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ UNSEEN = (
 
 
 def denial(command: str, root: Path, data: Path | None = None) -> str | None:
-    """Why a hook must not run in the folder `root`, as a clause; None if it may.
+    """Say in a clause why a hook must not run in the folder `root`; None if it may.
 
-    `data` is the folder where it is kept what was seen: without it, the one that is set.
+    `data` is the folder with the memory of seen hooks: by default the configured one.
     """
     try:
         with extras.required():
@@ -44,7 +44,7 @@ def denial(command: str, root: Path, data: Path | None = None) -> str | None:
 
 
 def is_seen(command: str, root: Path, data: Path) -> bool:
-    """Whether a person has let this hook run in the folder."""
+    """Tell whether a person has let this hook run in the folder."""
     name, digest = _pin(command, root)
     return SeenHashes(data / FILE).digest(name) == digest
 
@@ -55,6 +55,6 @@ def trust(hooks: Iterable[str], root: Path, data: Path) -> None:
 
 
 def _pin(command: str, root: Path) -> tuple[str, str]:
-    """The name under which a hook is remembered, for people to read, and its hash."""
+    """Return the name under which a hook is remembered, for people to read, and its hash."""
     name = f"{root.resolve()}: {command}"
     return name, hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()

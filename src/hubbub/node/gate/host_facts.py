@@ -1,4 +1,4 @@
-"""This machine: what it is called, and what its gate knows of it."""
+"""This machine: its name, and the facts about it that its gate knows."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ FIRST_USER, NOBODY = (501 if platform.system() == "Darwin" else 1000), 65534
 
 
 def describe(data: Path, *, name: str | None = None) -> NodeInfo:
-    """This machine, as it presents itself; `data` is the folder that is its own."""
+    """Describe this machine; `data` is its own folder."""
     return NodeInfo(
         name=name or host_name(),
         machine_id=_machine_id(data),
@@ -39,13 +39,13 @@ def describe(data: Path, *, name: str | None = None) -> NodeInfo:
 
 
 def host_name() -> str:
-    """What the machine is called, where nobody says otherwise."""
+    """Return the machine's default name."""
     return socket.gethostname().strip() or NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostFacts:
-    """What stays as it is while this process runs. `own` are the product's folders, beside the usual ones."""
+    """Facts that stay the same while this process runs. `own` are the product's folders, beside the usual ones."""
 
     home: Path
     cwd: Path
@@ -53,7 +53,7 @@ class HostFacts:
     environment: Mapping[str, str]
 
     def world(self, policy: Policy) -> World:
-        """What the gate knows of the machine under this policy. Relative paths begin in a folder of its roots."""
+        """Return the gate's view of the machine under this policy. Relative paths begin in a folder of its roots."""
         homes = _homes()
         roots = tuple(map(str, policy.roots))
         cwd = str(self.cwd)
@@ -77,7 +77,7 @@ class HostFacts:
 
 
 def _machine_id(data: Path) -> str:
-    """An id that is this machine's, and does not tell the system's own, which is nobody else's business."""
+    """Return an id of this machine that does not reveal the system's own, which is private."""
     for file in (*SYSTEM_IDS, data / ID_FILE):
         try:
             known = file.read_text("ascii").strip()
@@ -94,7 +94,7 @@ def _machine_id(data: Path) -> str:
 
 @cache
 def _homes() -> tuple[str, ...]:
-    """The homes of the people of this machine, and of its administrator."""
+    """Return the homes of the people of this machine, and of its administrator."""
     people = (user for user in pwd.getpwall() if user.pw_uid == 0 or FIRST_USER <= user.pw_uid != NOBODY)
     return tuple(dict.fromkeys(user.pw_dir for user in people if user.pw_dir not in ("", "/")))
 

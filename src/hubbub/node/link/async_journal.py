@@ -1,4 +1,4 @@
-"""The journal as the event loop uses it: one thread reads and writes it, and nobody else is held up meanwhile."""
+"""The journal for the event loop: one thread reads and writes it, so that nothing else is held up."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ P = ParamSpec("P")
 
 
 class AsyncJournal:
-    """Keeps one journal. Belongs to one event loop; `close` it in the end. All but that raise `JournalFailed`."""
+    """One journal for one event loop; `close` it in the end. All other methods raise `JournalFailed`."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -23,11 +23,11 @@ class AsyncJournal:
         self._writing: asyncio.Task[None] | None = None
 
     def close(self) -> None:
-        """Write nothing any more; the journal itself stays open."""
+        """Stop writing; the journal itself stays open."""
         self._thread.shutdown()
 
     async def note(self, order: UUID) -> CallStanding:
-        """Write an order down; those that come while others are written down are written down together."""
+        """Write an order down; orders that come during a write are written together."""
         noted: asyncio.Future[CallStanding] = asyncio.get_running_loop().create_future()
         self._waiting.append((order, noted))
         if self._writing is None or self._writing.done():
@@ -36,7 +36,7 @@ class AsyncJournal:
         return await noted
 
     async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Have the journal do something."""
+        """Run an operation of the journal."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
 

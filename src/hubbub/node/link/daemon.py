@@ -1,7 +1,7 @@
-"""A machine that has joined, for as long as its process lives: linked to its hub, again and again, and doing orders.
+"""The process of a joined machine: linked to its hub, again and again, and carrying out orders.
 
-`serve` is all that a command needs. It makes the machine, keeps the link, and comes back only when it is cancelled, or
-by `LinkRefused` when the hub does not want this machine any more.
+A command only needs `serve`. It makes the machine, keeps the link, and comes back only when it is cancelled, or by
+`LinkRefused` when the hub rejects this machine for good.
 """
 
 import asyncio
@@ -56,9 +56,9 @@ async def serve(
 ) -> None:
     """Be the machine of `project` that `token`, a key of the role `node`, belongs to.
 
-    `machine` makes the node, with the hub that it turns to. `data` is its own folder, where the journal of orders lies.
-    `catalogue` is the tool set that may be ordered, beside the placing of agents. `ready` is called whenever the link
-    stands. Raises `LinkRefused` with a sentence, where coming back would be in vain, and `JournalFailed`.
+    `machine` makes the node, given its hub. `data` is its own folder, where the journal of orders lies. `catalogue` is
+    the tool set for orders, beside the placing of agents. `ready` is called whenever the link stands. Raises
+    `LinkRefused` with a sentence, where coming back would be in vain, and `JournalFailed`.
     """
     pace, bounds, voice = pace or LinkTimings(), bounds or CallLimits(), LinkSender()
     hub = LinkHubClient(voice, pace)
@@ -94,7 +94,7 @@ async def serve(
 
 
 async def _first(linking: "asyncio.Task[None]", linked: Coroutine[None, None, object]) -> None:
-    """Wait for the first line: before that a machine has nothing to do. Raises what ends the link for good."""
+    """Wait for the first line: before that a machine has nothing to do. Raises the link's final failure."""
     waiting = asyncio.ensure_future(linked)
     try:
         await asyncio.wait({linking, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -106,7 +106,7 @@ async def _first(linking: "asyncio.Task[None]", linked: Coroutine[None, None, ob
 
 @asynccontextmanager
 async def _standing(kept: "_Link") -> AsyncIterator["asyncio.Task[None]"]:
-    """The task that keeps the link while this machine lives."""
+    """Yield the task that keeps the link while this machine lives."""
     linking = asyncio.create_task(kept.keep())
     try:
         yield linking
@@ -149,14 +149,14 @@ class _Link:
             self.hub.close()
 
     def part(self) -> None:
-        """This machine stops: say what is left to say, for as long as there is a line and the hub is quick."""
+        """Stop this machine: send the remaining messages, as long as there is a line and the hub is quick."""
         patience = self.pace.parting.total_seconds() if self.voice.line is not None else 0
         loop = asyncio.get_running_loop()
         loop.call_later(patience, self.voice.hush)
         loop.call_later(patience, self.hub.close)
 
     async def _once(self) -> None:
-        """One line, for as long as it stands. Ends by `SocketLost`, `LinkRefused` or `JournalFailed`."""
+        """Keep one line while it stands. Ends by `SocketLost`, `LinkRefused` or `JournalFailed`."""
         async with websocket.opened(self.url(), self.token, self.pace) as opened:
             heard = opened.hear()
             await self._meet(opened, heard)
@@ -177,7 +177,7 @@ class _Link:
                 await asyncio.gather(*beside, return_exceptions=True)
 
     async def _meet(self, opened: HubSocket, heard: AsyncIterator[tuple[Message, int]]) -> None:
-        """Say who this machine is and what it holds, and be welcome."""
+        """Send this machine's hello with its orders, and wait for the welcome."""
         running, ended = await self.orders.standing()
         hello = Hello(
             instance=self.instance,
@@ -209,7 +209,7 @@ class _Link:
         self.hub.version = version
 
     async def _repeat(self) -> None:
-        """Over a new line, say again what the hub may not have heard."""
+        """Repeat over a new line the messages that the hub may have missed."""
         await self.hub.repeat()
         try:
             await self.orders.repeat()
@@ -217,13 +217,13 @@ class _Link:
             log.critical("what came of orders cannot be told", reason=str(error))
 
     async def _tell_load(self) -> None:
-        """Say how busy this machine is, now and then; where its system tells."""
+        """Report this machine's load now and then, if its system knows it."""
         while (load := measure()) is not None:
             await self.voice.say(link_protocol.message(MessageKind.LOAD, **link_protocol.load_json(load)))
             await asyncio.sleep(self.pace.load.total_seconds())
 
     async def _heard(self, message: Message, size: int) -> None:
-        """What the hub says. Never waits for what comes of it. Raises `Invalid` for what no hub says."""
+        """Take a message of the hub, without waiting for its effect. Raises `Invalid` for a malformed one."""
         match message["kind"]:
             case MessageKind.ORDER:
                 await self.orders.take(message, size)
@@ -240,7 +240,7 @@ class _Link:
 
 
 def _other_version(*spoken: object) -> str:
-    """Why this machine and a hub that speaks these versions do not understand each other."""
+    """Say why this machine and a hub that speaks these versions do not understand each other."""
     try:
         return disagreement(hub=versions_of({"versions": [*spoken]}), machine=VERSIONS)
     except Invalid:
@@ -248,7 +248,7 @@ def _other_version(*spoken: object) -> str:
 
 
 def _part(message: Message) -> NoReturn:
-    """The hub ends the line. Raises `LinkRefused` if for good, else `SocketLost`."""
+    """Note that the hub ends the line. Raises `LinkRefused` if for good, else `SocketLost`."""
     try:
         why = word_of(message, "why", CloseReason)
         if why is CloseReason.VERSION:

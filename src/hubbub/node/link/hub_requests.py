@@ -1,4 +1,4 @@
-"""The hub as a machine turns to it that is linked to it: requests over the link, one reply to each.
+"""The hub for a linked machine: requests over the link, one reply to each.
 
 A request outlives the line: it is repeated with its id over the next one, until its reply comes or the machine's own
 clock says that it is over.
@@ -31,14 +31,14 @@ FOR_THE_MACHINE = frozenset({HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TAS
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A request, as it is said, and what will come of it."""
+    """A request's text, and its future reply."""
 
     text: str
     reply: "asyncio.Future[Message]"
 
 
 class LinkHubClient(HubClient):
-    """What a linked machine turns to, and its wire. Belongs to one event loop.
+    """The hub's client of a linked machine, and its wire. Belongs to one event loop.
 
     Each request names the order that its task works on, also in the background: `at_work`, which tasks inherit.
     """
@@ -54,26 +54,26 @@ class LinkHubClient(HubClient):
     # ---- the wire ------------------------------------------------------------------------------------------------
 
     def hear(self, reply: Message) -> None:
-        """A reply has come. One that nobody waits for is nothing."""
+        """Take a reply. One that nobody waits for is dropped."""
         request_id = reply.get("id")
         pending = self._pending.get(request_id) if isinstance(request_id, str) else None
         if pending is not None and not pending.reply.done():
             pending.reply.set_result(reply)
 
     async def repeat(self) -> None:
-        """Say again what has no reply yet, over a new line."""
+        """Repeat the requests without a reply over a new line."""
         for each in list(self._pending.values()):
             if not each.reply.done():
                 await self._voice.say(each.text)
 
     def close(self) -> None:
-        """There will be no line any more: whoever waits for a reply is told that none comes."""
+        """Note that there will be no line any more, and tell those who wait for a reply."""
         self._is_closed = True
         for each in self._pending.values():
             each.reply.cancel()
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
-        """What the hub grants. Raises `StoreUnavailable` where no reply comes in time, a `HubError` if it refuses."""
+        """Return the hub's grant. Raises `StoreUnavailable` without a reply in time, a `HubError` if refused."""
         request_id, order = str(new_id()), at_work.get() if need not in FOR_THE_MACHINE else None
         about = None if order is None else str(order)
         text = link_protocol.message(MessageKind.REQUEST, id=request_id, need=need, order=about, **content)
@@ -102,36 +102,36 @@ class LinkHubClient(HubClient):
         return tuple(map(UUID, self._asked))
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
-        """Put a question before people and wait for their answer, `patience` at most: by one request."""
+        """Put a question to people and wait for their answer, `patience` at most: by one request."""
         return await self.answer(self._noted(question, patience))
 
     async def resolve(self, approval_id: str, *, approved: bool) -> Answered:
-        """No client sits at a machine that is linked: nobody's answer comes this way."""
+        """Raise an error: a linked machine has no client whose answer could come this way."""
         raise Conflict("a machine that is linked has people answer at the hub alone")
 
     async def act(self, order: NodeCall) -> ToolResult:
-        """What is not the machine's to do, done by the hub for the caller of the order at work."""
+        """Have the hub do the part that is not the machine's, for the caller of the order at work."""
         asked = {"act": link_protocol.call_json(order), "approval_id": order.approval_id}
         return link_protocol.result_of(await self.request(HubRequest.ACT, asked, self._pace.act))
 
     async def lend(
         self, who: Principal, task_id: str | None = None, chain: CallChain = ()
     ) -> AgentCredentials:
-        """With what a program acts that is this machine's agent, while it works on the order at work, or on a task."""
+        """Borrow credentials for this machine's agent program, for the order at work, or for a task."""
         if self.version < LENDS:
             raise Conflict("the hub is older than this machine, and lends no tokens")
         return await super().lend(who, task_id, chain)
 
     async def use(self, who: Principal, used: Sequence[Used], task_id: str | None = None) -> None:
-        """Tell what was used for the order at work; a hub that is older would not understand."""
+        """Report the use for the order at work; an older hub would not understand it."""
         if self.version >= METERS:
             await super().use(who, used, task_id)
 
     async def give_back(self, lent: AgentCredentials) -> None:
-        """Say nothing: the hub ends it with the order, or the task, of whose end it is told."""
+        """Do nothing: the hub ends the loan with the order, or the task, whose end it hears of."""
 
     async def fare(self, agents: Sequence[ProcessStatus]) -> None:
-        """Tell how the agents that were placed on this machine fare; the next hello tells it again."""
+        """Report the statuses of the agents placed on this machine; the next hello repeats them."""
         self.fares |= {each.agent: each for each in agents}
         await self._voice.say(
             link_protocol.message(MessageKind.FARES, fares=[asdict(each) for each in agents])

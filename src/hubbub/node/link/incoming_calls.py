@@ -1,7 +1,7 @@
-"""The orders that come over the link: noted, done once behind this machine's gate, and told until they are safe.
+"""Orders over the link: noted, done once behind this machine's gate, and reported until the reports are safe.
 
-The loss of the link stops nothing. What a hub may heap up is bounded: so many orders at hand, so much text in them;
-what is more is refused before it is noted, and nothing of it is done.
+The loss of the link stops nothing. The hub's orders are bounded: in their number, and in their text; an excess one is
+refused before it is noted, and nothing of it is done.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ UNTOLD = "this was done, but what came of it cannot be told: {}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
-    """How much a machine has in hand."""
+    """Limits of a machine's orders."""
 
     at_once: int = 64  # orders at work
     held: int = 1_000  # orders in all, those that wait for their turn among them
@@ -47,7 +47,7 @@ class CallLimits:
 
 @dataclass(slots=True)
 class _Held:
-    """An order at hand; `work` is what does it, once that has begun."""
+    """An order at hand; `work` carries it out, once that has begun."""
 
     size: int
     work: "asyncio.Task[ToolResult] | None" = None
@@ -60,9 +60,9 @@ class _Held:
 
 
 class IncomingCalls:
-    """What the hub has this machine do. Belongs to one event loop; `close` it in the end.
+    """The orders of the hub. Belongs to one event loop; `close` it in the end.
 
-    `project` is the machine's, and `catalogue` what may be ordered beside the placing of agents.
+    `project` is the machine's, and `catalogue` the tools for orders beside the placing of agents.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class IncomingCalls:
     # ---- the link ------------------------------------------------------------------------------------------------
 
     async def standing(self) -> tuple[list[UUID], list[UUID]]:
-        """The orders at hand, and those that have ended and are not the hub's yet."""
+        """Return the orders at hand, and ended ones whose results the hub does not have yet."""
         ended = await self._scribe.do(self._journal.of_standing, CallStanding.ENDED)
         return list(self._held.keys() - set(ended)), ended
 
     async def take(self, message: Message, size: int) -> None:
-        """An order has come, in a message of `size` characters. Raises `Invalid` if it has no id."""
+        """Take an order, in a message of `size` characters. Raises `Invalid` if it has no id."""
         order_id = link_protocol.call_id(message)
         if self._is_stopping:
             return  # it was not noted, and is sent again to the next process
@@ -114,35 +114,35 @@ class IncomingCalls:
         task.add_done_callback(self._over)
 
     def cancel(self, message: Message) -> None:
-        """Nobody wants an order any more. Raises `Invalid`."""
+        """Cancel an order that nobody wants any more. Raises `Invalid`."""
         held = self._held.get(link_protocol.call_id(message))
         if held is not None:
             held.call_off(CALLED_OFF)
 
     async def keep(self, message: Message) -> None:
-        """The hub has an order's outcome. Raises `Invalid`."""
+        """Note that the hub has an order's result. Raises `Invalid`."""
         await self._scribe.do(self._journal.keep, link_protocol.call_id(message))
 
     async def repeat(self) -> None:
-        """Tell every outcome that the hub does not have, over a new line."""
+        """Send every result that the hub does not have, over a new line."""
         for order_id in await self._scribe.do(self._journal.of_standing, CallStanding.ENDED):
             await self._tell(order_id)
 
     # ---- the machine ---------------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """End what was cut off with the process before this one. Comes first."""
+        """End the orders that the end of an earlier process cut off. Call it first."""
         for order_id in await self._scribe.do(self._journal.of_standing, CallStanding.BEGUN):
             await self._scribe.do(
                 self._journal.end, order_id, _ending(order_id, refused(RefusalCode.FAILED, CUT_OFF))
             )
 
     def open(self, machine: Node) -> None:
-        """From now on orders are done; those that came before have waited."""
+        """Start to carry out orders; earlier ones have waited."""
         self._machine.set_result(machine)
 
     async def stop(self) -> None:
-        """Stop what is under way; its outcomes are kept, and told if the hub can hear them."""
+        """Stop the orders under way; their results are kept, and sent if the hub can hear them."""
         self._is_stopping = True
         for each in self._held.values():
             each.call_off(STOPPED)
@@ -173,7 +173,7 @@ class IncomingCalls:
             del self._held[order_id]
 
     async def _end(self, order_id: UUID, outcome: ToolResult) -> None:
-        """Keep an outcome, then tell it. Where the disk does not take it, to tell it is all that can be done."""
+        """Store a result, then send it. If the disk does not take it, sending is all that can be done."""
         told = _ending(order_id, outcome)
         try:
             await self._scribe.do(self._journal.end, order_id, told)
@@ -182,7 +182,7 @@ class IncomingCalls:
         await self._voice.say(told)
 
     async def _outcome(self, order_id: UUID, message: Message) -> ToolResult:
-        """What comes of an order, however it ends."""
+        """Return the result of an order, however it ends."""
         held = self._held[order_id]
         held.work = asyncio.create_task(self._perform(order_id, message))
         if held.called_off is not None:
@@ -212,7 +212,7 @@ class IncomingCalls:
             return await machine.perform(replace(order, progress=progress), self._hub.act)
 
     def _checked(self, order: NodeCall) -> NodeCall:
-        """The order, with its arguments as the tool takes them. Raises `Invalid`."""
+        """Return the order, with its arguments checked for the tool. Raises `Invalid`."""
         if order.who.project != self._project:
             raise Invalid("who: this machine works for another project")
         _check_name(order.who)
@@ -223,7 +223,7 @@ class IncomingCalls:
         return replace(order, arguments=tool.check(order.arguments), chain=chain)
 
     async def _tell(self, order_id: UUID) -> None:
-        """Tell the hub what came of an order that has ended, or why it is not done again."""
+        """Send the result of an ended order, or the reason why it is not done again."""
         async with self._telling:
             standing, told = await self._scribe.do(self._journal.find, order_id)
             if standing is not CallStanding.BEGUN:
@@ -237,7 +237,7 @@ class IncomingCalls:
 
 
 def _ending(order_id: UUID, outcome: ToolResult) -> str:
-    """The message that tells an outcome, or that it cannot be told."""
+    """Make the message with a result, or with the reason why it cannot be sent."""
     try:
         return _as_ended(order_id, outcome)
     except Invalid as error:

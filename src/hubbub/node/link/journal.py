@@ -1,11 +1,11 @@
-"""What this machine remembers of the orders that it was given, on disk, so that none is done twice.
+"""The journal: a machine's memory of its orders, on disk, so that none is done twice.
 
-An order's id is written down, to the platter, before it begins; its outcome before it is told, and kept until the hub
-has said that it is safe. What was begun and has not ended when a process starts was cut off with the one before: nobody
+An order's id is written durably before it begins; its result before it is sent, and kept until the hub has said that it
+is safe. An order that was begun and has not ended when a process starts was cut off with the process before: nobody
 knows how far it came.
 
 Ids are UUIDs of version 7, which sort as they were made. The greatest are remembered, and the horizon is the greatest
-of those that were forgotten: an id that is not greater was here, or comes too late. No clock has a say in it.
+forgotten one: an id that is not greater was here, or comes too late. No clock matters.
 """
 
 import os
@@ -44,7 +44,7 @@ TABLES = (
 
 
 class CallStanding(IntEnum):
-    """What is known of an order that comes."""
+    """The standing of an order that comes."""
 
     NEW = -1  # nothing: it is written down now, and may begin
     BEGUN = 0
@@ -58,7 +58,7 @@ class JournalFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalLimits:
-    """How much a journal holds."""
+    """The capacity of a journal."""
 
     remembered: int = 10_000  # ids
     kept: int = 1_000  # outcomes of which the hub has not said that they are safe
@@ -66,7 +66,7 @@ class JournalLimits:
 
 
 class Journal:
-    """One machine's journal, which one process has open at a time. Every call is a commit, and blocks until it is made.
+    """One machine's journal, open in one process at a time. Every call is a commit, and blocks until it is made.
 
     All but `close` raise `JournalFailed`.
     """
@@ -90,7 +90,7 @@ class Journal:
         self._db.close()
 
     def begin(self, orders: Sequence[UUID]) -> list[CallStanding]:
-        """Write orders down: those that are `NEW` may begin. That they did is on the disk when this returns."""
+        """Write orders down; the `NEW` ones may begin. Their beginning is on the disk when this returns."""
         with self._transaction(synchronous="FULL"):
             found = [self._begin(each.bytes) for each in orders]
             count = self._count + found.count(CallStanding.NEW)
@@ -99,9 +99,9 @@ class Journal:
         return found
 
     def end(self, order: UUID, told: str) -> None:
-        """Keep the outcome of an order that was begun, as the message that tells it.
+        """Store the result of an order that was begun, as the message to send.
 
-        Where that is too much, the oldest outcomes make way: then it is only known that those orders have ended.
+        If that is too much, the oldest results make way: then it is only known that those orders have ended.
         """
         with self._transaction():
             self._db.execute(
@@ -111,7 +111,7 @@ class Journal:
             self._make_room()
 
     def keep(self, order: UUID) -> None:
-        """The hub has the outcome of the order, if it has ended: it is dropped here."""
+        """Note that the hub has the result of the order, if it has ended, and drop it here."""
         with self._transaction():
             self._db.execute(
                 "UPDATE orders SET standing = ?, told = NULL WHERE id = ? AND standing = ?",
@@ -119,7 +119,7 @@ class Journal:
             )
 
     def find(self, order: UUID) -> tuple[CallStanding, str | None]:
-        """How an order stands, and its outcome as the message that tells it, if that is kept."""
+        """Return the standing of an order, and its result as the message to send, if that is stored."""
         with _faults():
             row = self._db.execute(
                 "SELECT standing, told FROM orders WHERE id = ?", (order.bytes,)
@@ -127,7 +127,7 @@ class Journal:
         return (CallStanding.PAST, None) if row is None else (CallStanding(row[0]), row[1])
 
     def of_standing(self, standing: CallStanding) -> list[UUID]:
-        """The orders that were begun and have not ended, or have ended and are not the hub's yet; the oldest first."""
+        """Return the orders of a standing, begun or ended but not yet the hub's; the oldest first."""
         with _faults():
             rows = self._db.execute(
                 f"SELECT id FROM orders WHERE {UNKEPT} AND standing = ? ORDER BY id", (standing,)
@@ -144,10 +144,10 @@ class Journal:
         return CallStanding.NEW
 
     def _forget(self, surplus: int) -> int:
-        """Forget so many of the oldest orders, if it is any, and as far as it may be; the horizon rises with them.
+        """Forget that many of the oldest orders, as far as allowed; the horizon rises with them.
 
-        What is newer than an order under way stays, unless it is far too many: else ids of a hub whose clock ran ahead
-        would raise the horizon beyond all that come when it has been set right. Returns how many were forgotten.
+        Orders newer than one under way stay, unless they are far too many: else ids of a hub whose clock ran ahead
+        would raise the horizon beyond all later ones once the clock is set right. Returns how many were forgotten.
         """
         if surplus <= 0:
             return 0
@@ -190,7 +190,7 @@ class Journal:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    """What may befall a disk, as people should read it."""
+    """Turn errors of the disk into sentences for people."""
     try:
         yield
     except apsw.BusyError:

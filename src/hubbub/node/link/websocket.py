@@ -1,7 +1,7 @@
-"""The line itself: one WebSocket that this machine opens to its hub, and when it is opened again.
+"""The line itself: one WebSocket that this machine opens to its hub, and reopens.
 
-Only outbound: nobody connects to a machine. What a hub says is bounded before it is understood; a hub that does not
-keep to the language loses the line, never the machine.
+Only outbound: nobody connects to a machine. A hub's message is bounded before it is parsed; a hub that breaks the
+protocol loses the line, never the machine.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _quiet.setLevel(logging.WARNING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkTimings:
-    """How long everything about a link takes."""
+    """All times of a link."""
 
     ping: timedelta = timedelta(seconds=20)  # between two heartbeats
     pong: timedelta = timedelta(seconds=10)  # within which one is answered, or the line is dead
@@ -53,7 +53,7 @@ class LinkTimings:
 
 
 class LinkRefused(Exception):
-    """The hub does not want this machine, and coming back would change nothing. The message says why."""
+    """The hub rejects this machine, and coming back would change nothing. The message says why."""
 
 
 class SocketLost(Exception):
@@ -61,7 +61,7 @@ class SocketLost(Exception):
 
 
 def pauses(pace: LinkTimings) -> Iterator[float]:
-    """Seconds before each attempt to open the line again: none at first, then by chance within what doubles."""
+    """Yield the seconds before each attempt to reopen the line: none at first, then random below a doubling bound."""
     chance = secrets.SystemRandom()
     top, longest = pace.shortest_pause.total_seconds(), pace.longest_pause.total_seconds()
     yield 0.0
@@ -71,7 +71,7 @@ def pauses(pace: LinkTimings) -> Iterator[float]:
 
 
 class HubSocket:
-    """A line that stands. Messages go out whole, one after the other."""
+    """An open line. Messages go out whole, one after the other."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -81,13 +81,13 @@ class HubSocket:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether so much waits to be said that what can be left unsaid should be."""
+        """True if so many messages wait that optional ones should be left out."""
         return self._waiting.qsize() >= MOST_WAITING
 
     async def say(self, text: str) -> bool:
-        """Say a message; returns when it has gone out, or False when the line was lost before that.
+        """Send a message; returns when it has gone out, or False when the line was lost before that.
 
-        Who is cancelled while it waits for its turn has said nothing; a message that was begun is said to its end.
+        A caller cancelled while it waits for its turn has sent nothing; a message that was begun is sent to its end.
         """
         if self._is_lost:
             return False
@@ -96,7 +96,7 @@ class HubSocket:
         return await said
 
     async def hear(self) -> AsyncIterator[tuple[Message, int]]:
-        """What the hub says, and how many characters it took. Ends by `SocketLost`, also for what makes no sense."""
+        """Yield the hub's messages and their sizes in characters. Ends by `SocketLost`, also for a malformed one."""
         assembly, size = MessageAssembler(), 0
         try:
             async for piece in self._socket:
@@ -114,7 +114,7 @@ class HubSocket:
         raise SocketLost("the hub closed it")
 
     async def write(self) -> None:
-        """Say what waits, until the line is lost or this is cancelled."""
+        """Send the waiting messages, until the line is lost or this is cancelled."""
         try:
             while True:
                 text, self._saying = await self._waiting.get()
@@ -129,7 +129,7 @@ class HubSocket:
             self.lose()
 
     def lose(self) -> None:
-        """Nothing goes out any more: whoever waits for that is told so."""
+        """Stop sending, and tell the senders that wait."""
         self._is_lost = True
         if self._saying is not None:
             _settle(self._saying, went_out=False)
@@ -143,22 +143,22 @@ def _settle(said: "asyncio.Future[bool]", *, went_out: bool) -> None:
 
 
 class LinkSender:
-    """Says things over the line that stands just now, whichever it is."""
+    """Sends messages over the present line, whichever it is."""
 
     def __init__(self) -> None:
         self.line: HubSocket | None = None
 
     async def say(self, text: str) -> bool:
-        """Whether it went out; False too where there is no line."""
+        """Send a message; False if it did not go out, or there is no line."""
         return self.line is not None and await self.line.say(text)
 
     async def mention(self, text: str) -> None:
-        """Say what need not be heard."""
+        """Send an optional message."""
         if self.line is not None and not self.line.is_crowded:
             await self.line.say(text)
 
     def hush(self) -> None:
-        """Say nothing any more."""
+        """Stop sending."""
         spoken, self.line = self.line, None
         if spoken is not None:
             spoken.lose()
@@ -166,9 +166,9 @@ class LinkSender:
 
 @asynccontextmanager
 async def opened(url: str, token: str, pace: LinkTimings) -> AsyncIterator[HubSocket]:
-    """A line to the hub at `url`, whose certificate has to be good where it has one.
+    """Open a line to the hub at `url`, whose certificate has to be valid where it has one.
 
-    Raises `LinkRefused` where the hub does not know the key, `SocketLost` where there is no line to be had just now.
+    Raises `LinkRefused` if the hub does not know the key, `SocketLost` if there is no line just now.
     """
     try:
         socket = await _Connect(
@@ -205,7 +205,7 @@ async def opened(url: str, token: str, pace: LinkTimings) -> AsyncIterator[HubSo
 
 
 class _Connect(connect):
-    """A connection that is led nowhere else: the key is for the hub that was named."""
+    """Connects without following redirects: the key is for the named hub."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
@@ -217,7 +217,7 @@ def _address(url: str) -> str:
 
 
 def _reason(response: Response) -> str:
-    """Why the hub refuses, in its own words where it has any."""
+    """Return the hub's reason for a refusal, in its own words if it has any."""
     try:
         said = json.loads(response.body or b"")
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Who may say yes at a machine that does not take its hub's word for it: people with a key that its policy names.
+"""Approvers at a machine that does not take its hub's word for a yes: people whose keys its policy names.
 
-A person keeps the key, and signs what they were shown; the hub only carries the signature.
+A person keeps the key, and signs the text that they were shown; the hub only carries the signature.
 """
 
 import base64
@@ -21,7 +21,7 @@ UNSIGNED = "the yes is not signed with a key that this machine's policy names"
 
 
 def public_key(written: str) -> bytes:
-    """The key that stands in a policy. Raises `Invalid`."""
+    """Parse the key in a policy. Raises `Invalid`."""
     try:
         found = base64.b64decode(written.removeprefix(SCHEME), validate=True)
     except ValueError:
@@ -32,7 +32,7 @@ def public_key(written: str) -> bytes:
 
 
 def is_signed(approvers: tuple[bytes, ...], machine_id: str, question: Question, answered: Answered) -> bool:
-    """Whether one of the approvers has signed this very question; always, where none are named."""
+    """Tell whether one of the approvers has signed this very question; always true if none are named."""
     if not approvers:
         return True
     from cryptography.exceptions import InvalidSignature
@@ -62,7 +62,7 @@ def is_signed(approvers: tuple[bytes, ...], machine_id: str, question: Question,
 
 
 def make_key(file: Path) -> str:
-    """Write a new key for its owner's eyes only: its public part, as a policy names it. Raises `FileExistsError`."""
+    """Write a new private key; return its public part, for a policy. Raises `FileExistsError`."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     made = Ed25519PrivateKey.generate()
@@ -72,12 +72,12 @@ def make_key(file: Path) -> str:
 
 
 def sign(file: Path, said: bytes) -> str:
-    """The signature of a statement with the key in the file. Raises `Invalid` if there is none in it, and `OSError`."""
+    """Sign a statement with the key in the file. Raises `Invalid` if there is none in it, and `OSError`."""
     return base64.b64encode(_private(file).sign(said)).decode()
 
 
 def public_part(file: Path) -> str:
-    """The public part of the key in the file, as a policy names it. Raises as `sign` does."""
+    """Return the public part of the key in the file, for a policy. Raises as `sign` does."""
     return _written(_private(file).public_key().public_bytes_raw())
 
 

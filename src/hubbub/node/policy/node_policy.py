@@ -1,7 +1,7 @@
-"""What the operator of a machine allows: `node.toml`, which fails closed.
+"""The policy of a machine's operator: `node.toml`, which fails closed.
 
-Beside it may be `rules.toml`, with the rules that people said yes to when an agent asked for them: `node.toml` itself
-is only ever written by a person's own hand. What does not load, in either, makes the policy strict, and says why.
+Beside it may be `rules.toml`, with the rules that people approved when an agent asked for them: `node.toml` itself is
+only ever written by a person's own hand. A fault in either makes the policy strict, and is reported.
 """
 
 import json
@@ -65,7 +65,7 @@ class OpenAIRuntime:
 
 @dataclass(frozen=True, slots=True)
 class AdaptedRuntime:
-    """A program as that agent which the machine knows how to run, and whose stream it can read."""
+    """A known program as that agent: the machine knows how to run it, and reads its stream."""
 
     kind: str
     program: str | None = None  # where it is; without it, on the PATH
@@ -85,7 +85,7 @@ Runtime = CommandRuntime | OpenAIRuntime | AdaptedRuntime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Rules):
-    """A machine's rules, as they are just now."""
+    """The present rules of a machine."""
 
     approval_timeout: timedelta = APPROVAL_TIMEOUT
     runtime: Runtime | None = None
@@ -98,10 +98,10 @@ class Policy(Rules):
 
 
 def load(file: Path, cwd: Path, *, home: Path | None = None) -> Policy:
-    """The policy of a file, and of the `rules.toml` beside it; paths in it begin at the file's folder.
+    """Load the policy of a file, and of the `rules.toml` beside it; paths in it begin at the file's folder.
 
-    Without a file it is the default one, with `cwd` as the only root. Never raises: what does not load is strict,
-    with its `fault`.
+    Without a file it is the default one, with `cwd` as the only root. Never raises: a faulty one is strict, with its
+    `fault`.
     """
     start = Policy(roots=(cwd.resolve(),), home=str((home or Path.home()).resolve()), file=file)
     try:
@@ -111,9 +111,9 @@ def load(file: Path, cwd: Path, *, home: Path | None = None) -> Policy:
 
 
 def add(file: Path, rule: str, effect: Effect) -> None:
-    """Have a rule hold beside those of the policy file, because a person said so: it is written into `rules.toml`.
+    """Add a rule that a person approved to `rules.toml`, beside those of the policy file.
 
-    Raises `Invalid` if there is no such rule, or what is there already does not load.
+    Raises `Invalid` if the rule is malformed, or the present file does not load.
     """
     rule_of(rule)
     target = file.with_name(APPROVED)
@@ -127,7 +127,7 @@ def add(file: Path, rule: str, effect: Effect) -> None:
 
 
 def rule_of(source: str) -> Rule:
-    """Return the rule that is written so. Raises `Invalid` with a sentence that says what is allowed."""
+    """Parse a rule. Raises `Invalid` with a sentence on the allowed forms."""
     try:
         return parse(source)
     except InvalidRule as error:
@@ -135,7 +135,7 @@ def rule_of(source: str) -> Rule:
 
 
 class PolicyFile:
-    """The policy of a file, read again when it has changed: what a person writes holds from the next call on."""
+    """The policy of a file, read again after changes: a person's edit holds from the next call on."""
 
     def __init__(self, file: Path, cwd: Path, *, home: Path | None = None) -> None:
         self._file, self._cwd, self._home = file, cwd, home
@@ -143,7 +143,7 @@ class PolicyFile:
         self._policy: Policy | None = None
 
     def current(self) -> Policy:
-        """The policy as it is just now. A fault is logged as an error, once for each change."""
+        """Return the present policy. A fault is logged as an error, once for each change."""
         seen = (_look(self._file), _look(self._file.with_name(APPROVED)))
         if self._policy is None or seen != self._seen:
             self._seen, self._policy = seen, load(self._file, self._cwd, home=self._home)
@@ -153,7 +153,7 @@ class PolicyFile:
 
 
 def _look(file: Path) -> tuple[int, ...] | None:
-    """What changes when a file does."""
+    """Return a stamp that changes when the file does."""
     try:
         status = file.stat()
     except OSError as error:
@@ -192,7 +192,7 @@ def _with_settings(start: Policy, file: Path) -> Policy:
 
 
 def _with_approved(policy: Policy, file: Path) -> Policy:
-    """The policy with the rules added that people said yes to."""
+    """Return the policy with the approved rules added."""
     table = toml_table.read(file)
     if table is None:
         return policy
@@ -208,7 +208,7 @@ def _with_approved(policy: Policy, file: Path) -> Policy:
 
 
 def _with_rules(policy: Policy, table: TomlTable) -> Policy:
-    """The policy with the rules of the table added."""
+    """Return the policy with the rules of the table added."""
     found = {
         each.word: [_rule(table, each, item, policy) for item in table.items(each.word, RULE)]
         for each in Effect
@@ -270,14 +270,14 @@ def _runtime(table: TomlTable, folder: Path, home: Path) -> Runtime:
 
 
 def _program(named: str | None, folder: Path, home: Path) -> str | None:
-    """A program as it is named, or where it is: as with folders, but links are what programs are called by."""
+    """Return a program by name, or its path: like folders, but links stay, as programs are known by them."""
     if named is None or "/" not in named:
         return named
     return str(home / named[2:] if named.startswith("~/") else folder / named)
 
 
 def _paths(table: TomlTable, key: str, folder: Path, home: Path) -> tuple[Path, ...]:
-    """Folders: `~` is the home, others begin at the folder of the file; where links lead."""
+    """Return folders: `~` is the home, others begin at the folder of the file; links are resolved."""
     found = []
     for each in table.texts(key):
         if "\0" in each:

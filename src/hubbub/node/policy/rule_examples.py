@@ -1,6 +1,6 @@
-"""The examples of a rule: calls that it shall match, and calls that it shall not, tried when the policy is loaded.
+"""Examples of a rule: calls that it shall match, and calls that it shall not, tried when the policy is loaded.
 
-A rule that says something else than its author thinks is found so before it lets anything through.
+So a rule that differs from its author's intent is found before it lets anything through.
 """
 
 import posixpath
@@ -15,7 +15,7 @@ from shellgate.world import World
 
 
 def is_matched(rule: Rule, effect: Effect, example: str, *, home: str, roots: tuple[str, ...]) -> bool:
-    """Whether the rule matches a call of its tool with `example`: a piece of shell, a path, an address, a host.
+    """Tell whether the rule matches a call of its tool with `example`: a piece of shell, a path, an address, a host.
 
     An allow rule matches a piece of shell if it covers every simple command in it; another rule if it names one.
     """

@@ -1,4 +1,4 @@
-"""What a person has seen of what came with a project and would run: skills and hooks, each remembered by its hash."""
+"""Hashes of skills and hooks that came with a project and that a person has seen."""
 
 import json
 import os
@@ -11,20 +11,20 @@ from hubbub.processes import file_locks
 
 
 class SeenHashes:
-    """A file of the machine's own, in which names stand with the hash of what was seen under them."""
+    """A file of the machine's own, with names and the hashes of what was seen under them."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def digest(self, name: str) -> object:
-        """The hash of what was seen under the name; None if that was nothing."""
+        """Return the hash seen under the name; None if nothing was."""
         try:
             return _loads(self._file.read_bytes()).get(name)
         except FileNotFoundError:
             return None
 
     def add(self, digests: Mapping[str, str]) -> None:
-        """Remember these beside what is remembered already."""
+        """Remember these beside the earlier ones."""
         with _locked(self._file) as file:
             known = {**_loads(file.read()), **digests}
             file.seek(0)
@@ -42,7 +42,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
 
 
 def _loads(content: bytes) -> dict[str, object]:
-    """What a file remembers; nothing if it was left half written: then all is asked about again."""
+    """Parse the file; a half-written one counts as empty, so that all is asked about again."""
     try:
         known = json.loads(content)
     except ValueError:

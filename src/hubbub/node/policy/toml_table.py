@@ -1,4 +1,4 @@
-"""Reading a TOML file that must be right: each key once, of its type, and none that is not known.
+"""Strict reading of a TOML file: each key once, of its type, and no unknown one.
 
 Every `Invalid` is one sentence that names the file and the key, says what was wrong and what is allowed.
 """
@@ -24,14 +24,14 @@ _UNITS = {
 
 
 class TomlTable:
-    """One table of the file. Ask for its keys, then call `finish`, which refuses those that nobody asked for."""
+    """One table of the file. Read its keys, then call `finish`, which refuses all others."""
 
     def __init__(self, file: str, content: Mapping[str, object], name: str = "") -> None:
         self._file, self._content, self._name = file, content, name
         self._known: list[str] = []
 
     def finish(self) -> None:
-        """Raises `Invalid` if there are keys that nobody asked for."""
+        """Raise `Invalid` if there are keys that nobody asked for."""
         unknown = sorted(self._content.keys() - set(self._known))
         if unknown:
             raise Invalid(
@@ -43,14 +43,14 @@ class TomlTable:
         return key in self._content
 
     def table(self, key: str) -> "TomlTable":
-        """The table of that name, perhaps empty."""
+        """Return the table of that name, perhaps empty."""
         value = self._get(key, {})
         if not isinstance(value, dict):
             raise self.wrong(key, "a table")
         return TomlTable(self._file, value, self.path(key))
 
     def tables(self, key: str) -> list["TomlTable"]:
-        """The tables of the list of that name, perhaps none."""
+        """Return the tables in the list of that name, perhaps none."""
         allowed = f"tables, each of them begun with [[{self.path(key)}]]"
         items = self.items(key, allowed)
         if not all(isinstance(each, dict) for each in items):
@@ -58,7 +58,7 @@ class TomlTable:
         return [self.inner(key, each) for each in items if isinstance(each, dict)]
 
     def inner(self, key: str, content: Mapping[str, object]) -> "TomlTable":
-        """A table that is an item of the list at the key."""
+        """Return a table that is an item of the list at the key."""
         return TomlTable(self._file, content, self.path(key))
 
     def text(self, key: str) -> str | None:
@@ -87,14 +87,14 @@ class TomlTable:
         )
 
     def items(self, key: str, allowed: str) -> list[object]:
-        """The list at the key, whatever is in it; an empty one if it is not there."""
+        """Return the list at the key, with any items; an empty one if it is missing."""
         value = self._get(key, [])
         if not isinstance(value, list):
             raise self.wrong(key, allowed)
         return value
 
     def span(self, key: str, *, most: timedelta, milliseconds: bool = False) -> timedelta | None:
-        """A duration: a number of seconds, or of milliseconds if so said, or a text such as `90s` or `5m`."""
+        """Return a duration: a number of seconds, or of milliseconds if so said, or a text such as `90s` or `5m`."""
         value = self._get(key)
         if value is None:
             return None
@@ -110,11 +110,11 @@ class TomlTable:
         return found
 
     def wrong(self, key: str, allowed: str) -> Invalid:
-        """The refusal of what is at the key."""
+        """Make the refusal of the value at the key."""
         return Invalid(f"{self._file}: {self.path(key)} must be {allowed}")
 
     def path(self, key: str) -> str:
-        """The key as a person finds it in the file."""
+        """Return the key as a person finds it in the file."""
         return f"{self._name}.{key}" if self._name else key
 
     def _get(self, key: str, default: object = None) -> object:
@@ -128,9 +128,9 @@ class TomlTable:
 
 
 def read(file: Path) -> TomlTable | None:
-    """The table of a whole file; None if there is no such file.
+    """Return the table of a whole file; None if there is no such file.
 
-    Raises `Invalid` if it cannot be read, is no TOML, or is one that somebody else may have written.
+    Raises `Invalid` if it cannot be read, is no TOML, or others may have written it.
     """
     try:
         with file.open("rb") as opened:

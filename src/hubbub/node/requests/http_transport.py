@@ -1,7 +1,7 @@
-"""The way to a hub elsewhere for a machine beside a client: a POST for each request, with the client's own token.
+"""The wire from a machine beside a client to a hub elsewhere: a POST for each request, with the client's own token.
 
-While people think, the machine asks again and again, each time for as long as the hub lets it wait. A hub that is away
-meanwhile may come back; if it does not in time, nobody has answered, which is a no.
+While people think, the machine asks again and again, each time for as long as the hub lets it wait. An absent hub may
+come back; if it does not in time, the answer is missing, which means no.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ OLDER = "the hub does not know what machines ask of it in this way: upgrade the 
 
 
 class HttpTransport:
-    """`address` gives the hub's URL, anew for each request; `node` is the machine's name. Belongs to one event loop."""
+    """`address` returns the hub's URL for each request; `node` is the machine's name. Belongs to one event loop."""
 
     def __init__(
         self, address: Callable[[], str], token: str, node: str, *, project: str | None = None
@@ -39,7 +39,7 @@ class HttpTransport:
         await self._http.aclose()
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
-        """What the hub grants. Raises `StoreUnavailable` where it cannot be reached, or people have not answered."""
+        """Return the hub's grant. Raises `StoreUnavailable` if it is out of reach, or people have not answered."""
         if patience is None:
             value = await self._post(need, content, READ_SECONDS)
             return {"url": self._address(), **(value or {})}
@@ -56,7 +56,7 @@ class HttpTransport:
         raise StoreUnavailable("nobody has answered in time")
 
     async def _post(self, need: HubRequest, content: Message, patience: float) -> Message | None:
-        """The value of the hub's reply; None where it is to be asked again."""
+        """Return the value of the hub's reply; None if it is to be asked again."""
         try:
             response = await self._http.post(
                 f"{self._address()}/api/v1/desk",

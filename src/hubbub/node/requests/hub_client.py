@@ -1,8 +1,8 @@
-"""What a machine needs of its hub: people to ask, a place for its log's head, and tasks for what it starts.
+"""A machine's requests to its hub: people to ask, a place for its log's head, and tasks for its work.
 
-Each is a request over a wire: a link (`link/hub.py`), a POST (`posting.py`), or a call in the hub's own process.
-What a reply says is believed as far as it concerns something that this process waits for: a yes counts for the question
-that was put under that very id and digest, in time, and once.
+Each is a request over a wire: a link (`link/hub.py`), a POST (`posting.py`), or a call in the hub's own process. A
+reply is believed as far as it concerns something that this process waits for: a yes counts for the question that was
+put under that very id and digest, in time, and once.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ log = structlog.get_logger("hubbub")
 
 
 class RequestTransport(Protocol):
-    """The way of a request to the hub, and of its reply back."""
+    """The wire of a request to the hub, and of its reply back."""
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
-        """What the hub grants; `patience` is for how long people may think about a question.
+        """Return the hub's grant; `patience` is the people's time for a question.
 
-        Raises `StoreUnavailable` where no reply comes in time, and a `HubError` where the hub refuses.
+        Raises `StoreUnavailable` without a reply in time, and a `HubError` where the hub refuses.
         """
 
 
@@ -58,10 +58,10 @@ class _Asked:
 
 
 class HubClient:
-    """The hub, seen from a machine. Whatever it says, the gate is the machine's own. Belongs to one event loop.
+    """The hub, seen from a machine, whose gate is its own. Belongs to one event loop.
 
-    What the hub refuses is a `hubbub.model.errors.HubError` with one sentence; `StoreUnavailable` where it cannot be
-    reached, or cannot do it just now.
+    A refusal of the hub is a `hubbub.model.errors.HubError` with one sentence; `StoreUnavailable` if it is out of
+    reach, or cannot do it just now.
     """
 
     def __init__(self, wire: RequestTransport) -> None:
@@ -71,16 +71,16 @@ class HubClient:
     # ---- questions -----------------------------------------------------------------------------------------------
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
-        """Put a question before people and wait for their answer, `patience` at most.
+        """Put a question to people and wait for their answer, `patience` at most.
 
-        An approval is spent by being told here: it lets one call through.
+        An approval is spent when it is told here: it lets one call through.
         """
         return await self.answer(await self.put(question, patience))
 
     async def put(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
-        """Put a question before people without waiting: the id of its approval.
+        """Put a question to people without waiting; return the id of its approval.
 
-        `elicitation` says that the client that made the call may answer it too, by `resolve`.
+        `elicitation` says that the calling client may answer it too, by `resolve`.
         """
         approval_id = self._noted(question, patience, elicitation=elicitation)
         try:
@@ -91,7 +91,7 @@ class HubClient:
         return approval_id
 
     async def answer(self, approval_id: str) -> Answered:
-        """What became of a question that was put here; waits until it is answered or its time is over."""
+        """Wait for the answer to a question that was put here, until its time is over."""
         left = self._known(approval_id).left
         try:
             if left <= timedelta():
@@ -105,7 +105,7 @@ class HubClient:
             self._asked.pop(approval_id, None)
 
     async def resolve(self, approval_id: str, *, approved: bool) -> Answered:
-        """The answer that came by the client that made the call; where a person was faster, it is theirs."""
+        """Pass on the answer of the calling client; if a person was faster, return theirs."""
         self._known(approval_id)
         reply = await self._wire.request(
             HubRequest.RESOLVE, {"approved": approved, **self._as_put(approval_id)}
@@ -113,7 +113,7 @@ class HubClient:
         return self._told(approval_id, reply)
 
     def _noted(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
-        """The id of a question that is about to be put: ours, and of chance, since people type its beginning."""
+        """Note a question to be put; return its id: ours and random, since people type its beginning."""
         now = asyncio.get_running_loop().time()
         for over in [each for each, asked in self._asked.items() if asked.until + KEEP_SECONDS < now]:
             del self._asked[over]  # nobody came back for it
@@ -129,7 +129,7 @@ class HubClient:
         return asked
 
     def _as_put(self, approval_id: str) -> dict[str, object]:
-        """A question, as it goes to the hub: what people will see of it."""
+        """Shape a question for the hub: the parts that people will see."""
         asked = self._asked[approval_id]
         question = asked.question
         shown = replace(
@@ -150,7 +150,7 @@ class HubClient:
         }
 
     def _told(self, approval_id: str, reply: Message) -> Answered:
-        """What is told of a question, once: whoever else waits for it here goes away with nothing."""
+        """Return the answer to a question, once: others who wait for it here get nothing."""
         asked = self._asked.pop(approval_id, None)
         answered = link_protocol.answered_of(reply)
         if asked is None:
@@ -163,19 +163,19 @@ class HubClient:
     # ---- all else ------------------------------------------------------------------------------------------------
 
     async def seal(self, seq: int, digest: str) -> None:
-        """Keep the head of the machine's audit log; one that cannot be true is in the hub's log from then on.
+        """Store the head of the machine's audit log; one that cannot be true enters the hub's log.
 
-        Beside a client the hub takes no head of a machine that tells of the same log itself.
+        Beside a client the hub takes no head of a machine that reports the same log itself.
         """
         with suppress(Conflict, Forbidden):
             await self._wire.request(HubRequest.SEAL, {"seq": seq, "digest": digest})
 
     async def key(self) -> str | None:
-        """The project's API key, if the hub gives it to this machine."""
+        """Return the project's API key, if the hub gives it to this machine."""
         return text_or_none(await self._wire.request(HubRequest.KEY, {}), "key")
 
     async def begin_task(self, who: Principal, title: str, description: str) -> str:
-        """The id of a new task of `who`, begun by this machine: on the board, by `node:` and its name."""
+        """Begin a task of `who` by this machine, on the board as `node:` and its name; return its id."""
         said = {
             "who": asdict(who),
             "title": _kept(title, TITLE_LENGTH),
@@ -184,35 +184,35 @@ class HubClient:
         return text_of(await self._wire.request(HubRequest.BEGIN_TASK, said), "task_id")
 
     async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
-        """End a task with its result, or with why there is none."""
+        """End a task with its result, or the reason why there is none."""
         end = {"task_id": task_id, "text": _kept(text, TEXT_LENGTH), "failed": failed}
         await self._wire.request(HubRequest.END_TASK, end)
 
     async def lend(
         self, who: Principal, task_id: str | None = None, chain: CallChain = ()
     ) -> AgentCredentials:
-        """With what a program acts that is this machine's agent, while it works for `who`, or on a task of theirs.
+        """Borrow credentials for this machine's agent program, for its work for `who`, or on a task of theirs.
 
-        It ends with the order or the task. `chain` is in it: who asked whom, up to this program.
+        The loan ends with the order or the task. `chain` is in it: the callers up to this program.
         """
         said = {"who": asdict(who), "task_id": task_id, "chain": list(chain)}
         return _credentials(await self._wire.request(HubRequest.LEND, said))
 
     async def give_back(self, lent: AgentCredentials) -> None:
-        """Tell that what was lent is not needed any more: it ends."""
+        """Give back a loan that is not needed any more."""
         await self._wire.request(HubRequest.GIVE_BACK, {"token": lent.token})
 
     async def use(self, who: Principal, used: Sequence[Used], task_id: str | None = None) -> None:
-        """Tell what the program used that is this machine's agent, for `who`, or on a task of theirs."""
+        """Report the use of this machine's agent program, for `who`, or on a task of theirs."""
         said = {"who": asdict(who), "task_id": task_id, "used": [asdict(each) for each in used]}
         await self._wire.request(HubRequest.USE, said)
 
     async def credentials(self, agent: str) -> AgentCredentials:
-        """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""
+        """Issue credentials for an agent placed on this machine, revoking earlier ones."""
         return _credentials(await self._wire.request(HubRequest.CREDENTIALS, {"agent": agent}))
 
     async def fare(self, agents: Sequence[ProcessStatus]) -> None:
-        """Tell how the agents that were placed on this machine fare. What cannot be told now is told anew later."""
+        """Report the statuses of the agents placed on this machine. A failed report is repeated later."""
         await self._wire.request(HubRequest.FARE, {"fares": [asdict(each) for each in agents]})
 
 
@@ -221,5 +221,5 @@ def _credentials(reply: Message) -> AgentCredentials:
 
 
 def _kept(text: str, length: int) -> str:
-    """`text` as the board keeps it: it may be anything that a program has put out."""
+    """Return `text` as the board keeps it: it may be any output of a program."""
     return cut(text.replace("\0", "").encode("utf-8", "replace").decode(), length)

@@ -1,4 +1,4 @@
-"""The agents that a machine can be asked: a program that we know, one of the operator's choice, or a model."""
+"""The agents that a machine can be asked: a known program, one of the operator's choice, or a model."""
 
 import asyncio
 import importlib
@@ -18,10 +18,10 @@ NONE = (
 
 
 async def conversation(runtime: Runtime | None, project_key: str | None = None) -> Conversation:
-    """A new conversation with the agent that the policy names.
+    """Begin a conversation with the agent that the policy names.
 
-    `project_key` is for an endpoint whose key the policy does not name. Raises `RuntimeFailed` where there is no
-    agent, or its key is not where the policy says.
+    `project_key` is for an endpoint whose key the policy does not name. Raises `RuntimeFailed` if there is no agent, or
+    its key is not where the policy says.
     """
     if runtime is None:
         raise RuntimeFailed(NONE)

@@ -1,6 +1,6 @@
-"""A program that we know as the agent of a machine: run without a person, its stream read as it comes.
+"""A known program as the agent of a machine: run without a person, its stream read as it comes.
 
-It is run as any program of the operator's choice is: outside the sandbox and past the gate, by the operator's own
+It is run like any program of the operator's choice: outside the sandbox and past the gate, with the operator's own
 settings of it.
 """
 
@@ -49,12 +49,12 @@ class AdaptedConversation:
 
 
 def _model(runtime: AdaptedRuntime) -> Sequence[str]:
-    """The option by which each of them is told which model to use."""
+    """Return the option by which each program is told its model."""
     return ("--model", runtime.model) if runtime.model is not None else ()
 
 
 def _found(runtime: AdaptedRuntime) -> str:
-    """Where the program is. Raises `RuntimeFailed` if it is not there."""
+    """Return the program's path. Raises `RuntimeFailed` if it is not there."""
     named = runtime.program or runtime.kind
     found = shutil.which(named, path=os.environ.get("PATH", PATH))
     if found is None and runtime.program is None:

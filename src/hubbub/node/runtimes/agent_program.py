@@ -1,4 +1,4 @@
-"""Running the program that is an agent: in a process group of its own, heard while it works, and ended for good."""
+"""Running an agent's program: in a process group of its own, read while it works, and ended for good."""
 
 import asyncio
 import codecs
@@ -28,13 +28,13 @@ DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
 
 
 class ChunkSink(Protocol):
-    """Takes what a program prints, as it comes."""
+    """Takes a program's output, as it comes."""
 
     async def add(self, chunk: bytes) -> None: ...
 
 
 class BoundedText:
-    """What a program prints, up to a limit: the rest is read and dropped, so that it can go on."""
+    """A program's output up to a limit: the rest is read and dropped, so that the program can go on."""
 
     def __init__(self, hear: OnText | None = None) -> None:
         self._room, self._is_cut, self._hear = MOST, False, hear
@@ -57,7 +57,7 @@ class BoundedText:
 
 
 class StderrTail:
-    """The last of what it says on standard error."""
+    """The end of a program's standard error."""
 
     def __init__(self) -> None:
         self._kept = OutputEnds(0, TAIL)
@@ -71,13 +71,13 @@ class StderrTail:
 
 @dataclass(frozen=True, slots=True)
 class ProgramExit:
-    """How a program ended: its exit code, negative after a signal, and the last that it said on standard error."""
+    """The end of a program: its exit code, negative after a signal, and its last words on standard error."""
 
     code: int
     complaint: str
 
     def why(self, called: str) -> str:
-        """Why it failed, in one sentence in which it is `called` so."""
+        """Say why it failed, in one sentence, where `called` is its name."""
         ended = f"was killed by signal {-self.code}" if self.code < 0 else f"ended with exit code {self.code}"
         said = f": {self.complaint}" if self.complaint else " and said nothing on standard error"
         return f"{called} {ended}{said}"
@@ -113,7 +113,7 @@ async def run_agent(
 
 
 def environment_of(ours: Mapping[str, str], key: str | None, hands: ToolAccess) -> dict[str, str]:
-    """What a command finds in its environment, what the program needs beside that, and what it works on."""
+    """Return the program's environment: a command's, its own key, and the facts of its work."""
     told = {"HUBBUB_NODE": hands.node}
     if hands.chain:
         told[call_chain.VARIABLE] = call_chain.written(hands.chain)
@@ -135,10 +135,10 @@ async def run(
     folder: Path,
     environment: Mapping[str, str],
 ) -> int:
-    """The exit code of a program, negative after a signal; `given` is on its standard input.
+    """Run a program with `given` on its standard input; return its exit code, negative after a signal.
 
-    What it started in its group ends with it, and all of it ends when this is cancelled, or this process is killed.
-    Raises `OSError` and `ValueError` where it cannot be started.
+    Its process group ends with it, and all of it ends when this is cancelled, or this process is killed. Raises
+    `OSError` and `ValueError` if it cannot be started.
     """
     with tempfile.TemporaryFile() as stdin:  # of any length, whether or not it is read
         stdin.write(given.encode("utf-8", "replace"))
@@ -158,16 +158,16 @@ async def run(
 
 
 async def _pipe(opened: AsyncExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
-    """The program's end of a pipe, and what comes out of it."""
+    """Return the program's end of a pipe, and a reader of its output."""
     ours, theirs = os.pipe()
     writing = opened.enter_context(os.fdopen(theirs, "wb", buffering=0))
     return writing, await opened.enter_async_context(reading(os.fdopen(ours, "rb", buffering=0)))
 
 
 async def _followed(child: AsyncProcess, sinks: Mapping[asyncio.StreamReader, ChunkSink]) -> int:
-    """The exit code of the program, once it is there and its output is read.
+    """Return the exit code of the program, once it has ended and its output is read.
 
-    What it left running in its group ends with it; what has left the group may hold the output open for a moment.
+    The rest of its group ends with it; processes that have left the group may hold the output open for a moment.
     """
     async with asyncio.TaskGroup() as group:
         reads = {group.create_task(_read(pipe, sink)) for pipe, sink in sinks.items()}
@@ -185,7 +185,7 @@ async def _read(pipe: asyncio.StreamReader, sink: ChunkSink) -> None:
 
 
 async def _end(child: AsyncProcess) -> None:
-    """See to it that the program is gone, with all that it left running in its group."""
+    """Make sure that the program is gone, with the rest of its group."""
     if child.code is None:
         child.signal(signal.SIGTERM)
         with suppress(TimeoutError):

@@ -21,7 +21,7 @@ STOPPED = {
 
 
 class Claude:
-    """Its stream: a message comes in pieces, and then once more as a whole, which brings its calls of tools."""
+    """Its stream: a message comes in pieces, then again as a whole with its calls of tools."""
 
     def __init__(self) -> None:
         self._has_pieces = False  # of the message that is under way

@@ -1,4 +1,4 @@
-"""Codex as the agent of a machine: `codex exec --json`, which prints what its thread comes to, item by item."""
+"""Codex as the agent of a machine: `codex exec --json`, which prints its thread's items."""
 
 from collections.abc import Iterator, Sequence
 
@@ -54,7 +54,7 @@ def _completed(item: LooseJson) -> Iterator[StreamEvent]:
 
 
 def _called(item: LooseJson) -> Iterator[ToolStarted]:
-    """The call of a tool that an item is, if it is one."""
+    """Yield the call of a tool in an item, if it is one."""
     call_id, kind = item["id"].text, item["type"].text
     match kind:
         case "command_execution":

@@ -1,4 +1,4 @@
-"""Talking with the agent of a machine: what it is given, what it answers, and how it fails."""
+"""Conversations with the agent of a machine: its tools, its answers, and its failures."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the agent says in the end."""
+    """The agent's final answer."""
 
     text: str
     tool_calls: Sequence[ToolCall] = ()
@@ -39,7 +39,7 @@ class RuntimeFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAccess:
-    """What the agent has to work with."""
+    """The agent's tools and surroundings."""
 
     node: str  # the machine's name
     folder: Path  # where it works
@@ -53,10 +53,10 @@ class ToolAccess:
 
 
 class Conversation(Protocol):
-    """One conversation with an agent. It remembers what was said if its kind can."""
+    """One conversation with an agent. It remembers earlier prompts if its kind can."""
 
     async def say(self, prompt: str, hands: ToolAccess, hear: OnText | None = None) -> Answer:
-        """The answer to `prompt`; `hear` is told its text piece by piece while it comes.
+        """Return the answer to `prompt`; `hear` gets its text piece by piece while it comes.
 
         Raises `RuntimeFailed`. Cancelling it stops the agent, with all that it started.
         """

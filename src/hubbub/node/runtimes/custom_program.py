@@ -1,7 +1,7 @@
-"""A program as the agent of a machine: it is given the prompt, and what it prints is the answer.
+"""A program as the agent of a machine: it gets the prompt, and its output is the answer.
 
-It is the operator's own program and runs as the operator, outside the sandbox and past the gate: what it does by tools
-of its own is between the two of them. It is told the tools it was limited to, and cannot be held to them.
+It is the operator's own program and runs as the operator, outside the sandbox and past the gate: its own tools are its
+own business. It is told the tools it was limited to, and cannot be held to them.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class CommandConversation:
     def __init__(
         self, command: Sequence[str], *, key: str | None = None, patience: timedelta = PATIENCE
     ) -> None:
-        """`key` is the environment variable that holds the program's own key, if it wants one."""
+        """Set up the conversation; `key` is the variable with the program's own key, if it wants one."""
         self._command, self._key, self._patience = tuple(command), key, patience
 
     async def say(self, prompt: str, hands: ToolAccess, hear: OnText | None = None) -> Answer:
@@ -37,5 +37,5 @@ class CommandConversation:
 
 
 def _as_word(prompt: str) -> str:
-    """The prompt as a word that no program takes for one of its options."""
+    """Return the prompt as a word that no program takes for one of its options."""
     return f" {prompt}" if prompt.startswith("-") else prompt

@@ -1,8 +1,8 @@
-"""The stream of an agent's program: lines of JSON that say what it says, which tools it calls, and how it ended.
+"""The stream of an agent's program: JSON lines with its words, its calls of tools, and its end.
 
-Each program has an adapter that knows its words and puts them into those of this module. A line is whatever a program
-and its model care to print: what is no JSON, of no known kind or not of the form expected is passed over, and nothing
-in it is taken to be there, short or shallow.
+Each program has an adapter that translates its words into those of this module. A line may hold anything: one that is
+no JSON, of no known kind or not of the expected form is skipped, and no member of it, short or shallow, is taken for
+granted.
 """
 
 import json
@@ -28,7 +28,7 @@ PARAGRAPH = "\n\n"
 
 
 class LooseJson:
-    """A piece of JSON that may be anything: what is not of the form that is asked for is taken not to be there."""
+    """A piece of JSON that may be anything: a member of an unexpected form counts as missing."""
 
     def __init__(self, value: object) -> None:
         self._value = value
@@ -46,7 +46,7 @@ class LooseJson:
 
     @property
     def arguments(self) -> Mapping[str, object]:
-        """A table with its long texts cut, as the arguments of a call are told."""
+        """The table with its long texts cut, as the arguments of a call."""
         told = _abridged(self._value, DEEP)
         return told if isinstance(told, dict) else {}
 
@@ -69,7 +69,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What comes is said anew."""
+    """The following text is a new message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """What became of a call."""
+    """The result of a call."""
 
     call_id: str
     ok: bool
@@ -91,26 +91,26 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """It is at work, so that it is not done any more, if it was."""
+    """The program is at work, so that an earlier end does not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It has ended well; without a `text`, what it said last is the answer."""
+    """The program has ended well; without a `text`, its last words are the answer."""
 
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StreamWarning:
-    """Something is wrong; whether it can go on shows in how it ends."""
+    """A warning; the program's end shows whether it could go on."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It has no answer."""
+    """The program has no answer."""
 
     sentence: str
 
@@ -119,20 +119,20 @@ StreamEvent = TextPiece | Pause | ToolStarted | ToolFinished | Began | Done | St
 
 
 class Adapter(Protocol):
-    """How one program is run, and what its lines mean. It reads one stream."""
+    """The command of one program, and the meaning of its lines. It reads one stream."""
 
     def words(self, program: str, options: Sequence[str]) -> list[str]:
-        """The command with these options; the prompt is on its standard input."""
+        """Return the command with these options; the prompt is on its standard input."""
 
     def read(self, event: LooseJson) -> Iterator[StreamEvent]:
-        """What a line says."""
+        """Yield the events in a line."""
 
 
 class EventStream:
-    """What has come of one stream, put together as it comes."""
+    """The state of one stream, put together as it comes."""
 
     def __init__(self, called: str, adapter: Adapter, hear: OnText | None = None) -> None:
-        """`called` is the program's name in sentences."""
+        """Set up the stream; `called` is the program's name in sentences."""
         self._called, self._adapter, self._hear = called, adapter, hear
         self._line, self._is_too_long = bytearray(), False
         self._room, self._is_cut = MOST, False  # of the text
@@ -144,7 +144,7 @@ class EventStream:
         self._failed = self._trouble = self._stray = ""
 
     async def add(self, chunk: bytes) -> None:
-        """The next bytes; a line that never ends is dropped as it comes."""
+        """Add bytes; a line that never ends is dropped as it comes."""
         *ended, rest = chunk.split(b"\n")
         for each in ended:
             self._keep(each)
@@ -152,7 +152,7 @@ class EventStream:
         self._keep(rest)
 
     async def answer(self, ended: ProgramExit) -> Answer:
-        """What came of it, now that the program has ended. Raises `RuntimeFailed`."""
+        """Return the answer, now that the program has ended. Raises `RuntimeFailed`."""
         await self._end_line()
         if self._failed:
             raise RuntimeFailed(f"{self._called} failed: {self._failed}")
@@ -239,7 +239,7 @@ class EventStream:
 
 
 def _parsed(line: bytes) -> LooseJson | None:
-    """The JSON object of a line; None for all else."""
+    """Return the JSON object in a line; None for all else."""
     try:
         value = json.loads(line.decode("utf-8", "replace"), parse_constant=str, parse_float=_number)
     except (ValueError, RecursionError):
@@ -248,13 +248,13 @@ def _parsed(line: bytes) -> LooseJson | None:
 
 
 def _number(written: str) -> float | str:
-    """A number, if it is one that JSON can be made of again."""
+    """Return a number, if JSON can hold it again."""
     number = float(written)
     return number if math.isfinite(number) else written
 
 
 def _text(text: str) -> str:
-    """`text` without what no store can keep: halves of surrogate pairs, NUL characters."""
+    """Return `text` without the parts that no store can keep: halves of surrogate pairs, NUL characters."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 

@@ -16,7 +16,7 @@ from hubbub.node.runtimes.event_stream import (
 
 
 class Gemini:
-    """Its stream: chunks of messages, a tool's use and its result; what went wrong may stand before the end."""
+    """Its stream: chunks of messages, a tool's use and its result; errors may come before the end."""
 
     def __init__(self) -> None:
         self._trouble = ""

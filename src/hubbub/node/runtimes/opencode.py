@@ -18,7 +18,7 @@ GOES_ON = "tool-calls"  # why a step ended that has another one after it
 
 
 class OpenCode:
-    """Its stream: steps, and in them texts and calls of tools, each told when it is complete."""
+    """Its stream: steps with texts and calls of tools, each told when it is complete."""
 
     def words(self, program: str, options: Sequence[str]) -> list[str]:
         return [program, "run", "--format", "json", *options]

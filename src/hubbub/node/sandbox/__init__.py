@@ -1,8 +1,8 @@
 """The operating system's wall around a command: bubblewrap where it works, else Landlock, else none.
 
-The gate is a guard rail, this is the wall: what a command does that nobody foresaw ends here. Inside it the machine can
-be read but not changed, except for the folders that agents work in; keys and the product's own folders are not to be
-seen. Which of the kinds it is, is said in each line of the audit log.
+The gate is a guard rail, this is the wall: it stops acts of a command that nobody foresaw. Inside it the machine can be
+read but not changed, except for the folders that agents work in; keys and the product's own folders are invisible. Each
+line of the audit log names the kind of wall.
 """
 
 from functools import cache
@@ -17,9 +17,9 @@ __all__ = ["Launch", "Sandbox", "choose"]
 
 
 def choose(*, network: bool = True) -> Sandbox:
-    """The best wall of this machine, with or without the network behind it.
+    """Return the best wall of this machine, with or without the network behind it.
 
-    What the machine has is tried once, by using it; that takes some milliseconds.
+    The machine's abilities are tried once, by using them; that takes some milliseconds.
     """
     program, abi = _found()
     if program is not None:
@@ -29,6 +29,6 @@ def choose(*, network: bool = True) -> Sandbox:
 
 @cache
 def _found() -> tuple[str | None, int]:
-    """Where bubblewrap is, if it works here; and what the kernel knows of Landlock, 0 if nothing."""
+    """Return the path of bubblewrap, if it works here; and the kernel's version of Landlock, 0 if none."""
     program = bubblewrap.find()
     return program, 0 if program else landlock_abi()

@@ -1,8 +1,8 @@
 """The wall by bubblewrap: a command has namespaces of its own, and a view of the file system made for it.
 
 The machine is read-only, and so is each `.git`; the roots can be written; `/tmp` is the command's own and is gone with
-it; keys, the product's own folders and `.env` files are not to be seen; `/run` is empty, since the sockets in it lead
-to programs that stand outside. When the command ends, or whoever started it, everything it started is gone.
+it; keys, the product's own folders and `.env` files are invisible; `/run` is empty, since the sockets in it lead to
+programs outside. When the command ends, or its starter, all its processes are gone.
 """
 
 import os
@@ -28,7 +28,7 @@ SYSTEM = ("--dev", "/dev", "--proc", "/proc")
 
 
 def find() -> str | None:
-    """Where bubblewrap is, if it is there and works: containers often forbid what it needs."""
+    """Return the path of bubblewrap, if it is there and works: containers often forbid it."""
     program = shutil.which("bwrap")
     if program is None:
         return None
@@ -71,7 +71,7 @@ class Bubblewrap:
 
 
 def _view(world: World) -> Iterator[str]:
-    """The file system as the command sees it. What comes later lies over what came before."""
+    """Yield the file system as the command sees it. A later mount covers an earlier one."""
     closed = hidden(world)
     roots, home = open_roots(world, closed), os.path.realpath(world.home)
     yield from ("--ro-bind", "/", "/")
@@ -90,7 +90,7 @@ def _view(world: World) -> Iterator[str]:
 
 
 def _covered(path: str) -> tuple[str, ...]:
-    """A folder is empty then, and a file cannot be opened."""
+    """Cover a path: a folder then is empty, and a file cannot be opened."""
     if Path(path).is_dir():
         return "--tmpfs", path, "--remount-ro", path
     return "--ro-bind", os.devnull, path
@@ -107,12 +107,12 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
 
 
 def _is_folder_itself(path: str) -> bool:
-    """Whether a folder is one and no link to another, over which nothing can be laid."""
+    """Tell whether a path is a real folder and no link, which nothing can cover."""
     return Path(path).is_dir() and not Path(path).is_symlink()
 
 
 def _resolver() -> Iterator[str]:
-    """The file that says who resolves names, where it is in a folder that would be empty."""
+    """Yield the file with the name servers, if it is in a folder that would be empty."""
     file = os.path.realpath(RESOLVER)
     if _is_below(file, EMPTY) and Path(file).exists():
         yield from ("--ro-bind", file, file)

@@ -1,4 +1,4 @@
-"""What commands must not see or change although it is on the machine, or in the very folders that they work in."""
+"""Paths that commands must not see or change although they are on the machine, or in the folders of work."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ MOST_ENTRIES = 4_000  # of all roots together that are looked at for each comman
 
 
 def hidden(world: World) -> tuple[str, ...]:
-    """The keys of all users and the product's own folders, as far as they can be seen from here.
+    """Return the keys of all users and the product's own folders, as far as they are visible from here.
 
     Folders and files, links resolved, none within another.
     """
@@ -27,13 +27,13 @@ def hidden(world: World) -> tuple[str, ...]:
 
 
 def open_roots(world: World, closed: Sequence[str]) -> tuple[str, ...]:
-    """The roots as they lead, without one that leads to what is hidden."""
+    """Return the roots with links resolved, without one that leads to a hidden path."""
     roots = {os.path.realpath(root) for root in world.roots}
     return tuple(sorted(root for root in roots if not any(is_within(root, each) for each in closed)))
 
 
 def status(path: str) -> os.stat_result | None:
-    """What lies at a path, links followed; None if nothing does, or if it is in a folder that is closed to us.
+    """Return the status of a path, links followed; None if nothing is there, or its folder is closed to us.
 
     `Path.exists` raises in a closed folder, such as another user's home. A command cannot look there either.
     """
@@ -44,20 +44,20 @@ def status(path: str) -> os.stat_result | None:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether a path is the folder or beneath it, by name."""
+    """Tell whether a path is the folder or beneath it, by name."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedPaths:
-    """What in the roots is not to be changed, and what is not even to be read; links resolved."""
+    """Paths in the roots that may not be changed, and those that may not even be read; links resolved."""
 
     repositories: tuple[str, ...]  # every `.git`, a folder or a file
     secrets: tuple[str, ...]  # every `.env` that is no template
 
 
 def marked(roots: Sequence[str]) -> MarkedPaths:
-    """What is found in the roots themselves, and beneath them within `MOST_ENTRIES` entries, level by level."""
+    """Find them in the roots themselves, and beneath them within `MOST_ENTRIES` entries, level by level."""
     repositories, secrets = set(), set()
     for entry in _entries(roots):
         if entry.name.isascii() and not entry.name.startswith("."):
@@ -74,7 +74,7 @@ def marked(roots: Sequence[str]) -> MarkedPaths:
 
 
 def _entries(roots: Sequence[str]) -> Iterator["os.DirEntry[str]"]:
-    """Links are seen but not followed. No number of files makes one in a root itself go unseen."""
+    """Yield the entries; links are not followed. An entry of a root itself is never missed, however many there are."""
     level, left = [entry for root in roots for entry in _listed(root)], MOST_ENTRIES
     yield from level
     waiting = deque(level)

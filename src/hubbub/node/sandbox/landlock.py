@@ -1,10 +1,9 @@
 """The wall by Landlock: the kernel lets a command read the machine and write the roots, and nothing else.
 
-Landlock can only grant, and grants a folder with all that is in it. So what is to be hidden is left out by granting
-everything around it: what is made beside it later cannot be read either. Within the roots nothing can be left out,
-since what is new there must be free to be written: there `.git` can be changed and `.env` can be read, and the gate
-alone stands before them. Names of files can be seen everywhere. Without the network, TCP is closed; UDP is not,
-which Landlock does not know.
+Landlock can only grant, and grants a folder with all its content. So a path is hidden by granting everything around it:
+later neighbours of it cannot be read either. Within the roots nothing can be left out, since new files there must be
+writable: there `.git` can be changed and `.env` can be read, and the gate alone stands before them. Names of files can
+be seen everywhere. Without the network, TCP is closed; UDP is not, which Landlock does not know.
 """
 
 import os
@@ -21,7 +20,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 
 @dataclass(frozen=True, slots=True)
 class Landlock:
-    """Rules of the kernel for one process and all that it starts."""
+    """Rules of the kernel for one process and its descendants."""
 
     abi: int
     network: bool
@@ -46,7 +45,7 @@ class Landlock:
 
 
 def _all_but(closed: Sequence[str], folder: str = "/") -> Iterator[str]:
-    """What is in a folder and neither hidden nor a way to what is; of the latter, what is beside the way."""
+    """Yield the paths in a folder that are neither hidden nor above a hidden one; of the latter, their content."""
     if not any(is_within(path, folder) for path in closed):
         yield folder
         return

@@ -1,4 +1,4 @@
-"""How a command is started inside a wall, whichever it is."""
+"""Starting a command inside a wall of any kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from shellgate.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """How to start a command inside the wall. Whoever does it has to heed every field."""
+    """The way to start a command inside the wall. The starter has to heed every field."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
@@ -24,9 +24,9 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """`bwrap`, `landlock` or `none`: it is in each line of the audit log."""
+        """`bwrap`, `landlock` or `none`, as in each line of the audit log."""
 
     def around(
         self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], world: World
     ) -> Launch:
-        """How to start `argv` inside it. Looks into the folders of `world`, so it may take milliseconds."""
+        """Return the launch of `argv` inside it. Reads the folders of `world`, which may take milliseconds."""

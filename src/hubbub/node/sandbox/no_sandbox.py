@@ -9,7 +9,7 @@ from shellgate.world import World
 
 @dataclass(frozen=True, slots=True)
 class NoSandbox:
-    """For a machine whose system has nothing to build one of."""
+    """The wall of a machine whose system offers none."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""One skill: its `SKILL.md`, read without following a link, and the hash of all that lies beside it."""
+"""One skill: its `SKILL.md`, read without following a link, and the hash of all files beside it."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # the quick one is there
 
 
 class SkillOrigin(StrEnum):
-    """Whose a skill is."""
+    """The owner of a skill."""
 
     HUB = auto()  # comes with the product
     USER = auto()  # of the person whose machine it is
@@ -33,7 +33,7 @@ class SkillOrigin(StrEnum):
 
 
 class UnusableSkill(Exception):
-    """The folder holds no skill that can be used; the message says why."""
+    """The folder holds no usable skill; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Skill:
     text: str  # what follows the front matter
 
     def digest(self) -> str:
-        """SHA-256 over its `SKILL.md` as it was read, and the names and contents of all other files as they are now.
+        """Return the SHA-256 over its `SKILL.md` as read, and the present names and contents of all other files.
 
         Raises `UnusableSkill` if that is more than a skill should be.
         """
@@ -64,7 +64,7 @@ class Skill:
 
 
 def read(folder: Path, descriptor: int, origin: SkillOrigin) -> Skill:
-    """The skill of an open folder. Raises `UnusableSkill`; `FileNotFoundError` if there is no `SKILL.md` at all."""
+    """Read the skill in an open folder. Raises `UnusableSkill`; `FileNotFoundError` without a `SKILL.md`."""
     with closing(_Opened(FILE, descriptor)) as file:
         try:
             content = file.read(SIZE).decode()
@@ -82,7 +82,7 @@ def read(folder: Path, descriptor: int, origin: SkillOrigin) -> Skill:
 
 
 def _split(content: str) -> tuple[dict[str, Any], str]:
-    """The front matter between two lines of three dashes, and what follows it."""
+    """Split the front matter between two lines of three dashes from the text after it."""
     lines = content.splitlines(keepends=True)
     ends = [index for index, line in enumerate(lines) if line.rstrip() == FENCE]
     if len(ends) < 2 or ends[0] != 0:
@@ -127,7 +127,7 @@ class _Opened:
 
 
 def _others(skill: Path) -> Iterator[tuple[str, bytes]]:
-    """The files of a skill beside its `SKILL.md`: path and content; of a link, where it leads: nobody follows it."""
+    """Yield the files of a skill beside its `SKILL.md`: path and content; of a link, its target, unfollowed."""
     for folder, folders, files, descriptor in os.fwalk(skill, onerror=_refuse, follow_symlinks=False):
         folders.sort()
         for name in sorted(files + folders):

@@ -1,7 +1,7 @@
-"""Where skills are found, which of them counts, and which of them a person has seen.
+"""Skills: their places, which of two with a name counts, and which of them a person has seen.
 
-A project's skills are code of strangers: the gate asks before one is used for the first time, and again when it has
-changed since. What was used is remembered by its hash.
+A project's skills are code of strangers: the gate asks before the first use of one, and again after a change. A used
+skill is remembered by its hash.
 """
 
 import os
@@ -41,7 +41,7 @@ class SkillRegistry:
         self._configured = policy.skills
 
     def skills(self) -> list[Skill]:
-        """All that can be used. Where two have a name in common the hub's counts, then the person's."""
+        """Return all usable skills. Of two with a name in common the hub's counts, then the person's."""
         found: dict[str, Skill] = {}
         for origin, base, beneath in self._folders():
             for each in _skills_in(base, beneath, origin):
@@ -56,9 +56,9 @@ class SkillRegistry:
         return next((each for each in self.skills() if each.name.casefold() == name.casefold()), None)
 
     def examined(self, order: NodeCall) -> tuple[NodeCall, tuple[Decision, ...]]:
-        """An order as the gate has to see it, and what is to be asked about it beside all else.
+        """Return an order as the gate has to see it, and the additional doubts about it.
 
-        An order to run a project's skill is tied to what the skill says now: a yes is a yes to that, and to nothing
+        An order to run a project's skill is tied to the skill's present content: a yes is a yes to that, and to nothing
         that takes its place meanwhile.
         """
         if order.tool != TOOL:
@@ -72,14 +72,14 @@ class SkillRegistry:
         return replace(order, arguments=arguments), self._doubts(found, digest)
 
     def is_seen(self, found: Skill, order: NodeCall) -> bool:
-        """Whether the skill is what the gate has let through with this order, or needs no look at all."""
+        """Tell whether the skill is the one that the gate let through with this order, or needs no check."""
         if found.origin is not SkillOrigin.PROJECT:
             return True
         digest = _digest(found)
         return digest is not None and order.arguments.get(SEEN) == digest
 
     def pin(self, found: Skill, order: NodeCall) -> None:
-        """Remember that the skill was used, so that it asks again only when it has changed."""
+        """Remember the use of the skill, so that only a changed one is asked about again."""
         digest = order.arguments.get(SEEN)
         if found.origin is SkillOrigin.PROJECT and self._seen.digest(str(found.folder)) != digest:
             self._seen.add({str(found.folder): str(digest)})
@@ -96,9 +96,9 @@ class SkillRegistry:
         return (Decision(Effect.ASK, Source.FLOOR, RULE, f"the skill {found.name!r} {why}"),)
 
     def _folders(self) -> Iterator[tuple[SkillOrigin, Path, str]]:
-        """Where to look, in the order of who counts: a folder, and the path beneath it on which no link is followed.
+        """Yield the places in order of precedence: a folder, and the path beneath it on which no link is followed.
 
-        What lies where agents write is the project's, whoever named it.
+        A folder where agents write is the project's, whoever named it.
         """
         yield SkillOrigin.HUB, BUILTIN, ""
         for folder in [*self._configured, *(Path(self._world.home) / each for each in OF_USER)]:
@@ -113,7 +113,7 @@ class SkillRegistry:
 
 
 def _skills_in(base: Path, beneath: str, origin: SkillOrigin) -> Iterator[Skill]:
-    """The skills of a folder, by name; what is none, or is a link, is left out and said so in the log."""
+    """Yield the skills of a folder, by name; unusable ones, and links, are left out and logged."""
     with ExitStack() as opened:
         parent = _open(base, None, opened)
         for part in Path(beneath).parts:
@@ -134,7 +134,7 @@ def _skills_in(base: Path, beneath: str, origin: SkillOrigin) -> Iterator[Skill]
 
 
 def _open(path: str | Path, folder: int | None, opened: ExitStack) -> int | None:
-    """A folder, open until `opened` is closed; None if there is none, or a link in its place."""
+    """Open a folder until `opened` is closed; None if there is none, or a link in its place."""
     follow = os.O_NOFOLLOW if folder is not None else 0
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=folder)

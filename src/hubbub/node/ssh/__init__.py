@@ -1,4 +1,4 @@
-"""Shells on other machines, over SSH: where a host is, whether it is the one it says it is, and what is open there.
+"""Shells on other machines, over SSH: the host, its identity, and the open shells there.
 
-What the user's SSH configuration and keys say is read here and told to nobody; no program in it is run.
+The user's SSH configuration and keys are read here and told to nobody; no program in them is run.
 """

@@ -1,4 +1,4 @@
-"""Getting to a host: over those on the way, each of which must be who it says it is, to a shell with a terminal."""
+"""Reaching a host: over the hosts on the way, each with a proved identity, to a shell with a terminal."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ asyncssh.set_log_level(logging.WARNING)
 
 
 async def open_shell(wanted: Destination, home: Path, agent: str | None) -> SshChannel:
-    """A shell on the host that is wanted, as the configuration and the keys of this home have it.
+    """Open a shell on the wanted host, with the configuration and the keys of this home.
 
     `agent` is the socket of the user's agent. Raises `NotConnected`.
     """
@@ -61,7 +61,7 @@ async def open_shell(wanted: Destination, home: Path, agent: str | None) -> SshC
 
 
 def _way(wanted: Destination, home: Path, agent: str | None) -> list[SshHost]:
-    """The hosts on the way to the one that is wanted, and that one."""
+    """Return the hosts on the way to the wanted one, and that one."""
     found = host_config.find(wanted, home, agent)
     way, nearest = [found], found
     while nearest.jumps:
@@ -111,7 +111,7 @@ async def _connected(
 
 
 class _Caller(SSHClient):
-    """Whoever calls one host, on the way to the one that was asked for."""
+    """The connection to one host, on the way to the wanted one."""
 
     def __init__(self, found: SshHost, wanted: Destination) -> None:
         self._host = found
@@ -119,7 +119,7 @@ class _Caller(SSHClient):
         self._refused: SSHKey | None = None  # the key of the host, if that is not one by which we know it
 
     async def call(self, offered: UserKeys, over: SSHClientConnection | None) -> SSHClientConnection:
-        """The connection. Raises `NotConnected`."""
+        """Connect. Raises `NotConnected`."""
         self._known = await asyncio.to_thread(KnownHosts, self._host)
         try:
             return await asyncssh.connect(

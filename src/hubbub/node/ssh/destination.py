@@ -1,4 +1,4 @@
-"""A host as a caller names it: `host`, `user@host`, `host:port`. The gate and SSH itself read it in the same way."""
+"""A host by its caller's words: `host`, `user@host`, `host:port`. The gate and SSH read it in the same way."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _WRITTEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A host, and what its name does not say: as whom, and at which port. None: as the SSH configuration has it."""
+    """A host, and its user and port. None: by the SSH configuration."""
 
     host: str
     user: str | None = None
@@ -32,12 +32,12 @@ class Destination:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the rules of a policy may call it: the host alone, and all that was written where that is more."""
+        """The names for a policy's rules: the host alone, and the full form if that is longer."""
         return tuple(dict.fromkeys((self.host, str(self))))
 
 
 def parse(written: str) -> Destination:
-    """The destination that is written so. Raises `Invalid`, with a sentence that says what is allowed."""
+    """Parse a destination. Raises `Invalid`, with a sentence on the allowed forms."""
     found = _WRITTEN.fullmatch(written) if len(written) <= 2 * LENGTH else None
     if found is None:
         raise Invalid(

@@ -1,4 +1,4 @@
-"""A host as the SSH configuration describes it: where it is, as whom one goes there, by which keys and which way."""
+"""A host by the SSH configuration: its address, the user, the keys, and the way there."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ _TOKEN = re.compile(r"%(.)|\$\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SshHost:
-    """How one host is reached. Paths may lead to nothing."""
+    """The way to reach one host. Paths may lead to nothing."""
 
     destination: Destination
     address: str  # a name, or a number
@@ -54,7 +54,7 @@ class SshHost:
 
 
 def find(wanted: Destination, home: Path, agent: str | None) -> SshHost:
-    """The host, as the configuration in the home describes it. `agent` is the socket of the user's agent.
+    """Find the host in the configuration in the home. `agent` is the socket of the user's agent.
 
     Raises `NotConnected`.
     """
@@ -88,7 +88,7 @@ def find(wanted: Destination, home: Path, agent: str | None) -> SshHost:
 
 
 async def look_for(wanted: Destination, home: Path) -> None:
-    """Raises `NotConnected` where there is no such host, or no way that we go, as far as can be told from here."""
+    """Raise `NotConnected` if there is no such host, or no allowed way to it, as far as can be told here."""
     found = await asyncio.to_thread(find, wanted, home, None)
     if found.jumps:
         return
@@ -103,7 +103,7 @@ async def look_for(wanted: Destination, home: Path) -> None:
 
 
 class _Meaning:
-    """What the words of the configuration mean for one host."""
+    """The meaning of the configuration's words for one host."""
 
     def __init__(self, wanted: Destination, home: Path, local_user: str, values: HostOptions) -> None:
         self._wanted, self._home, self._values = wanted, home, values
@@ -134,7 +134,7 @@ class _Meaning:
         return tuple(self._path(each) for each in self._values.every(keyword) or ())
 
     def known(self) -> tuple[Path, ...]:
-        """The files with the keys of hosts: the user's, then the system's."""
+        """Return the files with the keys of hosts: the user's, then the system's."""
         users = tuple(self._home / USERS / each for each in KNOWN)
         systems = tuple(SYSTEMS / f"ssh_{each}" for each in KNOWN)
         if self._values.every("userknownhostsfile") is not None:
@@ -144,7 +144,7 @@ class _Meaning:
         return users + systems
 
     def agent(self, users: str | None) -> str | None:
-        """The socket of the agent."""
+        """Return the socket of the agent."""
         if self._values.every("identityagent") is None:
             return users
         said = self._values.one("identityagent")
@@ -155,7 +155,7 @@ class _Meaning:
         )
 
     def jumps(self) -> tuple[Destination, ...]:
-        """The hosts on the way. One that would be on the way to itself is not."""
+        """Return the hosts on the way, except one that would be on the way to itself."""
         said = self._values.one("proxyjump")
         try:
             found = (

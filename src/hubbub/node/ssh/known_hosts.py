@@ -1,4 +1,4 @@
-"""The keys by which hosts are known. A host is who it says it is if its key stands here under its own name."""
+"""Known keys of hosts. A host is genuine if its key stands here under its own name."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -16,13 +16,13 @@ Keys = Sequence[SSHKey]
 
 
 class KnownHosts:
-    """What the files say of one host.
+    """The files' entries for one host.
 
-    Only its name counts for trust: whoever says where a name leads must not choose among all hosts that are known.
+    Only its name counts for trust: nobody who controls the name's address may choose among all known hosts.
     """
 
     def __init__(self, host: SshHost) -> None:
-        """Reads the files that the host has. Raises `NotConnected` where one is there and cannot be read."""
+        """Read the host's files. Raises `NotConnected` if one is there and cannot be read."""
         self._lines = import_known_hosts("")
         for file in host.known:
             for line in _text(file).decode("utf-8", "replace").splitlines():
@@ -38,19 +38,19 @@ class KnownHosts:
 
     @property
     def is_any_known(self) -> bool:
-        """Whether there is a key under the name of the host."""
+        """True if there is a key under the name of the host."""
         return bool(self._trusted or self._vouching)
 
     @property
     def algorithms(self) -> list[str]:
-        """What the host is asked to show, the known first: so it shows another key only where it has not that."""
+        """The algorithms to ask for, the known first: so the host shows another key only if it lacks that one."""
         kinds = [kind for key in self._trusted for kind in key.sig_algorithms]
         vouched = get_default_certificate_algs()
         ordered = [*(vouched if self._vouching else ()), *kinds, *get_default_public_key_algs(), *vouched]
         return [each.decode() for each in dict.fromkeys(ordered)]
 
     def __call__(self, _name: str, number: str, _port: int | None) -> tuple[Keys, Keys, Keys]:
-        """The keys that are trusted, those of who may vouch for it, and those that are not trusted any more."""
+        """Return the trusted keys, those of its authorities, and the revoked ones."""
         numbers = (number, f"[{number}]:{self._port}") if number else ()  # it has none behind another host
         revoked = [key for each in numbers for key in self._find(each)[2]]
         return self._trusted, self._vouching, [*self._revoked, *revoked]
@@ -61,7 +61,7 @@ class KnownHosts:
 
 
 def _names(host: SshHost) -> Sequence[str]:
-    """What the host is called in the files; its name alone is taken where there is none with the port."""
+    """Return the host's names in the files; the name alone is used if there is none with the port."""
     name = (host.alias or host.address).casefold()
     return (name,) if host.alias is not None or host.port == PORT else (f"[{name}]:{host.port}", name)
 

@@ -1,10 +1,10 @@
-"""Why there is no shell on another machine."""
+"""The reason why there is no shell on another machine."""
 
 from hubbub.model.fleet.calls import RefusalCode
 
 
 class NotConnected(Exception):
-    """The sentence for the caller, and its code. Nothing of the SSH configuration and of keys is in it."""
+    """The sentence for the caller, and its code. It reveals nothing of the SSH configuration and of keys."""
 
     def __init__(self, code: RefusalCode, sentence: str) -> None:
         super().__init__(sentence)
@@ -12,7 +12,7 @@ class NotConnected(Exception):
 
 
 def not_followed(why: str) -> NotConnected:
-    """The refusal where the user's or the system's own SSH configuration is in the way."""
+    """Return the refusal where the user's or the system's own SSH configuration is in the way."""
     return NotConnected(
         RefusalCode.FAILED, f"the SSH configuration of this machine cannot be followed: {why}"
     )

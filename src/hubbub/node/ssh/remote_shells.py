@@ -1,4 +1,4 @@
-"""The shells that are open on other machines: whose they are, how many there may be, and when they end."""
+"""Open shells on other machines: their owners, their number, and their ends."""
 
 import asyncio
 import importlib
@@ -21,7 +21,7 @@ MOST_OF_ONE = 16
 
 
 class ShellChannel(Protocol):
-    """A shell, as the network has it."""
+    """A shell over the network."""
 
     output: TerminalBuffer
     exit_code: int | None
@@ -55,12 +55,12 @@ class RemoteShell:
 
     @property
     def idle_seconds(self) -> int:
-        """Since something was last sent or read."""
+        """Return the seconds since the last input or read."""
         return int(asyncio.get_running_loop().time() - self.used_at)
 
 
 async def open_shell(wanted: Destination, home: Path, agent: str | None) -> ShellChannel:
-    """A shell by SSH."""
+    """Open a shell by SSH."""
     # It takes a while to import, which the loop does not have.
     try:
         with extras.required():
@@ -72,7 +72,7 @@ async def open_shell(wanted: Destination, home: Path, agent: str | None) -> Shel
 
 
 class RemoteShells:
-    """Those of one machine. `close` them in the end."""
+    """The shells of one machine. `close` them in the end."""
 
     def __init__(self, *, idle: timedelta = IDLE, dial: Dial = open_shell) -> None:
         self._idle, self._dial = idle, dial
@@ -81,7 +81,7 @@ class RemoteShells:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def open(self, who: Principal, wanted: Destination, home: Path, agent: str | None) -> RemoteShell:
-        """A new shell of theirs. Raises `NotConnected`."""
+        """Open a new shell of theirs. Raises `NotConnected`."""
         await self._make_room(who)
         self._awaited.append(who)
         try:
@@ -97,16 +97,16 @@ class RemoteShells:
         return shell
 
     def of(self, who: Principal) -> Sequence[RemoteShell]:
-        """Theirs, the oldest first."""
+        """Return theirs, the oldest first."""
         return [each for each in self._open.values() if each.who == who]
 
     def find(self, who: Principal, shell_id: str) -> RemoteShell | None:
-        """Theirs by that id; nobody finds anybody else's."""
+        """Return theirs by that id; nobody finds anybody else's."""
         found = self._open.get(shell_id)
         return found if found is not None and found.who == who else None
 
     def send(self, shell: RemoteShell, typed: bytes) -> None:
-        """Have something typed. Raises `NotConnected` where nothing can be."""
+        """Type something. Raises `NotConnected` if that is impossible."""
         self._use(shell)
         if shell.line.is_over:
             raise NotConnected(RefusalCode.FAILED, f"the shell on {shell.destination} has ended")
@@ -114,13 +114,13 @@ class RemoteShells:
             raise NotConnected(RefusalCode.FAILED, f"{shell.destination} does not take what was sent before")
 
     async def read(self, shell: RemoteShell) -> str:
-        """What it printed since this was last asked, once nothing more comes for a moment."""
+        """Return the output since the last read, once nothing more comes for a moment."""
         self._use(shell)
         await shell.line.output.settled()
         return shell.line.output.take()
 
     async def end(self, shell: RemoteShell) -> bool:
-        """Close it, and forget it: whether it was open until then."""
+        """Close it, and forget it; tell whether it was open until then."""
         self._open.pop(shell.shell_id, None)
         if shell.idle is not None:
             shell.idle.cancel()
@@ -135,7 +135,7 @@ class RemoteShells:
     # ---- room, and time ----------------------------------------------------------------------------------------------
 
     async def _make_room(self, who: Principal) -> None:
-        """Forget one that has ended where there would be too many. Raises `NotConnected` if there is none."""
+        """Forget an ended one if there would be too many. Raises `NotConnected` if there is none."""
         theirs = len(self.of(who)) + self._awaited.count(who)
         if theirs >= MOST_OF_ONE:
             await self._forget_one_of(

@@ -1,7 +1,7 @@
-"""What the gate reads in a call of `ssh_session`: the machine, by each of its names, and what is typed there.
+"""Reading of calls of `ssh_session` by the gate: the machine, by each of its names, and the typed text.
 
-What is typed is read like a command here, though less is known of it: not the folder that it runs in, and the shell
-that takes it is one at a terminal, which does more with some characters than it does in a script.
+Typed text is read like a command here, though less is known of it: not its folder, and its shell is at a terminal,
+which does more with some characters than it does in a script.
 """
 
 import re
@@ -30,7 +30,7 @@ DEPENDS_ON_FOLDER = "F1"
 
 
 def analyse(arguments: Mapping[str, object], world: World) -> Analysis:
-    """A call of the tool; the shells that there are say by their ids which machine they are on."""
+    """Read a call of the tool; the ids of open shells tell their machines."""
     operation = _text(arguments, "operation")
     given = (
         _text(arguments, "hostname")
@@ -53,7 +53,7 @@ def analyse(arguments: Mapping[str, object], world: World) -> Analysis:
 
 
 def _names(given: str) -> tuple[str, ...]:
-    """Return what rules may call the machine: the host alone, and with the user and the port that the caller named."""
+    """Return the machine's names for rules: the host alone, and with the user and the port of the call."""
     try:
         return destination.parse(given).names
     except Invalid:  # of which nothing will come
@@ -61,7 +61,7 @@ def _names(given: str) -> tuple[str, ...]:
 
 
 def _where(given: str, world: World) -> str | None:
-    """Return where the SSH configuration says that the host is, if it has another name for it."""
+    """Return the host's name in the SSH configuration, if it is another one."""
     try:
         wanted = destination.parse(given)
         address = host_config.find(wanted, Path(world.home), None).address.casefold().rstrip(".")
@@ -71,7 +71,7 @@ def _where(given: str, world: World) -> str | None:
 
 
 def _of_typed(typed: str, world: World) -> Iterator[Decision]:
-    """Yield what the floor says of it."""
+    """Yield the floor's decisions on the text."""
     if _KEY.search(typed):
         yield _KEYS
     if _HISTORY.search(typed):

@@ -1,4 +1,4 @@
-"""A shell on another machine, as the network has it: a terminal, and the connections that it goes over."""
+"""A shell on another machine over the network: a terminal, and the connections beneath it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class SshChannel(SSHClientSession[bytes]):
         self._heard = 0  # bytes since the last rest
 
     def over(self, connections: Sequence[SSHClientConnection]) -> "SshChannel":
-        """The line, with the connections that end with it: the nearest first."""
+        """Return the channel with the connections that end with it: the nearest first."""
         self._connections = connections
         return self
 
@@ -32,14 +32,14 @@ class SshChannel(SSHClientSession[bytes]):
         return self.output.over.is_set()
 
     def write(self, data: bytes) -> bool:
-        """Have it typed; False if the other side does not take what was typed before."""
+        """Type data; False if the other side has not taken the earlier input."""
         if self._channel.get_write_buffer_size() > MOST:
             return False
         self._channel.write(data)
         return True
 
     async def close(self) -> None:
-        """End the shell, and all that it goes over."""
+        """End the shell, and its connections."""
         for each in reversed(self._connections):
             await _closed(each)
         self.output.end()
@@ -67,7 +67,7 @@ class SshChannel(SSHClientSession[bytes]):
 
 
 async def _closed(connection: SSHClientConnection) -> None:
-    """End a connection, as it should be or else at once."""
+    """End a connection, properly or else at once."""
     connection.close()
     with suppress(TimeoutError):
         async with asyncio.timeout(LAST_WORDS.total_seconds()):

@@ -1,6 +1,6 @@
-"""The files of the SSH configuration, read as OpenSSH reads them: the first value that a host gets is the one it has.
+"""The files of the SSH configuration, read as OpenSSH reads them: the first value for a host is the one that counts.
 
-Where a program would have to run to tell what holds, the answer is a refusal: it would run past the gate.
+Where a program would have to run to decide, the answer is a refusal: it would run past the gate.
 """
 
 import os
@@ -26,17 +26,17 @@ _PROXIES = {"proxycommand": "proxyjump", "proxyjump": "proxycommand"}  # the fir
 
 @dataclass(slots=True)
 class HostOptions:
-    """What the files say of one host: by keyword in small letters, the words behind it."""
+    """The files' words for one host, by keyword in small letters."""
 
     words: dict[str, list[str]] = field(default_factory=dict)
 
     def one(self, keyword: str) -> str | None:
-        """The first word; None where nothing is said, or `none`."""
+        """Return the first word; None for a missing keyword, or `none`."""
         said = self.words.get(keyword)
         return None if not said or said[0].casefold() == "none" else said[0]
 
     def every(self, keyword: str) -> list[str] | None:
-        """All words; none of them where `none` is said, None where nothing is."""
+        """Return all words; an empty list for `none`, None for a missing keyword."""
         said = self.words.get(keyword)
         return None if said is None else [each for each in said if each.casefold() != "none"]
 
@@ -44,7 +44,7 @@ class HostOptions:
         return (self.one(keyword) or "").casefold() in ("yes", "true")
 
     def take(self, keyword: str, words: Sequence[str]) -> None:
-        """Hear what a line says."""
+        """Take the words of a line."""
         if keyword in _LISTS:
             self.words.setdefault(keyword, []).extend(words)
         elif _PROXIES.get(keyword) not in self.words:
@@ -52,7 +52,7 @@ class HostOptions:
 
 
 def read(destination: Destination, home: Path, local_user: str) -> HostOptions:
-    """What the user's file and the system's say of a host. Raises `NotConnected`."""
+    """Read the user's and the system's options of a host. Raises `NotConnected`."""
     reading = _Reading(destination, home, local_user)
     reading.everything()
     if reading.has_final:  # blocks that count once all others are known
@@ -101,7 +101,7 @@ class _Reading:
             self._file(each, folder if folder == SYSTEMS else self._home / USERS, depth + 1)
 
     def _matches(self, words: Sequence[str]) -> bool:
-        """Whether all criteria of a `Match` hold; what comes after one that does not is not looked at."""
+        """Tell whether all criteria of a `Match` hold; those after a failing one are not evaluated."""
         rest = iter(words)
         for each in rest:
             name, sign, value = each.partition("=")
@@ -137,7 +137,7 @@ class _Reading:
 
 
 def _lines(file: Path, *, is_users: bool) -> Iterator[tuple[str, list[str]]]:
-    """The lines of a file that say something: the keyword in small letters, and its words."""
+    """Yield the meaningful lines of a file: the keyword in small letters, and its words."""
     for number, line in enumerate(_text(file, is_users=is_users).splitlines(), 1):
         if not (line := line.strip()) or line.startswith("#"):
             continue
@@ -149,7 +149,7 @@ def _lines(file: Path, *, is_users: bool) -> Iterator[tuple[str, list[str]]]:
 
 
 def _words(text: str) -> list[str] | None:
-    """The words, without their quotes and without what is a comment; None if a quote does not end."""
+    """Split into words, without quotes and comments; None if a quote does not end."""
     words, at = [], 0
     while at < len(text):
         if text[at].isspace():
@@ -166,7 +166,7 @@ def _words(text: str) -> list[str] | None:
 
 
 def _text(file: Path, *, is_users: bool) -> str:
-    """What is in a file; nothing if there is none. The user's must not be somebody else's to write."""
+    """Read a file; empty if there is none. Others must not be able to write the user's file."""
     try:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())
@@ -182,7 +182,7 @@ def _text(file: Path, *, is_users: bool) -> str:
 
 
 def _fits(patterns: Sequence[str], text: str) -> bool:
-    """Whether a pattern fits, and none does of those that begin with `!`. `*` and `?` stand for characters."""
+    """Tell whether a pattern fits, and none that begins with `!` does. `*` and `?` stand for characters."""
     text = text.casefold()
     fitting = [each for each in patterns if _pattern(each.removeprefix("!")).fullmatch(text)]
     return bool(fitting) and not any(each.startswith("!") for each in fitting)

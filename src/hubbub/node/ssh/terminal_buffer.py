@@ -1,4 +1,4 @@
-"""What the terminal of a shell prints: kept until it is read, up to a limit; then the oldest goes."""
+"""The output of a shell's terminal: kept until it is read, up to a limit; then the oldest goes."""
 
 import asyncio
 import codecs
@@ -11,7 +11,7 @@ PATIENCE = timedelta(seconds=1)  # with the other side, in all
 
 
 class TerminalBuffer:
-    """The output of one shell, from what was read last on."""
+    """The output of one shell since the last read."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -23,7 +23,7 @@ class TerminalBuffer:
         self.over = asyncio.Event()  # no more will come
 
     def feed(self, chunk: bytes) -> None:
-        """More of it has come."""
+        """Add output."""
         self._kept += chunk
         if len(self._kept) > 2 * self._most:
             self._trim()
@@ -31,12 +31,12 @@ class TerminalBuffer:
         self._come.set()
 
     def end(self) -> None:
-        """No more will come."""
+        """Note the end of the output."""
         self.over.set()
         self._come.set()
 
     async def settled(self) -> None:
-        """Wait until something has come and nothing follows, or it is over; for no longer than a second."""
+        """Wait until output has come and nothing follows, or it is over; for no longer than a second."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + PATIENCE.total_seconds()
         while not self.over.is_set():
@@ -49,7 +49,7 @@ class TerminalBuffer:
                     await self._come.wait()
 
     def take(self) -> str:
-        """All that has not been read yet, with a mark where something was cut; what is not UTF-8 is replaced."""
+        """Return the unread output, with a mark at a cut; bytes that are not UTF-8 are replaced."""
         self._trim()
         text = self._decoder.decode(bytes(self._kept), self.over.is_set())
         mark = f"[… {self._cut} bytes were cut here …]\n" if self._cut else ""

@@ -19,7 +19,7 @@ from hubbub.node.ssh.host_config import SshHost
 
 @dataclass(frozen=True, slots=True)
 class UserKeys:
-    """What is offered to a host."""
+    """The keys that are offered to a host."""
 
     offered: Sequence[SSHKeyPair]
     is_one_locked: bool  # by a passphrase, which nobody is asked for
@@ -27,7 +27,7 @@ class UserKeys:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file that the configuration names: the keys in it, or what tells which key of the agent is meant."""
+    """A file in the configuration: its keys, or the public part of a key that the agent holds."""
 
     pairs: Sequence[SSHKeyPair]
     public: frozenset[bytes]
@@ -35,7 +35,7 @@ class _File:
 
 
 async def of_agent(agent: SSHAgentClient) -> Sequence[SSHKeyPair]:
-    """The keys that an agent holds; none where there is no agent that answers."""
+    """Return the keys of an agent; none without an agent that answers."""
     try:
         return await agent.get_keys()
     except (OSError, ValueError):
@@ -43,7 +43,7 @@ async def of_agent(agent: SSHAgentClient) -> Sequence[SSHKeyPair]:
 
 
 def chosen(host: SshHost, held: Sequence[SSHKeyPair]) -> UserKeys:
-    """What is offered to the host, of the keys that its agent holds and those in files."""
+    """Choose the keys for the host, from those of its agent and those in files."""
     certificates = [each for path in host.certificates if (each := _certificate(path)) is not None]
     files = [_file(each, certificates) for each in host.keys]
     named = {data for each in files for data in each.public}

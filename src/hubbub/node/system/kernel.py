@@ -1,6 +1,6 @@
-"""What Linux does for whoever asks and Python has no word for: Landlock, and the care for orphaned processes.
+"""System calls of Linux that Python lacks: Landlock, and the care for orphaned processes.
 
-Keepers of commands know this and little else: it is small on purpose.
+Keepers of commands load this and little else: it is small on purpose.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ libc.syscall.restype = ctypes.c_long
 
 
 def landlock_abi() -> int:
-    """Which Landlock the kernel has; 0 if none."""
+    """Return the kernel's version of Landlock; 0 if none."""
     if sys.platform != "linux":
         return 0
     try:
@@ -45,13 +45,13 @@ def landlock_abi() -> int:
 
 
 def adopt_orphans() -> None:
-    """From now on, what loses its parent beneath this process becomes its child; elsewhere than on Linux it is lost."""
+    """Adopt orphaned descendants of this process from now on; elsewhere than on Linux they are lost."""
     if sys.platform == "linux":
         libc.prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
 
 
 def end_with_parent(parent: int, number: int) -> None:
-    """Have this process sent a signal when its parent ends; raises `ProcessLookupError` if it has ended already."""
+    """Have this process sent a signal when its parent ends; raise `ProcessLookupError` if it has ended already."""
     if sys.platform == "linux":
         libc.prctl(SIGNAL_WITH_PARENT, number, 0, 0, 0)
     if os.getppid() != parent:
@@ -59,10 +59,9 @@ def end_with_parent(parent: int, number: int) -> None:
 
 
 class Ruleset(NamedTuple):
-    """What Landlock lets a process do: which paths may be listed, read, written or used as devices.
+    """A ruleset of Landlock: the paths that a process may list, read, write or use as devices.
 
-    Each with all that is beneath it. A process that has taken on a ruleset cannot get rid of it, nor can anything that
-    it starts.
+    Each path includes everything beneath it. A process cannot get rid of its ruleset, nor can its descendants.
     """
 
     abi: int
@@ -88,12 +87,12 @@ class Ruleset(NamedTuple):
         os.close(ruleset)
 
     def _size(self) -> int:
-        """How many bytes of the attributes this kernel knows."""
+        """Return the size in bytes of the attributes that this kernel knows."""
         return 8 * (1 + (self.abi >= 4) + (self.abi >= 6))
 
 
 def known_rights(abi: int) -> int:
-    """All rights to files that a kernel knows: what it does not know it does not forbid either."""
+    """Return all rights to files that a kernel knows: it forbids no others either."""
     newer = (REFER, 2), (TRUNCATE, 3), (IOCTL_DEVICE, 5)
     return READ | WRITE_FILE | CHANGE_FOLDERS | sum(right for right, since in newer if abi >= since)
 

@@ -1,4 +1,4 @@
-"""How busy this machine is, as its system tells."""
+"""The load of this machine, as its system reports it."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ KIB = 1024
 
 
 def measure() -> Load | None:
-    """How busy this machine is; None where its system has no word for that."""
+    """Return this machine's load; None if its system does not report it."""
     try:
         load1 = os.getloadavg()[0]
     except (AttributeError, OSError):  # there is none on Windows
@@ -20,7 +20,7 @@ def measure() -> Load | None:
 
 
 def _memory() -> tuple[int | None, int | None]:
-    """Bytes that could not be had without taking them from somebody, and how many there are."""
+    """Return the bytes of memory in use, and in all."""
     try:
         lines = MEMORY.read_text(encoding="ascii").splitlines()
         sizes = {

@@ -1,6 +1,6 @@
-"""Folders opened from a folder, without a link on the way: `openat2` on Linux, elsewhere one name after the other.
+"""Opening of folders from a folder, without a link on the way: `openat2` on Linux, elsewhere name by name.
 
-Whoever may change names while a path is followed can lead it anywhere, unless the system itself refuses every link.
+A program that can change names during the walk can lead it anywhere, unless the system itself refuses every link.
 """
 
 import ctypes
@@ -30,9 +30,9 @@ _how = _How(flags=_FLAGS | getattr(os, "O_PATH", 0), mode=0, resolve=_BENEATH | 
 
 
 def open_folder(base: int, path: str) -> int:
-    """A descriptor of the folder at `path`, seen from the folder `base`; good for `dir_fd`; `listable` is for listing.
+    """Open the folder at `path`, seen from the folder `base`, for `dir_fd`; `listable` opens one for listing.
 
-    `path` has neither `..` nor links. Raises `OSError`: with ELOOP or ENOTDIR where there is a link after all.
+    `path` has neither `..` nor links. Raises `OSError`: with ELOOP or ENOTDIR if there is a link after all.
     """
     if not path:
         return os.dup(base)
@@ -58,13 +58,13 @@ def by_steps(base: int, path: str) -> int:
 
 
 def step(base: int, name: str) -> int:
-    """A descriptor of the folder of that name in the folder `base`."""
+    """Open the folder of that name in the folder `base`."""
     return os.open(name, _FLAGS | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY), dir_fd=base)
 
 
 @contextmanager
 def listable(at: int) -> Iterator[int]:
-    """The folder that `at` is a descriptor of, as one that can be listed, and brought to the disk."""
+    """Open the folder of the descriptor `at` for listing and syncing."""
     descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
     try:
         yield descriptor
@@ -73,7 +73,7 @@ def listable(at: int) -> Iterator[int]:
 
 
 def path_of(descriptor: int) -> str | None:
-    """Where something open is just now; None where the system does not tell."""
+    """Return the present path of an open file or folder; None if the system does not tell."""
     if hasattr(fcntl, "F_GETPATH"):
         return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
     try:

@@ -1,8 +1,8 @@
-"""Files opened as the gate has decided: what is opened is what it looked at, or nothing is.
+"""Opening of files after the gate's decision: exactly the file that it looked at is opened, or none.
 
-The gate follows the links on a path and decides about where it leads. Here exactly that is opened, from the root's
-descriptor and without following a link, and looked at again once it is open: so links that are swapped in between
-come to nothing, and neither does another name of a protected file.
+The gate follows the links on a path and decides about their target. Here exactly that is opened, from the root's
+descriptor and without following a link, and checked again once it is open: so links that are swapped in between come to
+nothing, and neither does another name of a protected file.
 """
 
 import errno
@@ -27,7 +27,7 @@ _MODE = 0o777  # the bits of a file's mode that are kept when it is replaced
 
 
 class NotOpened(Exception):
-    """A file or folder that is not opened; the clause says why: `has changed …`, `is a folder`."""
+    """A file or folder is not opened; the clause says why: `has changed …`, `is a folder`."""
 
     def __init__(self, code: RefusalCode, clause: str) -> None:
         super().__init__(clause)
@@ -37,7 +37,7 @@ class NotOpened(Exception):
 
 @contextmanager
 def folder(path: str, world: World, access: Access, *, make: bool = False) -> Iterator[int]:
-    """A descriptor, for `dir_fd`, of the folder at an absolute path without links; `make` makes what is missing.
+    """Open the folder at an absolute path without links, for `dir_fd`; `make` makes the missing ones.
 
     Raises `NotOpened`.
     """
@@ -52,14 +52,14 @@ def folder(path: str, world: World, access: Access, *, make: bool = False) -> It
 
 @contextmanager
 def listing(path: str, world: World) -> Iterator[int]:
-    """A descriptor of the folder at an absolute path without links, that can be listed. Raises `NotOpened`."""
+    """Open the folder at an absolute path without links for listing. Raises `NotOpened`."""
     with folder(path, world, Access.LIST) as at, failures(), open_beneath.listable(at) as readable:
         yield readable
 
 
 @contextmanager
 def regular(path: str, world: World) -> Iterator[BinaryIO]:
-    """The regular file at an absolute path without links, to be read. Raises `NotOpened`."""
+    """Open the regular file at an absolute path without links for reading. Raises `NotOpened`."""
     _require_unforbidden(paths.forbidden(path, Access.READ, world))
     above, name = posixpath.split(path)
     with folder(above, world, Access.READ) as at, regular_in(at, name, path, world) as file:
@@ -68,7 +68,7 @@ def regular(path: str, world: World) -> Iterator[BinaryIO]:
 
 @contextmanager
 def regular_in(at: int, name: str, path: str, world: World) -> Iterator[BinaryIO]:
-    """As `regular`, of that name in a folder that is open already; `path` says which file it is."""
+    """Open a `regular` file in a folder that is open already; `path` is the file's full path."""
     with failures():
         before = os.stat(name, dir_fd=at, follow_symlinks=False)
         _require_regular(before)  # since opening alone can set off a device
@@ -83,10 +83,10 @@ def regular_in(at: int, name: str, path: str, world: World) -> Iterator[BinaryIO
 
 @contextmanager
 def replacing(path: str, world: World) -> Iterator[BinaryIO]:
-    """A new file to write into that takes its place at an absolute path without links, whole or not at all.
+    """Write a new file that takes its place at an absolute path without links, whole or not at all.
 
-    It does so at the end of the block, with the mode of the file that was there; if the block raises, nothing has
-    happened. Missing folders are made. Raises `NotOpened`.
+    It does so at the end of the block, with the mode of the old file; if the block raises, nothing has happened.
+    Missing folders are made. Raises `NotOpened`.
     """
     _require_unforbidden(paths.forbidden(path, Access.WRITE, world))
     above, name = posixpath.split(path)
@@ -116,7 +116,7 @@ def replacing(path: str, world: World) -> Iterator[BinaryIO]:
 
 
 def _walk(path: str, world: World, *, make: bool) -> int:
-    """The folder at a path, from the root that it is in; from `/` if it is in none."""
+    """Open the folder at a path, from the root that it is in; from `/` if it is in none."""
     root = paths.root_of(path, world) or "/"
     top = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -130,7 +130,7 @@ def _walk(path: str, world: World, *, make: bool) -> int:
 
 
 def _made(base: int, path: str) -> int:
-    """The folder at a path, with all folders above it, made where they are missing."""
+    """Make the missing folders of a path, and open the last one."""
     try:
         return open_beneath.open_folder(base, path)
     except FileNotFoundError:
@@ -155,7 +155,7 @@ def _status(at: int, name: str) -> os.stat_result | None:
 
 
 def _require_unchanged(at: int, path: str, access: Access, world: World) -> None:
-    """That a folder is where it was looked for, and that this is no place that is closed."""
+    """Check that a folder is where it was looked for, and that its place is not closed."""
     found = open_beneath.path_of(at)
     if found is not None and protected_names.components(found) != protected_names.components(path):
         raise _changed()
@@ -186,7 +186,7 @@ def _require_replaceable(status: os.stat_result, at: int, name: str, path: str, 
 
 
 def _take_after(before: os.stat_result | None, descriptor: int) -> None:
-    """Give the new file the mode of the one that it replaces, and its owner where we may."""
+    """Give the new file the mode of the old one, and its owner where we may."""
     if before is None:
         return
     with suppress(PermissionError):  # then it becomes ours, as with most editors
@@ -206,7 +206,7 @@ def _changed() -> NotOpened:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Raise `NotOpened` with what the system says, without the path."""
+    """Raise `NotOpened` with the system's message, without the path."""
     try:
         yield
     except FileNotFoundError:

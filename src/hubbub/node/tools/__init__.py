@@ -1,1 +1,1 @@
-"""What a call does once the gate has let it through."""
+"""The tools behind the gate."""

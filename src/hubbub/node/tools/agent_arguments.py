@@ -1,6 +1,6 @@
-"""What people may order of the agents on a machine. The tools are in no tool set: the hub's REST orders them.
+"""Arguments of people's orders about the agents on a machine. No tool set has these tools: the hub's REST orders them.
 
-Their arguments are checked here and nowhere else, whichever way an order has come.
+They are checked here and nowhere else, however an order has come.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ FOLLOWS = frozenset({"agent_logs"})  # tells what happens for as long as somebod
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """One argument: what it has to be, in words and as a test."""
+    """One argument: its allowed values, in words and as a test."""
 
     name: str
     must_be: str
@@ -62,7 +62,7 @@ OPTIONAL: Mapping[str, tuple[_Argument, ...]] = {
 
 
 def check_arguments(tool: str, given: Mapping[str, object]) -> Mapping[str, object]:
-    """The arguments that the tool knows. Raises `Invalid`, with a sentence that begins with the name of one."""
+    """Return the tool's arguments. Raises `Invalid`, with a sentence that begins with an argument's name."""
     meant = [*NEEDED[tool], *(each for each in OPTIONAL[tool] if each.name in given)]
     for each in meant:
         if not each.fits(given.get(each.name)):

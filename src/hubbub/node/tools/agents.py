@@ -1,6 +1,6 @@
 """agent_start, agent_stop and agent_logs: agents that people place on this machine. No tool set offers them.
 
-Only people order them, through the hub. What is started runs outside of the wall around commands.
+Only people order them, through the hub. The agents run outside of the wall around commands.
 """
 
 import json
@@ -47,7 +47,7 @@ _OF_SHELL = frozenset(
 
 
 class _NotDone(Exception):
-    """What a machine does not do, and why in one sentence."""
+    """A refusal of this machine, with its reason in one sentence."""
 
     def __init__(self, code: RefusalCode, sentence: str) -> None:
         super().__init__(sentence)
@@ -55,7 +55,7 @@ class _NotDone(Exception):
 
 
 async def agent_start(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Start an agent and mind it from now on: what it is and how it fares."""
+    """Start an agent and supervise it; return its status."""
     try:
         agents, given = _agents(place, order), _given(order)
         _require_program(place)
@@ -65,7 +65,7 @@ async def agent_start(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def agent_stop(place: ToolContext, order: NodeCall) -> ToolResult:
-    """End an agent: what it is at is finished within seconds, or handed back."""
+    """Stop an agent: its work is finished within seconds, or handed back."""
     try:
         agents, given = _agents(place, order), _given(order)
         name = str(given["agent"])
@@ -78,7 +78,7 @@ async def agent_stop(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def agent_logs(place: ToolContext, order: NodeCall) -> ToolResult:
-    """What an agent said last; with `follow` it is told as it comes, as JSON lists of lines, until the agent ends."""
+    """Return an agent's last lines; with `follow` they are sent as JSON lists, until the agent ends."""
     try:
         agents, given = _agents(place, order), _given(order)
         name, lines = str(given["agent"]), cast(int, given.get("lines", LINES))
@@ -110,7 +110,7 @@ async def _started(place: ToolContext, agents: AgentSupervisor, note: AgentRecor
 
 
 def _agents(place: ToolContext, order: NodeCall) -> AgentSupervisor:
-    """Those of this machine, if it keeps any and a person asks."""
+    """Return the agents of this machine, if it keeps any and a person asks."""
     if place.agents is None:
         raise _NotDone(RefusalCode.FAILED, NO_AGENTS)
     if not order.who.is_person:
@@ -126,7 +126,7 @@ def _given(order: NodeCall) -> Mapping[str, object]:
 
 
 def _note(place: ToolContext, who: Principal, given: Mapping[str, object]) -> AgentRecord:
-    """The order as it is noted."""
+    """Make the note of the order."""
     note = AgentRecord(
         who=who,
         agent=str(given["agent"]),
@@ -142,7 +142,7 @@ def _note(place: ToolContext, who: Principal, given: Mapping[str, object]) -> Ag
 
 
 def _require_program(place: ToolContext) -> None:
-    """Of a command that is no more than one program with its arguments, the program has to be there."""
+    """Check that the program exists, if the command is just one program with its arguments."""
     parts = place.reading.parts if place.reading is not None else ()
     name = parts[0].words[0] if len(parts) == 1 and parts[0].words else None
     if name is None or name in _OF_SHELL or "/" in name:

@@ -1,7 +1,7 @@
-"""What a machine goes on with after the call that asked for it was answered. Each errand is a task of the hub.
+"""Errands: work of a machine that goes on after the answer to its call. Each errand is a task of the hub.
 
-A note of it lies in the machine's folder, locked while its process lives: what a killed process leaves open is ended by
-the next one, so that no task says for ever that somebody is at work on it.
+A note of it lies in the machine's folder, locked while its process lives: the next process ends the errands of a killed
+one, so that no task says for ever that somebody is at work on it.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ FOLDER = "errands"
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What came of an errand: its result, or why there is none."""
+    """The result of an errand, or the reason why there is none."""
 
     text: str
     failed: bool = False
@@ -39,7 +39,7 @@ BROKEN = TaskReport("the machine could not go on with this; its log says why", f
 
 
 class BackgroundTasks:
-    """What this process is at work on. One for as long as the process lives; `close` it in the end."""
+    """The errands of this process, one object for its whole life; `close` it in the end."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -47,25 +47,25 @@ class BackgroundTasks:
     def start(
         self, hub: HubClient, data: Path, task_id: str, work: Coroutine[Any, Any, Answer]
     ) -> "asyncio.Task[Answer]":
-        """Go on with `work`, and have the hub's task end with it, whether or not anybody waits here.
+        """Continue `work`, and end the hub's task with it, whether or not anybody waits here.
 
-        Whoever cancels it ends the task as failed. It ends with `RuntimeFailed` where there is no answer.
+        Cancelling it ends the task as failed. It ends with `RuntimeFailed` if there is no answer.
         """
         errand = asyncio.create_task(_carried(hub, data / FOLDER, task_id, work))
         self._mind(errand)
         return errand
 
     def keep(self, work: Coroutine[Any, Any, None]) -> None:
-        """Go on with `work`, which is no task of the hub, for as long as the process lives."""
+        """Continue `work`, which is no task of the hub, for as long as the process lives."""
         self._mind(asyncio.create_task(work))
 
     def drop(self, work: "asyncio.Task[Any]") -> None:
-        """Cancel `work`, and do not wait until it has cleared up."""
+        """Cancel `work`, without waiting until it has cleared up."""
         work.cancel()
         self._mind(work)
 
     async def close(self) -> None:
-        """End what is still under way; its tasks say that it did not come to an end."""
+        """End the remaining work; its tasks say that it did not come to an end."""
         await asyncio.sleep(0)  # an errand that never began could not end its task either
         running = tuple(self._running)
         for errand in running:
@@ -108,7 +108,7 @@ async def _carried(hub: HubClient, folder: Path, task_id: str, work: Coroutine[A
 
 
 class _Note:
-    """A task that is under way, on disk; it is ours as long as we hold its lock."""
+    """A note of a task under way, on disk; it is ours as long as we hold its lock."""
 
     def __init__(self, file: Path, descriptor: int | None, task_id: str, report: TaskReport) -> None:
         self._file, self._descriptor = file, descriptor
@@ -123,7 +123,7 @@ class _Note:
 
     @classmethod
     def taken(cls, file: Path) -> "_Note | None":
-        """The note of a process that is gone; None if it is not, or there is nothing to read."""
+        """Take over the note of a vanished process; None if it lives, or there is nothing to read."""
         try:
             descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -138,7 +138,7 @@ class _Note:
         return None
 
     def write(self, report: TaskReport) -> None:
-        """Put a note in the place of the last one; it is locked before it has the name."""
+        """Replace the note; the new one is locked before it has the name."""
         self._report = report
         content = json.dumps({"task_id": self._task_id, "report": asdict(report)})
         with durable_files.draft(self._file, content) as finished:
@@ -150,7 +150,7 @@ class _Note:
         durable_files.sync(self._file.parent)
 
     async def settle(self, hub: HubClient) -> None:
-        """Tell the hub how it ended. Where the hub is out of reach the note stays, for another time."""
+        """Tell the hub how it ended. If the hub is out of reach the note stays, for another time."""
         try:
             await hub.end_task(self._task_id, text=self._report.text, failed=self._report.failed)
         except StoreUnavailable as error:

@@ -24,7 +24,7 @@ SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL")
 
 
 async def execute_command(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Run a command by bash, inside the wall: what it printed and its exit code, or that it goes on without us."""
+    """Run a command by bash, inside the wall; return its output and exit code, or that it goes on without us."""
     command, cwd = str(order.arguments["command"]), str(order.arguments.get("cwd") or ".")
     for argument, fault in (("command", _fault(command)), ("cwd", _fault(cwd))):
         if fault:
@@ -55,7 +55,7 @@ async def _execute(place: ToolContext, order: NodeCall, at: int, cwd: str) -> To
 def _work(
     place: ToolContext, order: NodeCall, cwd: str, timeout: timedelta | None, *, in_background: bool
 ) -> CommandSpec:
-    """What the keeper of the command is told."""
+    """Make the order for the command's keeper."""
     command, kept = str(order.arguments["command"]), job_folder.of(place.data, job_folder.new_id())
     launch = place.sandbox.around(
         bash.argv(command),
@@ -93,7 +93,7 @@ def _outcome(answer: Mapping[str, Any], task_id: str, timeout: timedelta) -> Too
 
 
 async def shell_tasks(place: ToolContext, order: NodeCall) -> ToolResult:
-    """The caller's commands in the background, those that ended not long ago too; a person's project's."""
+    """List the caller's commands in the background, recently ended ones too; a person sees the project's."""
     return ToolResult(value=await asyncio.to_thread(_rows, place.data, order.who))
 
 
@@ -115,7 +115,7 @@ def _row(each: job_folder.JobFolder, record: Mapping[str, Any]) -> dict[str, obj
 
 
 async def shell_kill(place: ToolContext, order: NodeCall) -> ToolResult:
-    """End one of the caller's commands in the background: whether it was this that ended it."""
+    """End one of the caller's commands in the background; tell whether this ended it."""
     task_id, name = str(order.arguments["task_id"]), str(order.arguments.get("signal") or SIGNALS[0])
     name = name.upper().removeprefix("SIG")
     if name not in SIGNALS:
@@ -137,7 +137,7 @@ def _is_of(record: Mapping[str, Any], who: Principal) -> bool:
 
 
 def _make_room(data: Path) -> str | None:
-    """Forget old commands; why there cannot be one more, if there cannot."""
+    """Forget old commands; say why there cannot be one more, if so."""
     job_folder.forget_oldest(data)
     if job_folder.count_running(data) < MOST_IN_BACKGROUND:
         return None
@@ -145,7 +145,7 @@ def _make_room(data: Path) -> str | None:
 
 
 def _fault(text: str) -> str | None:
-    """Why no program can be given this text, as a clause; None if it can."""
+    """Say in a clause why no program can be given this text; None if it can."""
     if "\0" in text:
         return "must not have a NUL character"
     try:

@@ -1,7 +1,7 @@
 """Work for other agents: the machine's own as a task in the background, and the agents of machines by name.
 
-What other machines' agents are asked goes on to the hub, and from there to their machines, whose gates decide. All of
-it is waited for here no longer than the caller wants, whatever the hub does, and stopped where nobody waits any more.
+Questions to other machines' agents go to the hub, and from there to their machines, whose gates decide. None is waited
+for longer than the caller wants, whatever the hub does, and all stop when nobody waits any more.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ LINE = 2000  # characters that are held back, waiting for the end of a line
 
 
 async def delegate_task(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Have the machine's agent work on a prompt; what takes long goes on in the background."""
+    """Have the machine's agent work on a prompt; long work goes on in the background."""
     prompt = str(order.arguments["prompt"])
     only = cast(Sequence[str] | None, order.arguments.get("tools"))
     try:
@@ -50,12 +50,12 @@ async def delegate_task(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def ask_agent(place: ToolContext, order: NodeCall) -> ToolResult:
-    """The answer of one machine's agent."""
+    """Return the answer of one machine's agent."""
     return await _asked(place, replace(order, progress=None))
 
 
 async def ask_agent_stream(place: ToolContext, order: NodeCall) -> ToolResult:
-    """As `ask_agent`; the caller is told the text line by line while it comes."""
+    """Return the answer of one machine's agent; the caller is told the text line by line while it comes."""
     if order.progress is None:
         return await _asked(place, order)
     with closing(_Lines(place.redact, order.progress)) as lines:
@@ -65,7 +65,7 @@ async def ask_agent_stream(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
-    """The refusal of a prompt for the agent of this machine alone, which has none, or not such tools."""
+    """Return the refusal of a prompt for this machine's agent alone, if it has none, or lacks the tools."""
     if order.tool in ASKING and is_here(place.node, order.arguments.get("hostname")):
         return refused(RefusalCode.FAILED, runtimes.NONE) if place.policy.runtime is None else None
     if order.tool not in OWN:
@@ -80,7 +80,7 @@ async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
 
 
 async def ask_agents(place: ToolContext, order: NodeCall) -> ToolResult:
-    """The answers of several machines' agents; who is late or away keeps nobody waiting."""
+    """Return the answers of several machines' agents; a late or absent one keeps nobody waiting."""
     hosts = _distinct(place.node, cast(Sequence[str], order.arguments["hostnames"]))
     if not 1 <= len(hosts) <= fan_out.MOST_HOSTS:
         return refused(
@@ -105,7 +105,7 @@ async def ask_agents(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def _asked(place: ToolContext, order: NodeCall, hear: OnText | None = None) -> ToolResult:
-    """What the agent of the machine that is named answers, in the caller's time."""
+    """Return the answer of the named machine's agent, in the caller's time."""
     host = str(order.arguments["hostname"])
     patience = fan_out.patience(order, "timeout_ms", fan_out.PATIENCE)
     if (why := _why_not(place, order, host)) is not None:
@@ -119,7 +119,7 @@ async def _asked(place: ToolContext, order: NodeCall, hear: OnText | None = None
 async def _own(
     place: ToolContext, order: NodeCall, host: str, patience: timedelta, hear: OnText | None = None
 ) -> ToolResult:
-    """What this machine's agent answers."""
+    """Return the answer of this machine's agent."""
     work = machine_agent.ask(place, order, str(order.arguments["prompt"]), hear=hear)
     try:
         answer = await _in_time(place, work, patience)
@@ -131,7 +131,7 @@ async def _own(
 
 
 async def _in_time(place: ToolContext, work: Awaitable[T], patience: timedelta) -> T | None:
-    """What `work` comes to; None if it takes longer than `patience`. When nobody waits any more it is stopped."""
+    """Return the result of `work`; None after `patience`. It is stopped when nobody waits any more."""
 
     async def done() -> T:
         return await work
@@ -146,7 +146,7 @@ async def _in_time(place: ToolContext, work: Awaitable[T], patience: timedelta) 
 
 
 def _why_not(place: ToolContext, order: NodeCall, host: str) -> str | None:
-    """Why agents would not come to an end with it, if they would not."""
+    """Say why agents would not come to an end with it; None if they would."""
     return call_chain.why_not(order.chain, place.node if is_here(place.node, host) else host)
 
 
@@ -156,7 +156,7 @@ Entries = Mapping[str, Entry]
 
 
 def _distinct(node: str, hosts: Sequence[str]) -> list[str]:
-    """Each machine once, by the first of the names that it is given."""
+    """Return each machine once, by the first of its given names."""
     named: dict[str, str] = {}
     for host in hosts:
         named.setdefault((node if is_here(node, host) else host).casefold(), host)
@@ -166,10 +166,10 @@ def _distinct(node: str, hosts: Sequence[str]) -> list[str]:
 async def _own_part(
     place: ToolContext, order: NodeCall, host: str, patience: timedelta, *, is_decided: bool
 ) -> Entries:
-    """This machine's part of the answers.
+    """Return this machine's part of the answers.
 
-    Where other machines are asked too, no person was asked about this part: it passes the gate by itself, and who is
-    asked is not the client, which would have to make the whole call again.
+    If other machines are asked too, no person was asked about this part: it passes the gate by itself, and a question
+    does not go to the client, which would have to make the whole call again.
     """
     if is_decided:
         return {host: fan_out.entry(await _own(place, order, host, patience), host)}
@@ -179,7 +179,7 @@ async def _own_part(
 
 
 async def _others(place: ToolContext, order: NodeCall, hosts: Sequence[str], patience: timedelta) -> Entries:
-    """What the agents of other machines answer, whom the hub asks all at once."""
+    """Return the answers of other machines' agents, whom the hub asks all at once."""
     if place.act is None:
         return {host: fan_out.entry(offline(host), host) for host in hosts}
     rest = replace(order, arguments={**order.arguments, "hostnames": list(hosts)})
@@ -188,7 +188,7 @@ async def _others(place: ToolContext, order: NodeCall, hosts: Sequence[str], pat
 
 
 def _entries(hosts: Sequence[str], outcome: ToolResult | None, patience: timedelta) -> Entries:
-    """The entries of some hosts, as `ask_agents` told them; with None it did not in time."""
+    """Return the entries of some hosts from `ask_agents`; None means that it was late."""
     return {host: fan_out.entry(outcome or fan_out.timed_out(host, patience), host) for host in hosts}
 
 
@@ -210,13 +210,13 @@ class _Lines:
             await self._tell(whole + end if end else rest)
 
     async def flush(self) -> None:
-        """Tell what is left once no more comes."""
+        """Send the rest."""
         held, self._held = self._held, ""
         if held:
             await self._tell(held)
 
     def close(self) -> None:
-        """From now on tell nothing: what an agent says while it is being stopped comes after the result."""
+        """Stop sending: an agent's words while it is being stopped come after the result."""
         self._is_open = False
 
     async def _tell(self, text: str) -> None:

@@ -1,8 +1,8 @@
 """`download_file`: a file from the internet, from exactly the addresses that the gate has checked.
 
-A name is looked up once for each connection, and the connection goes to an address that was found then, by number; the
-name is still what the server is asked for, and what its certificate has to say. Each redirect is decided about like
-the first address. What arrives is kept as it comes, and stands at its place only when it is whole.
+A name is looked up once for each connection, and the connection goes to an address from that look-up, by number; the
+server is still asked for the name, and its certificate has to match it. Each redirect is decided about like the first
+address. The file is stored as it comes, and stands at its place only when it is whole.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ MOVED = frozenset(
 
 
 class NotFetched(Exception):
-    """There is no file, and the outcome says why."""
+    """There is no file; the outcome says why."""
 
     def __init__(self, outcome: ToolResult) -> None:
         super().__init__()
@@ -56,21 +56,21 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _direct() -> httpx2.AsyncBaseTransport:
-    """To the address itself: a proxy would look the name up again. No cookies, no passwords, nothing is kept."""
+    """Connect to the address itself: a proxy would look the name up again. No cookies, no passwords, no reuse."""
     limits = httpx2.Limits(max_keepalive_connections=0)
     return httpx2.AsyncHTTPTransport(verify=_certificates(), trust_env=False, limits=limits)
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadTool:
-    """The tool, with the ways into the network that it uses."""
+    """The tool, with its access to the network."""
 
     network: Network = INTERNET
     transport: Callable[[], httpx2.AsyncBaseTransport] = _direct
     cap: int = CAP
 
     async def download(self, place: ToolContext, order: NodeCall) -> ToolResult:
-        """`{path, bytes}`: where the file is, and how large."""
+        """Download; return `{path, bytes}`: the file's place and size."""
         dest = str(order.arguments.get("dest", ""))
         if dest.endswith("/"):
             return refused(RefusalCode.INVALID, "dest ends in a slash, so it names a folder; name a file")
@@ -96,7 +96,7 @@ class DownloadTool:
     async def _answer(
         self, place: ToolContext, order: NodeCall, reading: Analysis, transport: httpx2.AsyncBaseTransport
     ) -> AsyncIterator[httpx2.Response]:
-        """What the server says that has the file, wherever others have sent us."""
+        """Yield the final server's response, after redirects."""
         site = downloads.understood(str(order.arguments.get("url", "")))
         found = None if isinstance(site, Decision) else downloads.checked(site, reading.addresses)
         for _ in range(REDIRECTS + 1):
@@ -118,7 +118,7 @@ class DownloadTool:
         raise _denied(downloads.ENDLESS, reading.target)
 
     async def _allowed(self, site: DownloadSite, place: ToolContext) -> ResolvedSite:
-        """Who is at a site that we were sent to, if the floor and the rules let us go there; nobody is asked."""
+        """Return the addresses of a redirect's site, if the floor and the rules allow it; nobody is asked."""
         found = await downloads.looked_up(site, self.network)
         reading = Analysis(parts=(downloads.part_of(site, found),), target=str(site.url))
         decision = decide(reading, place.policy, TOOL, sandboxed=False, attended=False)
@@ -127,7 +127,7 @@ class DownloadTool:
         return found
 
     async def _save(self, response: httpx2.Response, path: str, place: ToolContext) -> int:
-        """Write what arrives, up to the cap: how many bytes."""
+        """Write the content, up to the cap; return the number of bytes."""
         size = 0
         if _announced(response) > self.cap:
             raise self._too_large()
@@ -162,7 +162,7 @@ async def _replacing(path: str, place: ToolContext) -> AsyncIterator[BinaryIO]:
 async def _connect(
     transport: httpx2.AsyncBaseTransport, site: DownloadSite, addresses: Sequence[str]
 ) -> httpx2.Response:
-    """The answer of the first of the addresses that lets us in."""
+    """Return the answer of the first address that accepts the connection."""
     *others, last = addresses
     for address in others:
         try:
@@ -198,7 +198,7 @@ def _successful(response: httpx2.Response) -> httpx2.Response:
 
 
 def _announced(response: httpx2.Response) -> int:
-    """How many bytes the server says there are; 0 if it does not."""
+    """Return the announced number of bytes; 0 if there is none."""
     length = response.headers.get("Content-Length", "")
     return int(length) if length.isascii() and length.isdigit() else 0
 
@@ -219,7 +219,7 @@ def _denied(decision: Decision, target: str) -> NotFetched:
 
 
 def _reason(error: httpx2.RequestError) -> str:
-    """What went wrong, without what libraries say of themselves."""
+    """Say what went wrong, without the libraries' own words."""
     match error:
         case httpx2.ConnectError():
             return "no connection to the server was possible"

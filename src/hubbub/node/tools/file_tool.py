@@ -1,4 +1,4 @@
-"""What the tools for files have in common: their work is done in a thread, on where the gate saw their path lead."""
+"""Common part of the tools for files: they work in a thread, on the target that the gate saw."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from shellgate.world import World
 
 @dataclass(slots=True)
 class FileCall:
-    """One call, as the thread that does it sees it."""
+    """One call, for the thread that does it."""
 
     place: ToolContext
     order: NodeCall
@@ -30,12 +30,12 @@ class FileCall:
         return self.place.world
 
     def text(self, name: str) -> str:
-        """An argument that is a text; empty where it was left out."""
+        """Return a text argument; empty if it was left out."""
         return str(self.arguments.get(name) or "")
 
 
 def file_tool(work: Callable[[FileCall], ToolResult]) -> Tool:
-    """The tool that does this work. What `NotOpened` says becomes a refusal."""
+    """Return the tool for this work. A `NotOpened` becomes a refusal."""
 
     async def perform(place: ToolContext, order: NodeCall) -> ToolResult:
         reading = place.reading or file_calls.read(order.tool, order.arguments, place.world)
@@ -55,6 +55,6 @@ def file_tool(work: Callable[[FileCall], ToolResult]) -> Tool:
 
 
 def _shown(order: NodeCall) -> str:
-    """The path as the caller wrote it."""
+    """Return the path in the caller's words."""
     arguments = order.arguments
     return str(arguments.get("path") or arguments.get("cwd") or arguments.get("pattern") or ".")

@@ -1,4 +1,4 @@
-"""Files of the machine: read, written, shown on its desktop, and the names in a folder."""
+"""Files of the machine: reading, writing, opening on its desktop, and listing a folder."""
 
 import codecs
 import os
@@ -28,7 +28,7 @@ _TYPES = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
 
 def read_file(call: FileCall) -> ToolResult:
-    """`{content, truncated}`: the lines from `start` to `end`, inclusive, counted from 1."""
+    """Return `{content, truncated}`: the lines from `start` to `end`, inclusive, counted from 1."""
     start, end = call.arguments.get("start"), call.arguments.get("end")
     first = start if isinstance(start, int) else 1
     last = end if isinstance(end, int) else None
@@ -46,7 +46,7 @@ def read_file(call: FileCall) -> ToolResult:
 
 
 def write_file(call: FileCall) -> ToolResult:
-    """`{bytes_written}`; the file is the old one or the new one at any time, and never half of either."""
+    """Return `{bytes_written}`; the file is the old one or the new one at any time, never a mixture."""
     if call.text("path").endswith("/"):
         raise NotOpened(RefusalCode.INVALID, "ends in a slash, so it names a folder; name a file")
     try:
@@ -61,7 +61,7 @@ def write_file(call: FileCall) -> ToolResult:
 
 
 def list_dir(call: FileCall) -> ToolResult:
-    """`[{name, type, size}]`, by name; a link is one, whatever it leads to."""
+    """Return `[{name, type, size}]`, by name; a link is one, whatever it leads to."""
     with safe_open.listing(call.target, call.world) as at, safe_open.failures():
         found = sorted(os.listdir(at))  # noqa: PTH208, it is a descriptor
         rows = [row for name in found[:NAMES] if (row := _row(at, name)) is not None]
@@ -70,7 +70,7 @@ def list_dir(call: FileCall) -> ToolResult:
 
 
 def open_file(call: FileCall) -> ToolResult:
-    """`{opened}`: whether the desktop's default program for the file was started; there may be no desktop."""
+    """Return `{opened}`: whether the desktop's default program was started; there may be no desktop."""
     above, name = posixpath.split(call.target)
     with safe_open.folder(above, call.world, Access.READ) as at, safe_open.failures():
         os.stat(name, dir_fd=at, follow_symlinks=False)
@@ -94,7 +94,7 @@ def open_file(call: FileCall) -> ToolResult:
 
 
 def _opener(call: FileCall) -> str | None:
-    """The desktop's program that opens files; None where nobody sits in front of one."""
+    """Return the desktop's program that opens files; None without a desktop."""
     path = call.world.variables.get("PATH", os.defpath)
     if sys.platform == "darwin":
         return shutil.which("open", path=path)
@@ -103,12 +103,12 @@ def _opener(call: FileCall) -> str | None:
 
 
 def _desktop() -> dict[str, str]:
-    """Where the desktop is; commands do not get to know."""
+    """Return the desktop's variables, which commands do not get."""
     return {name: os.environ[name] for name in _DESKTOP if name in os.environ}
 
 
 def _offset(file: BinaryIO, line: int) -> int:
-    """Where a line begins, counted from 1; the end of the file where it has fewer."""
+    """Return the offset of a line, counted from 1; the end of the file if it has fewer."""
     file.seek(0)
     offset, before = 0, line - 1
     while before and (chunk := file.read(_CHUNK)):
@@ -125,7 +125,7 @@ def _offset(file: BinaryIO, line: int) -> int:
 
 
 def _lines(data: bytes, wanted: int | None) -> tuple[str, bool]:
-    """As many lines of the data as are wanted and allowed, and whether some are missing for being too many."""
+    """Return the wanted lines up to the limits, and whether some are missing because of these."""
     most = LINES if wanted is None else min(wanted, LINES)
     lines = data[:BYTES].split(b"\n", most)
     rest = lines.pop() if len(lines) > most else None
@@ -139,7 +139,7 @@ def _lines(data: bytes, wanted: int | None) -> tuple[str, bool]:
 
 
 def _decoded(data: bytes, *, is_whole: bool) -> str:
-    """The text; what is not UTF-8 is replaced, but for the beginning of a character that was cut."""
+    """Decode the text; bytes that are not UTF-8 are replaced, except the beginning of a cut character."""
     return codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=is_whole)
 
 

@@ -1,4 +1,4 @@
-"""Reaching machines by name: this one here, and all others by way of the hub, where their own gates decide."""
+"""Reaching machines by name: this one here, and all others through the hub, where their own gates decide."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,19 +17,19 @@ ELSEWHERE = "another machine is meant, whose own gate decides"
 
 
 def is_here(node: str, hostname: object) -> bool:
-    """Whether the name is that of this machine, which is called `node`."""
+    """Tell whether the name is that of this machine, which is called `node`."""
     return isinstance(hostname, str) and is_meant(node, hostname)
 
 
 def is_all_here(node: str, hostnames: Iterable[object]) -> bool:
-    """Whether the names are all this machine's, so that the gate has decided about the call as a whole."""
+    """Tell whether all names are this machine's, so that the gate has decided about the whole call."""
     return all(is_here(node, each) for each in hostnames)
 
 
 def why_unasked(node: str, tool: str, order: NodeCall) -> str | None:
-    """Why no person is asked on this machine about a call of `tool`, if that is so: nothing is decided by it here.
+    """Say why nobody is asked on this machine about a call of `tool`; None if a person may be.
 
-    It is about other machines (what it has for this one passes the gate by itself then), or it is refused, since
+    The call is about other machines (this machine's part passes the gate by itself then), or it is refused, since
     agents would ask one another without end.
     """
     if tool not in BY_NAME:
@@ -44,12 +44,12 @@ def why_unasked(node: str, tool: str, order: NodeCall) -> str | None:
 
 
 def offline(hostname: str) -> ToolResult:
-    """The answer about a machine that cannot be reached."""
+    """Return the answer about a machine that is out of reach."""
     return refused(RefusalCode.OFFLINE, f"the machine {hostname!r} is not connected")
 
 
 async def pass_on(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Have a call that is about other machines done there, by way of the hub."""
+    """Have a call about other machines done there, through the hub."""
     if place.act is None:
         return offline(str(order.arguments.get("hostname")))
     try:
@@ -61,7 +61,7 @@ async def pass_on(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def execute(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Run a command on the machine that is named; the gate has read the command with the call."""
+    """Run a command on the named machine; the gate has read the command with the call."""
     hostname, command = order.arguments.get("hostname"), order.arguments.get("command")
     if not isinstance(hostname, str) or not isinstance(command, str):
         missing = "hostname" if not isinstance(hostname, str) else "command"
@@ -73,7 +73,7 @@ async def execute(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def whoami(place: ToolContext, _order: NodeCall) -> ToolResult:
-    """This machine's name, and the id that stays when the name changes."""
+    """Return this machine's name, and the id that stays when the name changes."""
     return ToolResult(value={"hostname": place.node, "machine_id": place.machine_id})
 
 

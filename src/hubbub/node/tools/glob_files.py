@@ -33,7 +33,7 @@ class _Match:
 
 
 def glob(call: FileCall) -> ToolResult:
-    """`{matches}`: paths as seen from `cwd`, what was changed last first; `truncated` if there are more."""
+    """Return `{matches}`: paths from `cwd`, the last changed first; `truncated` if there are more."""
     pattern = call.text("pattern")
     folder, rest = globs.split(pattern)
     walk = _Walk(call, _alternatives(rest))
@@ -63,7 +63,7 @@ class _Walk:
         self.was_cut, self.found = False, 0
 
     def matches(self, at: int) -> Iterator[_Match]:
-        """What fits, in no order. The walk ends when its time is over or nobody waits for it."""
+        """Yield the matches, unordered. The walk ends when its time is over or nobody waits for it."""
         waiting = [("", self._settled({(number, 0) for number in range(len(self._alternatives))}))]
         while waiting:
             folder, places = waiting.pop()
@@ -83,7 +83,7 @@ class _Walk:
                         waiting.append((path, after))
 
     def _after(self, places: Places, name: str) -> Places:
-        """Where one is behind a name."""
+        """Return the places behind a name."""
         after: set[tuple[int, int]] = set()
         for number, place in places:
             names = self._alternatives[number]
@@ -97,7 +97,7 @@ class _Walk:
         return self._settled(after)
 
     def _settled(self, places: set[tuple[int, int]]) -> Places:
-        """The places, and those behind a `**` that stands for nothing."""
+        """Return the places, and those behind a `**` that stands for nothing."""
         for number, place in sorted(places):
             names = self._alternatives[number]
             beyond = place
@@ -133,7 +133,7 @@ def _listed(at: int, folder: str) -> Iterator[int]:
 
 
 def _entries(at: int, folder: str) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder; nothing if it is gone, or has become a link."""
+    """Yield the entries of a folder; none if it is gone, or has become a link."""
     try:
         with _listed(at, folder) as readable, os.scandir(readable) as entries:
             yield from entries
@@ -142,7 +142,7 @@ def _entries(at: int, folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _alternatives(pattern: str) -> list[list[str]]:
-    """The names and patterns of names that a path must fit, one after the other, for each way to choose in braces."""
+    """Split a pattern into names and patterns of names, once for each way to choose in braces."""
     if len(pattern) > LONGEST:
         raise NotOpened(RefusalCode.INVALID, f"is a pattern of more than {LONGEST:,} characters")
     chosen = [[name for name in each.split("/") if name not in ("", ".")] for each in globs.braces(pattern)]

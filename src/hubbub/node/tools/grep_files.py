@@ -1,8 +1,8 @@
-"""Searching what files hold, by ripgrep; `finding` searches their names.
+"""Searching the content of files, by ripgrep; `finding` searches their names.
 
-ripgrep is only told where to look, and not believed: it follows paths by name, and names can change under it. Each
-line that it reports is read once more, from a file that is opened as all files are here, and is an answer only if it
-is the same there. So whatever ripgrep has been led to read, nothing is shown that could not be read without it.
+ripgrep is only told where to look, and not believed: it follows paths by name, and names can change under it. Each line
+that it reports is read once more, from a file that is opened as all files are here, and counts only if it is the same
+there. So wherever ripgrep has been led, nothing is shown that could not be read without it.
 """
 
 import base64
@@ -43,7 +43,7 @@ Message = Mapping[str, Any]  # a line of ripgrep's answer
 
 
 def grep(call: FileCall) -> ToolResult:
-    """`[{file, line, text}]`, by file and line; a file is named as the caller named the folder that it is in."""
+    """Return `[{file, line, text}]`, by file and line; files are named from the caller's name of the folder."""
     pattern, only = call.text("pattern"), call.text("glob")
     if max(len(pattern), len(only)) > LONGEST or "\0" in pattern + only:
         return refused(
@@ -68,7 +68,7 @@ def grep(call: FileCall) -> ToolResult:
 
 
 class _Finds:
-    """What has been found so far, and has been read once more."""
+    """The matches so far, each read once more."""
 
     def __init__(self, call: FileCall, at: int, folder: str, *, is_named: bool) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ class _Finds:
         self._matches: list[Message] = []
 
     def take(self, message: Message) -> bool:
-        """Take the next line of ripgrep's answer; whether that was enough."""
+        """Take the next line of ripgrep's answer; tell whether that was enough."""
         match message["type"]:
             case "begin":
                 self._matches = []
@@ -92,7 +92,7 @@ class _Finds:
         return len(self.rows) > MATCHES
 
     def _settle(self) -> None:
-        """Keep those matches in one file that are there when it is opened by us."""
+        """Keep the matches in one file that are there when we open it."""
         if not self._matches:
             return
         name = self._path(self._matches[0])
@@ -137,7 +137,7 @@ class _Finds:
 
 
 def _gather(process: subprocess.Popen[bytes], finds: _Finds) -> bool:
-    """Whether there is more than was gathered. Raises `NotOpened` when it takes too long."""
+    """Gather the matches; tell whether there are more. Raises `NotOpened` when it takes too long."""
     late = threading.Event()
 
     def end() -> None:
@@ -166,7 +166,7 @@ def _gather(process: subprocess.Popen[bytes], finds: _Finds) -> bool:
 def _ripgrep(
     arguments: Sequence[str], at: int, folder: str, call: FileCall, complaints: IO[bytes]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Let ripgrep work in a folder; it is gone after the block, and when nobody waits for it any more."""
+    """Run ripgrep in a folder; it is gone after the block, and when nobody waits for it any more."""
     options = ("--json", "--no-config", "--no-messages", "--no-require-git")
     process = subprocess.Popen(  # noqa: S603, a program of ours, its options before `--`
         [program(), *options, *arguments],
@@ -189,7 +189,7 @@ def _ripgrep(
 
 @cache
 def program() -> str:
-    """The ripgrep of our own environment, else of the machine."""
+    """Return the ripgrep of our own environment, else of the machine."""
     own = shutil.which("rg", path=sysconfig.get_path("scripts"))
     found = own or shutil.which("rg")
     if found is None:
@@ -198,7 +198,7 @@ def program() -> str:
 
 
 def _fault(complaints: IO[bytes]) -> str | None:
-    """Why ripgrep did not take a pattern, in one line."""
+    """Say why ripgrep rejected a pattern, in one line."""
     complaints.seek(0)
     lines = complaints.read(64 * 1024).decode(errors="replace").splitlines()
     reasons = [line.strip() for line in lines if line.startswith("error:")] or lines[:1]
@@ -208,7 +208,7 @@ def _fault(complaints: IO[bytes]) -> str | None:
 
 
 def _content(file: BinaryIO) -> Callable[[int, int], bytes]:
-    """Reads bytes at an offset, both as ripgrep counts them: without a byte-order mark, and always in UTF-8."""
+    """Return a reader of bytes at an offset, both in ripgrep's count: without a byte-order mark, in UTF-8."""
     descriptor = file.fileno()
     start = os.pread(descriptor, 3, 0)
     if start.startswith(_UTF_16):
@@ -228,7 +228,7 @@ def _bytes(data: Mapping[str, str]) -> bytes:
 
 
 def _excerpt(text: str, at: int) -> str:
-    """The line, or of a long one what is around the match."""
+    """Return the line, or the part of a long one around the match."""
     if len(text) <= SHOWN:
         return text
     start = max(0, min(at - SHOWN // 4, len(text) - SHOWN))

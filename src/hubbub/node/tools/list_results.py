@@ -6,7 +6,7 @@ from hubbub.model.fleet.calls import ToolResult, as_json
 
 
 def of(rows: Sequence[object], more: str | None) -> ToolResult:
-    """The rows; `more`, where there would be more of them, is the sentence that says so."""
+    """Return the rows; `more` is the sentence that says that there are more."""
     if more is None:
         return ToolResult(value=rows)
     texts = (as_json(rows), more)
@@ -14,5 +14,5 @@ def of(rows: Sequence[object], more: str | None) -> ToolResult:
 
 
 def readable(name: str) -> str:
-    """A file's name as text; what is not UTF-8 in it is replaced."""
+    """Return a file's name as text; bytes that are not UTF-8 are replaced."""
     return name.encode(errors="surrogateescape").decode(errors="replace")

@@ -20,14 +20,14 @@ OLD = 9  # files that the log's rotation keeps, at most
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Which lines are wanted."""
+    """The filter of lines."""
 
     since: datetime
     level: int
     text: str
 
     def fits(self, line: str) -> bool:
-        """Whether the line is one; what is no line of the log is none."""
+        """Tell whether the line is wanted; a text that is no line of the log is not."""
         if self.text not in line:
             return False
         try:
@@ -39,7 +39,7 @@ class _Wanted:
 
 
 async def read_logs(place: ToolContext, order: NodeCall) -> ToolResult:
-    """`{lines}`; with `truncated` where there are more than are shown."""
+    """Return `{lines}`; with `truncated` if there are more than are shown."""
     minutes, level = order.arguments.get("since_minutes"), order.arguments.get("level") or LEVELS[0]
     if level not in LEVELS:
         return refused(RefusalCode.INVALID, f"level must be one of {', '.join(LEVELS)}")
@@ -51,14 +51,14 @@ async def read_logs(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 def _shown(place: ToolContext, wanted: _Wanted) -> dict[str, object]:
-    """The last of the wanted lines, and whether there are more."""
+    """Return the last of the wanted lines, and whether there are more."""
     last = deque((line for line in _lines(place.log) if wanted.fits(line)), maxlen=LINES + 1)
     more = {"truncated": True} if len(last) > LINES else {}
     return {"lines": [place.redact(line[:LONGEST]) for line in list(last)[-LINES:]], **more}
 
 
 def _lines(log: Path) -> Iterator[str]:
-    """All lines that are kept, the oldest first."""
+    """Yield all stored lines, the oldest first."""
     for file in (*(Path(f"{log}.{number}") for number in range(OLD, 0, -1)), log):
         try:
             with file.open(encoding="utf-8", errors="replace") as opened:

@@ -1,4 +1,4 @@
-"""The agent of a machine, asked on behalf of somebody: what it may call, how deep that goes, and as a hub's task."""
+"""The agent of a machine at work for somebody: its tools, the depth of its questions, and its task at the hub."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -33,10 +33,10 @@ async def ask(
     task_id: str | None = None,
     hear: OnText | None = None,
 ) -> Answer:
-    """The agent's answer to `prompt`, with the tools named in `only`, else all.
+    """Return the agent's answer to `prompt`, with the tools named in `only`, else all.
 
-    It acts as whoever gave the order, though never as a person. Raises `RuntimeFailed`, also where too many agents
-    have asked one another by now; `Invalid` for a tool that there is not.
+    It acts as the caller of the order, though never as a person. Raises `RuntimeFailed`, also if too many agents have
+    asked one another by now; `Invalid` for an unknown tool.
     """
     _require_shallow(order)
     hands = _hands(place, order, only, task_id)
@@ -48,10 +48,10 @@ async def ask(
 async def start(
     place: ToolContext, order: NodeCall, *, title: str, prompt: str, only: Sequence[str] | None = None
 ) -> tuple[str, "asyncio.Task[Answer]"]:
-    """Have the agent work on `prompt` as a task of the hub: its id, and the answer that is to come.
+    """Have the agent work on `prompt` as a task of the hub; return its id, and the future answer.
 
-    The task ends with the answer, whether or not anybody waits for it here. Raises `HubError` where the hub takes no
-    task, `RuntimeFailed` as `ask`.
+    The task ends with the answer, whether or not anybody waits for it here. Raises `HubError` if the hub takes no task,
+    `RuntimeFailed` as `ask`.
     """
     _require_shallow(order)
     _require_known(place, only)
@@ -68,7 +68,7 @@ async def start(
 
 
 def _telling(place: ToolContext, order: NodeCall, task_id: str | None) -> Tell:
-    """The way on which the hub hears what was used. It is not worth an answer that the hub cannot be told of it."""
+    """Return the function that reports the use to the hub. A failed report does not cost the answer."""
 
     async def tell(used: Sequence[Used]) -> None:
         try:
@@ -80,7 +80,7 @@ def _telling(place: ToolContext, order: NodeCall, task_id: str | None) -> Tell:
 
 
 def said(answer: Answer) -> dict[str, object]:
-    """An answer as callers are told of it."""
+    """Return an answer in the form for callers."""
     return {"text": answer.text, "tool_calls": [asdict(call) for call in answer.tool_calls]}
 
 
@@ -88,9 +88,9 @@ def said(answer: Answer) -> dict[str, object]:
 async def _lent(
     place: ToolContext, order: NodeCall, hands: ToolAccess
 ) -> AsyncIterator[AgentCredentials | None]:
-    """With what the agent acts at the hub while it works, where it is a program that was given nothing else for that.
+    """Lend the agent credentials for the hub while it works, if it is a program without other ones.
 
-    One that gets nothing works all the same: it may have no use for the hub.
+    A program that gets none works all the same: it may have no use for the hub.
     """
     runtime = place.policy.runtime
     if not isinstance(runtime, CommandRuntime | AdaptedRuntime) or runtime.key == TOKEN:
@@ -131,7 +131,7 @@ def _hands(
 
 
 def require_able(place: ToolContext, order: NodeCall, only: Sequence[str] | None = None) -> None:
-    """Raise what `start` would, as far as it can be known before: `RuntimeFailed`, and `Invalid` for unknown tools."""
+    """Raise the errors of `start` that can be known before: `RuntimeFailed`, and `Invalid` for unknown tools."""
     if place.policy.runtime is None:
         raise RuntimeFailed(NONE)
     _require_shallow(order)
@@ -139,7 +139,7 @@ def require_able(place: ToolContext, order: NodeCall, only: Sequence[str] | None
 
 
 def _require_shallow(order: NodeCall) -> None:
-    """A machine's own agent may work for itself; it is as deep then as if another machine's had asked."""
+    """Raise an error if agents have asked one another too deep; a machine's own agent counts like another's."""
     if (why := call_chain.too_deep(order.chain)) is not None:
         raise RuntimeFailed(why)
 

@@ -1,4 +1,4 @@
-"""`permissions_helper`: an agent may see why the gate decides as it does, and ask for a rule; it cannot make one."""
+"""`permissions_helper`: an agent may see the gate's reasons, and ask for a rule; it cannot make one."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ _BECAUSE = {
 
 
 async def perform(place: ToolContext, order: NodeCall) -> ToolResult:
-    """One of the operations; `suggest_rule` is the only one that anything comes of, and only if a person says yes."""
+    """Do one of the operations; only `suggest_rule` has an effect, and only if a person says yes."""
     match order.arguments.get("operation"):
         case "explain":
             return await _explain(place, order)
@@ -97,7 +97,7 @@ def _sentence(decision: Decision) -> str:
 
 
 def _shown(policy: Policy, sandbox: str) -> dict[str, object]:
-    """The policy as an agent may see it."""
+    """Return the policy in the form for agents."""
     return {
         "mode": str(policy.mode),
         "rules": {
@@ -114,7 +114,7 @@ def _shown(policy: Policy, sandbox: str) -> dict[str, object]:
 
 
 async def _suggest(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Put a rule before a person. The answer is waited for in the background; a yes makes it a rule of the machine."""
+    """Put a rule to a person. The answer is waited for in the background; a yes makes it a rule of the machine."""
     rule, named = order.arguments.get("rule"), order.arguments.get("effect")
     effect = next((each for each in Effect if each.word == named), None)
     if not isinstance(rule, str) or effect is None:

@@ -1,4 +1,4 @@
-"""Skills: which there are, and the machine's agent at work with one of them."""
+"""Skills: their list, and the machine's agent at work with one of them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ CHANGED = (
 
 
 async def skill_list(place: ToolContext, _order: NodeCall) -> ToolResult:
-    """Every skill of the hub, of the person and of the project, by name."""
+    """List every skill of the hub, of the person and of the project, by name."""
     skills = sorted(await asyncio.to_thread(_shelf(place).skills), key=lambda each: each.name)
     rows = [{"name": s.name, "origin": s.origin.value, "description": s.description} for s in skills]
     return ToolResult(value=rows)
 
 
 async def skill_run(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Wait for the machine's agent to work on a prompt with a skill's text in front of it."""
+    """Have the machine's agent work on a prompt with a skill's text in front of it, and wait for it."""
     name, prompt = str(order.arguments["name"]), str(order.arguments["prompt"])
     shelf = _shelf(place)
     skill = await asyncio.to_thread(shelf.find, name)
@@ -48,7 +48,7 @@ async def skill_run(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
-    """The refusal of a skill that there is not; which there are everybody may know."""
+    """Return the refusal of an unknown skill; everybody may know which exist."""
     if order.tool != TOOL:
         return None
     name = str(order.arguments["name"])
@@ -65,7 +65,7 @@ def _shelf(place: ToolContext) -> SkillRegistry:
 
 
 def _introduced(skill: Skill, prompt: str) -> str:
-    """The prompt with the skill in front; a skill with files of its own says where they are."""
+    """Put the skill before the prompt; a skill with files of its own names their place."""
     where = "" if skill.origin is SkillOrigin.HUB else f"\n\nThe files of this skill are in {skill.folder}."
     return f"{skill.text}{where}\n\n---\n\n{prompt}"
 

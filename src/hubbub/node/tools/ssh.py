@@ -16,7 +16,7 @@ LONGEST_LINE = 4000  # bytes: terminals cut a longer one, and then something els
 
 
 async def shell(place: ToolContext, order: NodeCall) -> ToolResult:
-    """What the operation gives: see `docs/dialects/cmdop.md`."""
+    """Do the operation: see `docs/dialects/cmdop.md`."""
     if (fault := _fault(place.shells, order)) is not None:
         return fault
     try:
@@ -26,7 +26,7 @@ async def shell(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
-    """The refusal of a call of which nothing could come whoever said yes to it; nobody need be asked about it."""
+    """Return the refusal of a call that could not succeed after any yes; nobody need be asked about it."""
     if order.tool != TOOL:
         return None
     if (fault := _fault(place.shells, order)) is not None or order.arguments["operation"] != "open":
@@ -40,7 +40,7 @@ async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
 
 
 def _fault(shells: RemoteShells, order: NodeCall) -> ToolResult | None:
-    """Why the call comes to nothing before anything is done, if so."""
+    """Return the refusal of a call that fails before anything is done, if it does."""
     operation, given = str(order.arguments["operation"]), order.arguments
     for name in _NEEDED[operation]:
         if not isinstance(given.get(name), str):
@@ -89,7 +89,7 @@ async def _send(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 def _typed(command: str) -> str:
-    """What is typed: a command with Enter behind it, a key such as Ctrl-C alone."""
+    """Return the text to type: a command with Enter behind it, a key such as Ctrl-C alone."""
     is_key = len(command) == 1 and not command.isprintable()
     return command if is_key or command.endswith("\n") else f"{command}\n"
 

@@ -1,4 +1,4 @@
-"""What a tool of a machine has at hand when it is called."""
+"""The context of a tool's call."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a search does not show since the policy does not let it be read."""
+"""Files that a search does not show since the policy forbids reading them."""
 
 from hubbub.node.tools.tool_context import ToolContext
 from shellgate.decide import decide
@@ -9,7 +9,7 @@ READ = "read_file"
 
 
 def is_withheld(path: str, place: ToolContext) -> bool:
-    """Whether a deny rule of the machine's policy is about reading the file at an absolute path."""
+    """Tell whether a deny rule of the machine's policy forbids reading the file at an absolute path."""
     if not place.policy.deny:
         return False
     reading = file_calls.read(READ, {"path": path}, place.world)

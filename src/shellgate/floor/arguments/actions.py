@@ -1,6 +1,6 @@
-"""What a command does, in the few words that the floor judges: it touches paths, and it runs other things.
+"""Actions of a command, in the few terms that the floor judges: it touches paths, and it runs other things.
 
-A reader turns the words of one program into deeds; it says nothing of what may be done. That is `judgement`'s.
+A reader turns the words of one program into actions; it does not say what is allowed. That is `judgement`'s.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shellgate.world import World
 
 
 class Use(Enum):
-    """What a word is to a program; the value is its letter in the tables of programs."""
+    """The meaning of a word to a program; the value is its letter in the tables of programs."""
 
     TEXT = "t"  # never a path: a message, a pattern, a number, a host
     READ = "r"
@@ -86,14 +86,14 @@ class FloorVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What the shipped policy asks about: one clause."""
+    """A concern of the shipped policy: one clause."""
 
     clause: str
 
 
 @dataclass(frozen=True, slots=True)
 class OnlyReads:
-    """The command itself changes nothing; what it touches and what it runs may still be of concern."""
+    """The command itself changes nothing; the paths and commands in it may still be of concern."""
 
 
 Action = TouchPath | RunCommand | RunShell | RunCode | FloorVerdict | Concern | OnlyReads
@@ -101,7 +101,7 @@ Action = TouchPath | RunCommand | RunShell | RunCode | FloorVerdict | Concern | 
 
 @dataclass(slots=True)
 class ReadingBudget:
-    """How much more is read of one call: commands in commands multiply, and reading must come to an end."""
+    """The rest of the reading budget of one call: commands in commands multiply, and reading must come to an end."""
 
     left: int  # words
     listed: dict[str, list[str]] = field(default_factory=dict)  # names in folders
@@ -114,7 +114,7 @@ class ReadingBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
-    """Where a command stands: the machine, the folder, the program around it."""
+    """The context of a command: the machine, the folder, the program around it."""
 
     world: World
     program: Program

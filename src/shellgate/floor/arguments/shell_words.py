@@ -12,7 +12,7 @@ def plain(text: str) -> Word:
 
 
 def unknown(source: str, *, many: bool = False) -> Word:
-    """A word of which nothing is known."""
+    """Make a word of which nothing is known."""
     return Word((Unknown(source, many),), source)
 
 
@@ -41,12 +41,12 @@ def beneath(folder: Word, name: Word) -> Word:
 
 
 def is_known(word: Word) -> bool:
-    """Whether nothing in the word waits for running; it may still be a pattern."""
+    """Tell whether no part of the word waits for running; it may still be a pattern."""
     return not any(isinstance(part, Unknown) for part in word.parts)
 
 
 def may_be_many(word: Word) -> bool:
-    """Whether running could make several words of it, or none."""
+    """Tell whether running could make several words of it, or none."""
     return any(isinstance(part, Unknown) and part.may_be_many for part in word.parts)
 
 
@@ -55,7 +55,7 @@ def has_pattern(word: Word) -> bool:
 
 
 def may_be_option(word: Word) -> bool:
-    """Whether running could make an option of it."""
+    """Tell whether running could make an option of it."""
     return not is_known(word) and (not word.known_start or word.known_start.startswith("-"))
 
 

@@ -1,4 +1,4 @@
-"""How programs take their arguments: the language of the tables in `programs`, and argument lists read by it.
+"""Usage tables: the language of the tables in `programs`, and argument lists read by it.
 
 A line of a table has four columns, `names | operands | options | marks`, and may go on in lines that begin with blanks:
 
@@ -31,7 +31,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How one program takes its arguments."""
+    """The usage of one program's arguments."""
 
     before: tuple[Use, ...] = ()  # of the first operands
     every: Use | None = None  # of those between
@@ -48,11 +48,11 @@ class Usage:
 
     @property
     def runs(self) -> bool:
-        """Whether a command follows its own words, with options of its own."""
+        """True if a command follows its own words, with options of its own."""
         return not {Use.RUN, Use.SHELL}.isdisjoint((*self.before, self.every))
 
     def name(self, written: str) -> str:
-        """The option that an abbreviation stands for; of several, the one that matters most."""
+        """Return the option of an abbreviation; of several, the most important one."""
         known = (*self.descends, *self.follows, *self.unless, *self.given, *self.options)
         if written in known or not written:
             return written
@@ -85,7 +85,7 @@ class Arguments:
         return [word for option, word in self.values if option.name in names]
 
     def has(self, names: Iterable[str]) -> bool:
-        """Whether one of these was given, with a value or without."""
+        """Tell whether one of these was given, with or without a value."""
         return not self.flags.isdisjoint(names) or any(option.name in names for option, _ in self.values)
 
 
@@ -132,7 +132,7 @@ def _option(written: str) -> Iterable[tuple[str, Option]]:
 
 
 def arguments(words: Iterable[Word], usage: Usage) -> Arguments:
-    """The words that follow a program's name, as the program would understand them."""
+    """Parse the words after a program's name, as the program would."""
     return _Scan(list(words), usage).read()
 
 

@@ -36,7 +36,7 @@ def _of_zip(data: bytes) -> list[str] | None:
 
 
 def _is_odd(entry: zipfile.ZipInfo) -> bool:
-    """Whether it is a link, or may have another name to others."""
+    """Tell whether it is a link, or may have another name to others."""
     is_link = (entry.external_attr >> 28) == 0o12
     return is_link or _OTHER_NAMES.to_bytes(2, "little") in entry.extra or "\0" in entry.orig_filename
 

@@ -29,7 +29,7 @@ _PIECE = re.compile(r"[^\s'\"`$(){}<>|;&,]+")
 
 
 def slashes(word: Word) -> bool:
-    """Whether a text in it is replaced by one with a slash, so that no name in the program tells the path."""
+    """Tell whether a replaced text in it has a slash, so that no name in the program tells the path."""
     return any(isinstance(part, Unknown) and _PUTS_SLASHES.search(part.source) for part in word.parts)
 
 

@@ -1,7 +1,7 @@
-"""What the text of a program hints at where only running tells a path: `cat $(echo /etc/shadow)`.
+"""Hints in a program's text where only running tells a path: `cat $(echo /etc/shadow)`.
 
-Nobody can tell what a substitution prints. But where one speaks of something protected, or puts a text together from
-pieces or from a code, and a path is made of it, a person is asked.
+Nobody can tell the output of a substitution. But if one mentions something protected, or assembles a text from pieces
+or a code, and a path is made of it, a person is asked.
 """
 
 import re

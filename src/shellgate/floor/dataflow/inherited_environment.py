@@ -1,6 +1,6 @@
-"""What the shell that runs a piece of code finds in its environment, as far as the text around it tells.
+"""The environment of a shell that runs a piece of code, as far as the text around it tells.
 
-A variable that is set to several texts before the code runs is not told here: `constants` has them all looked at.
+A variable that is set to several texts before the code runs is left out: `constants` has them all looked at.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _SETTERS = names("export declare typeset readonly")
 
 
 def texts(scene: CommandContext) -> Iterator[tuple[str, str]]:
-    """The variables whose text is known; a pattern in one stays as written until it is used."""
+    """Yield the variables with known texts; a pattern in one stays as written until it is used."""
     for name, word in words(scene):
         if word.pattern is not None:
             yield name, word.pattern
@@ -57,7 +57,7 @@ def _sets(command: SimpleCommand) -> Iterator[tuple[str, Word]]:
 
 
 def _exports(command: SimpleCommand) -> Iterator[tuple[str, Word | None]]:
-    """The names that are exported, each with what it is set to, if it is."""
+    """Yield the exported names, each with its value, if it is set."""
     if command.name is None or command.name.value not in _SETTERS:
         return
     for word in command.words[1:]:

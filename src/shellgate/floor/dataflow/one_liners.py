@@ -115,5 +115,5 @@ def _is_vital(string: str, path: str, scene: CommandContext) -> bool:
 
 
 def _may_change(string: str) -> bool:
-    """Whether a string is a name at all that could be written to: a text with blanks in it is not."""
+    """Tell whether a string can be the name of a writable file: a text with blanks in it is none."""
     return not re.search(r"\s", string) and name_of(string) != ""

@@ -1,4 +1,4 @@
-"""Where the words of a command lead: a path, the files that a pattern stands for, or something only running tells."""
+"""Targets of a command's words: a path, the files of a pattern, or something only running tells."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class PathLead:
 
 @dataclass(frozen=True, slots=True)
 class PathLeads:
-    """All that is known of where a word leads."""
+    """Everything known about the target of a word."""
 
     paths: tuple[PathLead, ...]
     pattern: str | None  # as written, absolute, if it has patterns
@@ -68,7 +68,7 @@ def _linked(found: list[PathLead], scene: CommandContext) -> list[PathLead]:
 
 
 def _shape(part: Text | Glob | Unknown) -> str:
-    """A part as a pattern: what is quoted loses its magic, what is unknown is a hole."""
+    """Turn a part into a pattern: quoted text loses its magic, an unknown part is a hole."""
     if isinstance(part, Unknown):
         return _HOLE
     if isinstance(part, Glob):
@@ -81,7 +81,7 @@ def _escaped_start(shape: str) -> str:
 
 
 def _plain(shape: str) -> str:
-    """The name that a pattern is when it fits nothing: itself, as bash leaves it."""
+    """Return the name of a pattern without matches: itself, as bash leaves it."""
     return shape.replace("\\", "")
 
 

@@ -1,4 +1,4 @@
-"""What a command finds on its standard input, as far as the text of the program tells."""
+"""The standard input of a command, as far as the text of the program tells."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def text(command: SimpleCommand) -> Word | None:
 
 
 def given(command: SimpleCommand) -> SimpleCommand | None:
-    """The command whose redirections tell its standard input: itself, or the group or shell that it runs in."""
+    """Return the command whose redirections set its standard input: itself, or its group or shell."""
     if takes_input(command):
         return command
     around = command.reads_from
@@ -67,7 +67,7 @@ def within(command: SimpleCommand, around: SimpleCommand) -> SimpleCommand:
 
 
 def takes_input(command: SimpleCommand) -> bool:
-    """Whether standard input is a file or a here-document, rather than a pipe or nothing."""
+    """Tell whether standard input is a file or a here-document, rather than a pipe or nothing."""
     return any(_is_input(redirect.operator, redirect.descriptor) for redirect in command.redirects)
 
 
@@ -76,7 +76,7 @@ def _is_input(operator: str, descriptor: str | None) -> bool:
 
 
 def fetches(word: Word, commands: tuple[SimpleCommand, ...]) -> bool:
-    """Whether what a word becomes is fetched from elsewhere: `$(curl …)`."""
+    """Tell whether the value of a word is fetched from elsewhere: `$(curl …)`."""
     return any(
         command.name is not None
         and name_of(command.name.value or "") in FETCHERS

@@ -1,7 +1,7 @@
-"""Paths that a substitution prints: `cp x "$(git rev-parse --git-dir)/hooks/pre-commit"`.
+"""Paths printed by substitutions: `cp x "$(git rev-parse --git-dir)/hooks/pre-commit"`.
 
-What a command prints is known when it runs. A few are known to print what leads nowhere new, and some what is Git's
-own; what any other prints is asked about where it is written to.
+The output of a command is known when it runs. A few are known to print nothing that leads to new places, and some print
+Git's own paths; a person is asked before a write to any other printed path.
 """
 
 import re
@@ -50,7 +50,7 @@ _MOVES = frozenset({"cd", "pushd"})
 
 
 def told(word: Word, scene: CommandContext) -> Word:
-    """The word with what is printed known to be Git's own, where it is that."""
+    """Return the word with the printed paths that are known to be Git's own."""
     if not any(
         isinstance(part, Unknown) and ("$" in part.source or "`" in part.source) for part in word.parts
     ):
@@ -71,7 +71,7 @@ def _told(part: WordPart, scene: CommandContext) -> WordPart:
 
 
 def is_untold(word: Word, scene: CommandContext) -> bool:
-    """Whether a path is printed by a command of which nobody knows what it prints."""
+    """Tell whether a path is printed by a command with unknown output."""
     is_whole = len(word.parts) == 1 and isinstance(word.parts[0], Unknown) and word.parts[0].may_be_many
     return any(
         not _is_tame(source) and not (is_whole and _is_list(source)) for source in hints.sources(word, scene)
@@ -79,7 +79,7 @@ def is_untold(word: Word, scene: CommandContext) -> bool:
 
 
 def is_led(scene: CommandContext) -> bool:
-    """Whether the program goes to a folder that such a command prints."""
+    """Tell whether the program goes to a folder that such a command prints."""
     return any(
         is_untold(word, scene)
         for command in (*scene.around, *scene.program.commands)
@@ -89,7 +89,7 @@ def is_led(scene: CommandContext) -> bool:
 
 
 def _is_tame(source: str) -> bool:
-    """Whether each substitution in a source, and each within it, prints what leads nowhere new."""
+    """Tell whether each substitution in a source, and each within it, prints nothing that leads to new places."""
     for text in _printers(source):
         flat = text
         for inner in _printers(text):
@@ -107,7 +107,7 @@ def _is_list(source: str) -> bool:
 
 
 def _printers(source: str) -> Iterator[str]:
-    """The texts of the substitutions in a source, one after the other; what is within one is a part of it."""
+    """Yield the texts of the substitutions in a source, one by one; an inner one is a part of its outer one."""
     at = 0
     while found := _SUBSTITUTION.search(source, at):
         start = found.end()

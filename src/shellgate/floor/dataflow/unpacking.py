@@ -1,4 +1,4 @@
-"""What comes out of archives and their like, where nobody knows its names beforehand, or where the disk tells them."""
+"""Unpacking of archives and their like, where their names are unknown beforehand, or the disk tells them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def unpacked(
 
 
 def poured(source: Word | None, folder: Word, scene: CommandContext) -> Iterator[Action]:
-    """All that is in one folder is put into another; no source where it is on another machine."""
+    """Yield the actions of putting one folder's content into another; no source if it is on another machine."""
     asked = [*into(folder, scene)]
     if not asked:
         return
@@ -93,7 +93,7 @@ def _listed(archive: Word, scene: CommandContext) -> Sequence[str] | None:
 def _arrivals(
     listed: Sequence[str], folder: Word, scene: CommandContext, *, is_absolute: bool, what: str = "archive"
 ) -> Iterator[Action]:
-    """Yield what is asked where something comes to lie, cut short or not, as what is protected."""
+    """Yield questions about entries that would land, cut short or not, on a protected path."""
     if folder.value is None:
         yield from into(folder, scene)
         return
@@ -108,7 +108,7 @@ def _arrivals(
 
 
 def _may_protect(path: str, world: World) -> str | None:
-    """Why a folder may come to hold what is protected by what its names are, as a clause; else None."""
+    """Say in a clause why a folder of such names may come to hold protected files; else None."""
     if paths.unusable(path):
         return None
     if paths.holds_home(path, world):

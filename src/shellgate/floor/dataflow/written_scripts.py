@@ -35,7 +35,7 @@ def scripts_run(script: Word, scene: CommandContext) -> Iterator[Action]:
 
 
 def may_be_changed(scene: CommandContext) -> bool:
-    """Whether a file may be another by the time the command runs: any that is not known to write none may write it."""
+    """Tell whether a file may change before the command runs: any command not known to write none may write it."""
     before: list[SimpleCommand] = list(scene.around)
     is_anywhere = scene.command.is_looped or scene.command.place is not Place.PLAIN
     for command in scene.program.commands:

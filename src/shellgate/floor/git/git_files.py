@@ -1,4 +1,4 @@
-"""What is written in git's own files: settings, and the names in an index. Nothing is looked up here."""
+"""Content of git's own files: settings, and the names in an index. Nothing is looked up here."""
 
 import re
 from functools import lru_cache
@@ -92,7 +92,7 @@ def index(data: bytes) -> tuple[str, ...] | None:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of variable length, as git packs it, and where it ends."""
+    """Return a number of variable length, as git packs it, and its end."""
     number = 0
     while at < len(data):
         byte = data[at]

@@ -1,4 +1,4 @@
-"""What subcommands of `git` read that only look: files as they are and as they were, and settings with secrets."""
+"""Reads of `git` subcommands that only look: present and past files, and settings with secrets."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def looked_at(name: str, words: list[Word], found: Arguments, call: ProgramCall)
 
 
 def _of_pathspec(word: Word) -> Word:
-    """A path behind `--`, without its magic; what stands for several is a pattern."""
+    """Return a path behind `--`, without its magic; a wildcard becomes a pattern."""
     magic = _MAGIC.match(word.known_start)
     path = without(word, magic.end()) if magic else word
     value = path.value
@@ -73,7 +73,7 @@ def _once(word: Word) -> Iterator[Word]:
 
 
 def _searched(found: Arguments, behind: list[Word], scene: CommandContext) -> Iterator[Action]:
-    """`git grep`: what it searches is what git knows, and with `--no-index` or `--untracked` all that is there."""
+    """Yield the reads of `git grep`: files known to git, and with `--no-index` or `--untracked` all files."""
     operands = found.operands if found.has(("e", "f")) else found.operands[1:]
     world = scene.world
     within = [
@@ -102,7 +102,7 @@ def _is_in(path: str, place: str) -> bool:
 
 
 def _known(scene: CommandContext) -> list[str]:
-    """The files that git knows, as its index has them; where that cannot be read, all that are there."""
+    """Return the files known to git, from its index; if that cannot be read, all files there."""
     folder = normpath(scene.here)
     while paths.is_inside(folder, scene.world):
         if scene.world.files.look(join(folder, ".git")) is not None:
@@ -116,7 +116,7 @@ def _known(scene: CommandContext) -> list[str]:
 
 
 def prints_settings(values: list[str]) -> bool:
-    """Whether `git config` is only asked for settings."""
+    """Tell whether `git config` is only asked for settings."""
     return next((value for value in values if value not in _SCOPES), "") in _PRINTS_SETTINGS
 
 

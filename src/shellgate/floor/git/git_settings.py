@@ -73,7 +73,7 @@ def pair(word: Word, scene: CommandContext) -> Iterator[Action]:
 
 
 def named(key: str, value: Word, word: Word, scene: CommandContext, *, is_told: bool) -> Iterator[Action]:
-    """Yield what comes of a setting whose key may have unknown parts in it; each stands as `_` there."""
+    """Yield the actions of a setting whose key may have unknown parts; each stands as `_` there."""
     if is_told or key.partition(".")[0].lower() in _INNOCENT:
         yield from setting(key, value, scene)
     else:
@@ -95,7 +95,7 @@ def of_variable(word: Word, scene: CommandContext) -> Iterator[Action]:
 
 
 def matters(key: str) -> bool:
-    """Whether a setting may run something, or lead to more settings."""
+    """Tell whether a setting may run something, or lead to more settings."""
     others = (_READ, _WRITTEN, _INCLUDES, _REMOTES, _REPLACED)
     return (
         key.lower().startswith(("alias.", "protocol."))
@@ -108,7 +108,7 @@ def matters(key: str) -> bool:
 def setting(
     key: str, value: Word, scene: CommandContext, depth: int = 0, folder: str | None = None
 ) -> Iterator[Action]:
-    """Yield what comes of a setting; `folder` is that of the file it is in."""
+    """Yield the actions of a setting; `folder` is that of its file."""
     if value.known_start.startswith("!"):
         yield RunShell(without(value, 1))
     elif key.lower().startswith("alias."):
@@ -187,7 +187,7 @@ def file(
 
 
 def hooks(word: Word, scene: CommandContext) -> Iterator[Action]:
-    """A folder whose programs git is to run: in the roots they are as scripts there; others are asked about."""
+    """Yield the actions for a folder of git hooks: inside the roots as scripts there; others are asked about."""
     if word.value in ("", "/dev/null"):
         return
     path = _path(word, scene)
@@ -273,7 +273,7 @@ def of_home(scene: CommandContext) -> Iterator[Action]:
 
 
 def _path(word: Word, scene: CommandContext) -> str | None:
-    """The absolute path that a word is to git, which knows what a tilde means."""
+    """Return the absolute path of a word for git, which knows the tilde."""
     if word.value is None or (scene.cwd is None and not word.value.startswith(("/", "~"))):
         return None
     return scene.world.absolute(paths.with_home(word.value, scene.world), scene.here)

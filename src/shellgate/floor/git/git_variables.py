@@ -40,7 +40,7 @@ def assignment(name: str, value: Word, scene: CommandContext) -> Iterator[Action
 
 
 def _setting(key: Word, number: str, scene: CommandContext) -> Iterator[Action]:
-    """`GIT_CONFIG_KEY_n`, with what `GIT_CONFIG_VALUE_n` is wherever it is set."""
+    """Yield the actions of `GIT_CONFIG_KEY_n`, with the value of `GIT_CONFIG_VALUE_n` wherever it is set."""
     value = inherited_environment.word(f"GIT_CONFIG_VALUE_{number}", scene)
     if key.value is None:
         yield FloorVerdict(ask("F9", f"Only running it tells which setting of git `{key.source}` is."))

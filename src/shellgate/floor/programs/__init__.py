@@ -1,4 +1,4 @@
-"""What programs do with their words: tables, no code. A program that is in none of them is a stranger."""
+"""Tables of the programs' uses of their words, without code. A program in none of them is a stranger."""
 
 import re
 
@@ -29,7 +29,7 @@ _FAMILIES = ("mkfs.", "fsck.", "mount.", "umount.")
 
 
 def name_of(path: str) -> str:
-    """The name by which a program is known here: without its folder, its version, and in small letters."""
+    """Return the name by which a program is known here: without its folder and version, in small letters."""
     name = path.rpartition("/")[2].lower().removesuffix(".exe")
     if name in USAGES:
         return name

@@ -1,7 +1,7 @@
-"""Options with which a program still only reads: lists of what is let through, for programs that can do more.
+"""Options with which a program still only reads: lists of allowed ones, for programs that can do more.
 
-What a list does not name is asked about under the shipped policy; the floor has its own view of it. A program that is
-not here can only read, whatever its options.
+The shipped policy asks about an option outside the list; the floor has its own view of it. A program that is not here
+can only read, whatever its options.
 """
 
 from collections.abc import Iterator, Sequence
@@ -151,7 +151,7 @@ _VERSIONS = {
 
 
 def says_of_itself(path: str, name: str, arguments_: Sequence[Word]) -> bool:
-    """Whether a known program is only asked for its version or its help, or what is installed."""
+    """Tell whether a known program is only asked for its version or its help, or for a list of installed things."""
     values = [word.value for word in arguments_]
     if "/" in path or None in values:
         return False
@@ -168,7 +168,7 @@ def _only_lists(name: str, values: list[str]) -> bool:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether a program is named by a path that is not one of the system's: whatever its name, nobody knows it."""
+    """Tell whether a program is named by a path outside the system's folders: whatever its name, it is unknown."""
     return "/" in path and path.rpartition("/")[0] not in _BIN
 
 
@@ -191,7 +191,7 @@ def concern(name: str, words: Sequence[Word]) -> str | None:
 
 
 def _is_option(value: Word) -> bool:
-    """Whether the value of an option looks like another: it is one, where the first takes none after all."""
+    """Tell whether an option's value looks like an option: it is one, if the first takes no value after all."""
     return value.known_start.startswith("-") and value.value != "-"
 
 

@@ -1,4 +1,4 @@
-"""What the arguments of programs mean: by their table, or, where they are a language of their own, by a reader."""
+"""The meaning of programs' arguments: by their table, or by a reader if they are a language of their own."""
 
 from collections.abc import Callable, Iterator
 
@@ -45,12 +45,12 @@ READERS: dict[str, Reader] = {
 
 
 def is_known_here(call: ProgramCall) -> bool:
-    """Whether there is a program of that name, too."""
+    """Tell whether there is a program of that name, too."""
     return call.name in READERS or usage_of(call.name) is not None
 
 
 def actions_of(call: ProgramCall) -> Iterator[Action]:
-    """All that the command does, as far as its words tell."""
+    """Yield all actions of the command, as far as its words tell."""
     if call.name in call.scene.program.functions:  # wrappers, and `unset -f`, lead past it
         yield from unknown_programs.function(call)
         if not is_known_here(call):

@@ -1,4 +1,4 @@
-"""Archives: what goes in, what comes out, and where."""
+"""Archives: their sources, their content, and its destination."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _LISTS = frozenset({"t", "list", "d", "diff", "compare"})
 
 
 def tar(call: ProgramCall) -> Iterator[Action]:
-    """`tar`: it reads what it packs, and writes what it unpacks; it may run programs on the way."""
+    """Read `tar`: it reads the packed files, and writes the unpacked ones; it may run programs on the way."""
     usage = USAGES["tar"]
     found = arguments(call.arguments, usage)
     for option, word in found.values:
@@ -74,7 +74,7 @@ def _action(word: Word) -> Iterator[Action]:
 
 
 def archive(call: ProgramCall) -> Iterator[Action]:
-    """`zip`: it reads what it packs; with `-m` that goes away."""
+    """Read `zip`: it reads the packed files; with `-m` they go away."""
     usage = USAGES["zip"]
     found = arguments(call.arguments, usage)
     yield from by_table.by_options(found, usage)

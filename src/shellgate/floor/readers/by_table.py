@@ -1,4 +1,4 @@
-"""What a program does by its line in a table."""
+"""Actions of a program by its line in a table."""
 
 from collections.abc import Iterator
 
@@ -59,7 +59,7 @@ def by_usage(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Acti
 
 
 def _options_unknown(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Action]:
-    """F9: what deletes may do so with all that is beneath, if running adds an option to that effect."""
+    """Yield F9's question: a deletion may include everything beneath, if running adds an option to that effect."""
     if Use.DELETE in usage.uses(found) and usage.descends and not found.has(usage.descends):
         for word in call.arguments:
             if word.known_start.startswith("-") and not is_known(word):
@@ -97,14 +97,14 @@ def _by_option(use: Use, word: Word) -> Iterator[Action]:
 
 
 def goes_down(found: Arguments, usage: Usage, call: ProgramCall) -> bool:
-    """Whether folders are gone into; where running may add an option to that effect, they are."""
+    """Tell whether folders are descended into; if running may add an option to that effect, they are."""
     if usage.always_descends or call.scene.is_swept:
         return True
     return bool(usage.descends) and (found.has(usage.descends) or any(map(may_be_option, found.operands)))
 
 
 def spaced(words: list[Word]) -> Word:
-    """Words with a blank between them, as `eval` joins them."""
+    """Join words with a blank between them, as `eval` does."""
     blank = plain(" ")
     return joined(*(piece for word in words for piece in (blank, word)))
 

@@ -1,4 +1,4 @@
-"""Containers: what of this machine they see; and builders and schedulers, whose words are commands for later."""
+"""Containers and their view of this machine; and builders and schedulers, whose words are commands for later."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ _TEXT = (
 
 
 def docker(call: ProgramCall) -> Iterator[Action]:
-    """`docker`, `podman`: the folders that a container is given; what runs in it stays in it."""
+    """Read `docker`, `podman`: the folders given to a container; the commands in it stay in it."""
     yield Concern("it runs containers")
     rest = list(call.arguments)
     while rest:

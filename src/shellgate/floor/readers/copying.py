@@ -47,7 +47,7 @@ def copy(call: ProgramCall) -> Iterator[Action]:
 
 
 def move(call: ProgramCall) -> Iterator[Action]:
-    """`mv`: each source goes away, with all that is in it."""
+    """Read `mv`: each source goes away, with all its content."""
     found = _found(call)
     sources, target = ends(found)
     yield from by_table.by_options(found, USAGES[call.name])
@@ -56,7 +56,7 @@ def move(call: ProgramCall) -> Iterator[Action]:
 
 
 def link(call: ProgramCall) -> Iterator[Action]:
-    """`ln`: what it links to counts as much as the link; a link to a folder counts for what is seen through it."""
+    """Read `ln`: the target counts as much as the link; a link to a folder counts for everything visible through it."""
     found = _found(call)
     sources, target = ends(found)
     yield from by_table.by_options(found, USAGES[call.name])
@@ -120,7 +120,7 @@ def arrivals(sources: Iterable[Word], target: Word | None, call: ProgramCall) ->
 
 
 def is_local(word: Word) -> bool:
-    """Whether a place to copy from or to is on this machine: no `host:path`, no address."""
+    """Tell whether a place to copy from or to is on this machine: no `host:path`, no address."""
     head, colon, _ = word.known_start.partition(":")
     return not colon or "/" in head
 

@@ -100,7 +100,7 @@ def _known(script: Word) -> Iterator[Action]:
 
 
 def _text(word: Word) -> str:
-    """The word as text; what is unknown in it is left out as something without meaning."""
+    """Return the word as text; unknown parts become a meaningless mark."""
     return "".join("_" if isinstance(part, Unknown) else part.text for part in word.parts)
 
 

@@ -50,7 +50,7 @@ DUMPS = "it dumps the environment"
 
 
 def steers(name: str) -> bool:
-    """Whether a variable of that name changes what commands do or run."""
+    """Tell whether a variable of that name changes which commands run, or how."""
     return _STEERS.fullmatch(name) is not None
 
 
@@ -195,7 +195,7 @@ def settings(call: ProgramCall) -> Iterator[Action]:
 
 
 def _passed_on(scene: CommandContext, only: str | None = None) -> Iterator[Action]:
-    """What comes of variables that the program sets and commands find in their environment: one of them, or all."""
+    """Yield the actions of variables that the program sets for its commands: one of them, or all."""
     for command in scene.program.commands:
         for each in command.assignments:
             if not command.words and only in (None, each.name):

@@ -1,4 +1,4 @@
-"""`find`: what it looks through, what it finds, and what it does with that."""
+"""`find`: its folders, its matches, and its actions on them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ FOUND = "{}"
 
 @dataclass(slots=True)
 class Search:
-    """One use of `find`: where it starts, what it keeps to, what it does with what it finds."""
+    """One use of `find`: its starts, its conditions, and its actions on the matches."""
 
     starts: list[Word] = field(default_factory=list)
     names: list[Word] = field(default_factory=list)  # patterns of which one must fit
@@ -51,7 +51,7 @@ class Search:
         return bool(self.names or self.paths or self.is_bare) and not self.is_wide
 
     def finds(self) -> list[Word]:
-        """Words that stand for all that may be found."""
+        """Return words that stand for all possible matches."""
         if self.is_narrow:
             names = [beneath(start, _as_pattern(name)) for start in self.starts for name in self.names]
             return names + [beneath(start, _as_name(path)) for start in self.starts for path in self.paths]
@@ -59,7 +59,7 @@ class Search:
         return below if self.is_below or self.leaves_hidden else [*self.starts, *below]
 
     def everything(self) -> list[Word]:
-        """Words that stand for all that is looked through."""
+        """Return words that stand for all visited paths."""
         return [beneath(start, self._anything()) for start in self.starts]
 
     def keys(self, call: ProgramCall) -> list[Word]:
@@ -85,7 +85,7 @@ class Search:
         ]
 
     def _comes_to(self, folder: str, start: str) -> bool:
-        """Whether what is in a folder is looked at, from where the search starts."""
+        """Tell whether the search from the start reaches a folder's content."""
         levels = folder.removeprefix(start).count("/") + 2
         return folder.startswith(start) and (self.deepest is None or levels <= self.deepest)
 
@@ -109,7 +109,7 @@ def search(words: Sequence[Word]) -> Search:
 
 
 class _Expression:
-    """What `find` keeps to and does, in the order in which it is written."""
+    """The conditions and actions of `find`, in their order."""
 
     def __init__(self, found: Search) -> None:
         self.found = found
@@ -188,13 +188,13 @@ def _as_pattern(name: Word) -> Word:
 
 
 def _as_name(path: Word) -> Word:
-    """A path that fits the pattern: what it names outright is what matters."""
+    """Return a path that fits the pattern: the names written out are the ones that matter."""
     text = (path.value or "").replace("\\", "")
     return plain("".join("_" if each in "*?" else each for each in text).lstrip("/."))
 
 
 def find(call: ProgramCall) -> Iterator[Action]:
-    """`find`: F1 and F4 for what it deletes, or has deleted by others."""
+    """Read `find`: F1 and F4 for its deletions, or those by its commands."""
     found = search(call.arguments)
     if not found.deletes and not any(touch.use is Use.WRITE for touch in found.touches):
         yield OnlyReads()
@@ -212,7 +212,7 @@ def find(call: ProgramCall) -> Iterator[Action]:
 
 
 def _guarded(found: Search, call: ProgramCall) -> list[Word]:
-    """What is in a `.git`, or is one, or an environment file, where the patterns fit that though they do not say so."""
+    """Return the paths in a `.git`, or environment files, that the patterns match without naming them."""
     world = call.scene.world
     words: list[Word] = []
     for path in found.paths:
@@ -236,7 +236,7 @@ def _last(path: Word) -> Word:
 
 
 def _holds_own(start: Word, call: ProgramCall) -> bool:
-    """Whether the product's own folder is beneath one that holds little else than settings."""
+    """Tell whether the product's own folder is beneath one that holds little else than settings."""
     world = call.scene.world
     path = world.files.resolve(world.absolute(start.value or "/", call.scene.here))
     return path.startswith(f"{world.home}/") and any(own.startswith(f"{path}/") for own in world.own)
@@ -258,7 +258,7 @@ def executed(command: tuple[Word, ...], found: Search, call: ProgramCall) -> Ite
 
 
 def _too_high(found: Search, call: ProgramCall) -> list[Word]:
-    """All that is looked through, where that is vital: there a name is no limit."""
+    """Return all visited paths, if their folder is vital: there a name is no limit."""
     world = call.scene.world
     vital = [
         paths.vital(world.absolute(start.value or "/", call.scene.here), world) for start in found.starts

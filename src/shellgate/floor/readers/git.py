@@ -1,4 +1,4 @@
-"""`git`: exempt from F4, but not from what it runs for others: aliases, hooks, pagers, helpers, remotes."""
+"""`git`: exempt from F4, but not for the programs it runs: aliases, hooks, pagers, helpers, remotes."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -93,7 +93,7 @@ def git(call: ProgramCall) -> Iterator[Action]:
 
 
 def direct(call: ProgramCall) -> Iterator[Action]:
-    """`git-SUBCOMMAND`, as git's own programs are called."""
+    """Read `git-SUBCOMMAND`, the form of git's own programs."""
     yield from git(
         replace(call, name="git", arguments=(plain(call.name.removeprefix("git-")), *call.arguments))
     )
@@ -133,7 +133,7 @@ def _joined(folders: list[Word]) -> Word | None:
 
 
 def _led(deed: Action, folder: Word | None) -> Action:
-    """A deed whose path begins at the folder that `-C` names."""
+    """Return an action with its path seen from the folder of `-C`."""
     if folder is None or not isinstance(deed, TouchPath) or deed.word.known_start.startswith(("/", "~")):
         return deed
     if deed.use is Use.TEXT or not deed.word.parts:
@@ -309,7 +309,7 @@ _ACTS: Mapping[str, Callable[[Arguments, list[Word], ProgramCall], Iterator[Acti
 
 
 def _only_looks(name: str, words: list[Word]) -> bool:
-    """Whether a subcommand that can change something is only asked what there is."""
+    """Tell whether a subcommand that can change something is only asked for a list."""
     values = [word.value or "" for word in words]
     if not all(map(is_known, words)):
         return False

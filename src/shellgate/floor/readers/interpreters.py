@@ -23,7 +23,7 @@ from shellgate.verdicts import ask, deny
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How an interpreter is given its code."""
+    """The options by which an interpreter gets its code."""
 
     code: tuple[str, ...]  # options whose value is code
     module: tuple[str, ...] = ()  # options whose value is a program of its own, with the words that follow
@@ -75,7 +75,7 @@ MANNERS: Mapping[str, Manner] = {
 
 @dataclass(slots=True)
 class InterpreterStart:
-    """How an interpreter is started."""
+    """The start of an interpreter."""
 
     code: list[Word] = field(default_factory=list)
     module: tuple[Word, ...] = ()
@@ -144,7 +144,7 @@ def _option(word: Word, words: list[Word], manner: Manner, start: InterpreterSta
 
 
 def _takes(text: str, options: tuple[str, ...]) -> bool:
-    """Whether an option takes the next word for its code: `-c`, `-ne`, `--eval`."""
+    """Tell whether an option takes the next word for its code: `-c`, `-ne`, `--eval`."""
     if text in options:
         return True
     is_cluster = not text.startswith("--") and text[1:].isalnum() and text.isascii()

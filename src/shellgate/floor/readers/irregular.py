@@ -1,4 +1,4 @@
-"""Programs whose arguments are like nobody else's: `dd`, `test`, `gzip`, `fdisk`, `jq`."""
+"""Programs with irregular arguments: `dd`, `test`, `gzip`, `fdisk`, `jq`."""
 
 import re
 from collections.abc import Iterator

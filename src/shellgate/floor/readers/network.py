@@ -1,4 +1,4 @@
-"""Programs that speak to other machines: what they send from here, what they keep here, what they run."""
+"""Programs that speak to other machines: what they send from here, store here, and run."""
 
 import re
 from collections.abc import Iterator
@@ -97,7 +97,7 @@ def _path(word: Word) -> Word:
 
 
 def ssh(call: ProgramCall) -> Iterator[Action]:
-    """`ssh`: what runs on the other machine is guarded there; what it runs here is read."""
+    """Read `ssh`: the other machine guards its commands; those that run here are read."""
     usage = USAGES["ssh"]
     found = arguments(call.arguments, usage)
     yield Concern("it acts on another machine")
@@ -123,7 +123,7 @@ def ssh(call: ProgramCall) -> Iterator[Action]:
 
 
 def netcat(call: ProgramCall) -> Iterator[Action]:
-    """`nc`, `ncat`: with `-e` or `-c` a program is given to whoever connects."""
+    """Read `nc`, `ncat`: with `-e` or `-c` any peer that connects gets a program."""
     usage = USAGES["nc"]
     found = arguments(call.arguments, usage)
     yield Concern("it speaks to other machines")

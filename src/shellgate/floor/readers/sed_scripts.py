@@ -1,4 +1,4 @@
-"""The scripts of `sed`: those of its commands that write, read and run."""
+"""The scripts of `sed`: their commands that write, read and run."""
 
 import re
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ class _Script:
             self._skip(re.compile(r"[IM]*(?=[\s,!a-zA-Z{])"))
 
     def _delimited(self, delimiter: str, count: int) -> None:
-        """Skip `count` parts that end with the delimiter, the first of which begins with it."""
+        """Skip `count` parts that end with the delimiter; it also begins the first."""
         self.at += 1
         while self.at < len(self.text) and count:
             sign = self.text[self.at]

@@ -29,7 +29,7 @@ _FETCHED = deny("F6", "What is fetched from elsewhere runs unseen.")
 
 @dataclass(slots=True)
 class ShellStart:
-    """How a shell is started."""
+    """The start of a shell."""
 
     code: Word | None = None
     operands: list[Word] = field(default_factory=list)
@@ -127,14 +127,14 @@ def from_input(call: ProgramCall) -> Iterator[Action]:
 
 
 def _sets_input(command: SimpleCommand) -> bool:
-    """Whether it is an `exec` of nothing but redirections, one of them of the standard input."""
+    """Tell whether it is an `exec` of redirections alone, one of them of the standard input."""
     return (
         len(command.words) == 1 and command.words[0].value == "exec" and standard_input.takes_input(command)
     )
 
 
 def _redirected(told: SimpleCommand, call: ProgramCall) -> Iterator[Action]:
-    """Yield what comes of a shell whose input the redirections of a command tell."""
+    """Yield the actions of a shell whose input comes from a command's redirections."""
     for redirect in told.redirects:
         target = redirect.target
         if redirect.body is not None:
@@ -171,7 +171,7 @@ def evaluate(call: ProgramCall) -> Iterator[Action]:
 
 
 def _is_read_already(call: ProgramCall) -> bool:
-    """Whether the program's reader has gone into the `eval`: there it knows the variables, too."""
+    """Tell whether the program's reader has gone into the `eval`: there it knows the variables, too."""
     name = call.scene.command.name
     return name is not None and name.value in ("eval", "command", "builtin")
 

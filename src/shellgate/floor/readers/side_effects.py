@@ -1,6 +1,6 @@
-"""What programs do besides: code that is printed for them, ways out to a shell, files that their languages name.
+"""Side effects of programs: code printed for them, ways out to a shell, files that their languages name.
 
-Each of these is added to what the program's own reader or table says; nothing here makes anything harmless.
+Each of these is added to the result of the program's own reader or table; nothing here makes anything harmless.
 """
 
 import re
@@ -132,7 +132,7 @@ def _watcher(call: ProgramCall) -> Iterator[Action]:
 
 
 def _records(call: ProgramCall) -> Iterator[Action]:
-    """`script FILE COMMAND…`, as some systems have it."""
+    """Read `script FILE COMMAND…`, as on some systems."""
     words = list(call.arguments)
     while words and words[0].known_start.startswith("-"):
         del words[: 2 if words[0].value in ("-c", "-I", "-O", "-B", "-T", "-E", "-m", "-o") else 1]
@@ -194,7 +194,7 @@ def _filters(call: ProgramCall) -> Iterator[Action]:
 
 
 def _speaks(call: ProgramCall) -> Iterator[Action]:
-    """Code that is given, and that runs what it reads from a pipe."""
+    """Yield a question about given code that runs its piped input."""
     if not call.scene.command.is_piped and standard_input.given(call.scene.command) is None:
         return
     for word in call.arguments:
@@ -279,7 +279,7 @@ def _credentials(call: ProgramCall) -> Iterator[Action]:
 
 
 def _clones(call: ProgramCall) -> Iterator[Action]:
-    """`gh repo clone NAME … -- OPTIONS…`: the options are those of `git clone`."""
+    """Read `gh repo clone NAME … -- OPTIONS…`: the options are those of `git clone`."""
     values = [word.value for word in call.arguments]
     if values[:1] == ["repo"] and "--" in values:
         options = call.arguments[values.index("--") + 1 :]

@@ -47,7 +47,7 @@ def read(call: ProgramCall) -> Iterator[Action]:
 
 
 def _runs(call: ProgramCall) -> Iterator[Action]:
-    """What a stranger would run if it were a wrapper: F9 asks where that destroys, raises privilege or is a shell."""
+    """Yield F9's question if a stranger, as a wrapper, would destroy, raise privilege or run a shell."""
     values = [word.value for word in call.arguments]
     for value, following in zip(values, [*values[1:], None], strict=False):
         if value in DESTROYS and (following is not None or value in ("sudo", "su")):
@@ -81,7 +81,7 @@ def function(call: ProgramCall) -> Iterator[Action]:
 
 
 def _only_prints(call: ProgramCall) -> bool:
-    """Whether all that a function does with what nobody knows is to print it, to where only people read it."""
+    """Tell whether a function only prints its unknown arguments, where only people read them."""
     program, command = call.scene.program, call.scene.command
     body = [each for each in program.commands if each.function == call.name]
     is_read_on = any(each.is_piped and each.reads_from in (None, command) for each in program.commands)
@@ -91,14 +91,14 @@ def _only_prints(call: ProgramCall) -> bool:
 
 
 def _prints(command: SimpleCommand) -> bool:
-    """Whether it prints its words and does no more."""
+    """Tell whether it prints its words and does no more."""
     name = command.name.value if command.name else None
     goes_on = any((each.target is None or each.target.value not in ("1", "2")) for each in command.redirects)
     return name in _SAYS and not command.assignments and not goes_on
 
 
 def _is_told(command: SimpleCommand) -> bool:
-    """Whether the text tells all of its words."""
+    """Tell whether the text determines all of its words."""
     words = [*command.words, *(each.value for each in command.assignments)]
     words += [word for each in command.redirects for word in (each.target, each.body) if word is not None]
     return all(map(is_known, words)) and (command.name is None or command.name.value not in _TAKES)

@@ -88,7 +88,7 @@ def _input(call: ProgramCall) -> tuple[list[list[Word]], bool]:
 
 
 def _lists(command: SimpleCommand) -> bool:
-    """Whether it is a bare `ls`: what it prints are the names in its folder."""
+    """Tell whether it is a bare `ls`, which prints the names in its folder."""
     values = [word.value for word in command.words]
     return values[:1] == ["ls"] and all(
         value in ("-1", "-t", "-r", "-S", "-tr", "-1t") for value in values[1:]
@@ -96,13 +96,13 @@ def _lists(command: SimpleCommand) -> bool:
 
 
 def _counts(call: ProgramCall) -> bool:
-    """Whether the command tells of each file no more than how large it is, or what it is."""
+    """Tell whether the command only reports a file's size or type."""
     found = arguments(call.arguments, USAGES["xargs"])
     return bool(found.operands) and found.operands[0].value in _COUNTERS and not found.of("a")
 
 
 def _is_made(source: SimpleCommand) -> bool:
-    """Whether `printf` makes other words than those that it is given."""
+    """Tell whether `printf` makes other words than its arguments."""
     form = (source.words[1].value or "") if len(source.words) > 1 else ""
     made = re.sub(r"%[sb]|\\[n0]$|\\n", "", form)
     return name_of((source.name.value if source.name else None) or "") == "printf" and (
@@ -135,7 +135,7 @@ def _split(word: Word) -> list[Word]:
 
 
 def parallel(call: ProgramCall) -> Iterator[Action]:
-    """GNU `parallel`: what stands behind `:::` becomes words of the command, which goes through a shell."""
+    """Read GNU `parallel`: the words behind `:::` become words of the command, which goes through a shell."""
     usage = USAGES["parallel"]
     found = arguments(call.arguments, usage)
     yield from by_table.by_options(found, usage)

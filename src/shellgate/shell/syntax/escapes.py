@@ -33,7 +33,7 @@ def _characters(text: str) -> Iterator[str]:
 
 
 def _escape(text: str, index: int) -> tuple[str, int]:
-    """Return what the escape whose letter is at `index` stands for, and where it ends."""
+    """Return the value of the escape whose letter is at `index`, and its end."""
     letter = text[index]
     if letter in _LETTERS:
         return chr(_LETTERS[letter]), index + 1

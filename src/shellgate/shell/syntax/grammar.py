@@ -1,7 +1,7 @@
-"""How the tokens of a region hang together: lists, pipes and compound commands.
+"""Structure of a region's tokens: lists, pipes and compound commands.
 
-Lists, pipes and simple commands are read from our own tokens; where a compound command stands, and what it is, is
-tree-sitter's to say. Each token is used once, and where no use is found there is a doubt.
+Lists, pipes and simple commands are read from our own tokens; tree-sitter decides the place and the kind of a compound
+command. Each token is used once, and an unused one is a doubt.
 """
 
 from bisect import bisect_left
@@ -35,7 +35,7 @@ class Grammar:
         self.timed: set[int] = set()  # behind `time`, which is the simple command to tree-sitter
 
     def agree(self) -> bool:
-        """Whether both found simple commands in the same places."""
+        """Tell whether both found simple commands in the same places."""
         return self.simple - self.timed == self.tree.simple
 
     def region(self, region: Region) -> Sequence:
@@ -185,7 +185,7 @@ class _Tokens:
         return command
 
     def _at(self, offset: int) -> int:
-        """Which token starts at an offset, or is the first behind it."""
+        """Return the token that starts at an offset, or the first behind it."""
         return bisect_left(self.tokens, offset, self.index, self.end, key=lambda token: token.start)
 
     def _compound(self, node: Node) -> Compound:
@@ -330,7 +330,7 @@ class _Tokens:
 
 
 def _keywords(node: Node) -> list[Node]:
-    """The words and signs that a compound command is made of, those of its clauses included."""
+    """Return the keywords and signs of a compound command, those of its clauses included."""
     found: list[Node] = []
     for child in node.children:
         if child.type in {"elif_clause", "else_clause", "do_group"} or (

@@ -10,7 +10,7 @@ _CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 
 
 def is_hidden(character: str) -> bool:
-    """Whether it is a control, invisible or bidirectional character, a lone surrogate, or an odd space."""
+    """Tell whether it is a control, invisible or bidirectional character, a lone surrogate, or an odd space."""
     if character.isascii():
         return not character.isprintable() and character not in _SEEN
     category = unicodedata.category(character)

@@ -70,7 +70,7 @@ class _Code:
         return Region(self.start, self.end, tuple(self.tokens))
 
     def _has_list_after_document(self) -> bool:
-        """Whether a semicolon follows a here-document: bash 5.2 loses it when it keeps a substitution's text."""
+        """Tell whether a semicolon follows a here-document: bash 5.2 loses it when it keeps a substitution's text."""
         has_document = False
         for token in self.tokens:
             has_document = has_document or (isinstance(token, Redirection) and token.body is not None)

@@ -1,4 +1,4 @@
-"""The pieces of a word: quotes, escapes, expansions and substitutions, as bash's own lexer takes them apart."""
+"""The pieces of a word: quotes, escapes, expansions and substitutions, split like bash's own lexer."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ _KEPT_IN_DOUBLE = frozenset('$`"\\')
 
 
 def is_name(text: str) -> bool:
-    """Whether a variable could be called so."""
+    """Tell whether the text can be a variable's name."""
     return text[:1] in NAME_STARTS and text[:1] != "" and all(mark in NAME_CHARACTERS for mark in text)
 
 
@@ -207,7 +207,7 @@ class Pieces:
         return [Substitution(self.text[index : index + 2], source, is_quoted, region)], stop
 
     def _arithmetic(self, index: int, end: int, *, is_quoted: bool) -> tuple[list[Piece], int] | None:
-        """`$((…))`; None if its parentheses are those of a substitution."""
+        """Read `$((…))`; None if its parentheses are those of a substitution."""
         close = self.balanced(index + 3, end)
         if close is None or self.text[close : close + 2] != "))":
             return None

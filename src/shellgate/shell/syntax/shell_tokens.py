@@ -1,4 +1,4 @@
-"""What our own lexer finds in a piece of shell, before anything is expanded: tokens, and the pieces of words.
+"""Tokens of our own lexer in a piece of shell, before anything is expanded, and the pieces of words.
 
 Offsets are bytes of the text in UTF-8, as tree-sitter counts them, so that the two can be compared.
 """
@@ -114,7 +114,7 @@ class Redirection:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """`[[ … ]]` or `((…))`: what it expands, and its text."""
+    """`[[ … ]]` or `((…))`: its text, and the expansions in it."""
 
     start: int
     end: int
@@ -135,12 +135,12 @@ class Region:
 
 
 def decode(text: str) -> str:
-    """Text of our lexer, which has one character for each byte, as the characters it stands for."""
+    """Decode a text of our lexer, which has one character for each byte, into its real characters."""
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "replace")
 
 
 def within(pieces: tuple[Piece, ...]) -> Iterator[Piece]:
-    """The pieces and all that are nested in them, in the order of the text."""
+    """Yield the pieces and all nested ones, in the order of the text."""
     for piece in pieces:
         yield piece
         if isinstance(piece, Parameter | Arithmetic):

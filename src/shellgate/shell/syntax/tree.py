@@ -39,7 +39,7 @@ _KNOWN_KINDS = _PLAIN_KINDS | COMPOUND | frozenset(_OTHERS.split())
 
 @dataclass(slots=True)
 class Tree:
-    """What tree-sitter says, by the offsets where things start."""
+    """The findings of tree-sitter, by the offsets of their beginnings."""
 
     substitutions: dict[int, int] = field(default_factory=dict)  # of each, where it ends
     compounds: dict[int, Node] = field(default_factory=dict)
