@@ -14,6 +14,7 @@ from uuid import UUID
 
 from docs.words import NOTHING, table
 from hubbub.model.agents.scopes import Area
+from hubbub.model.cost.budgets import Budget
 from hubbub.model.fields import FIRST, Field, Seen, declared, merged
 from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval
@@ -42,6 +43,7 @@ from hubbub.serve.rest.base.shapes import (
     UserShape,
     WebhookShape,
 )
+from hubbub.serve.rest.budgets import BudgetShape
 from hubbub.serve.rest.fleet.approvals import ApprovalShape
 from hubbub.serve.rest.fleet.managed_agents import PlacementShape
 from hubbub.serve.rest.fleet.nodes import MachineShape
@@ -88,6 +90,7 @@ NOUNS = (
     Noun("A machine", Machine, MachineShape, CARD_SHAPES["machines"]),
     Noun("A placement", ManagedAgent, PlacementShape),
     Noun("An account", Account, AccountShape, CARD_SHAPES["accounts"]),
+    Noun("A budget", Budget, BudgetShape, CARD_SHAPES["budgets"]),
     Noun("A lease", Lease, LeaseShape, CARD_SHAPES["leases"]),
     Noun("A capacity", Capacity, CapacityShape),
     Noun("A rule for a command", LeaseRule, LeaseRuleShape),
@@ -110,6 +113,7 @@ CARDS = {
     "overlaps": "Overlap",
     "leases": "Lease",
     "accounts": "Account",
+    "budgets": "Budget",
 }
 COLUMNS = ("field", "type", "kept", "REST", "card", "")
 

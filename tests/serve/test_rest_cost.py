@@ -59,6 +59,7 @@ def test_cost_as_a_table(web: Web, hub: Hub, visit: Visit) -> None:
     )
     rows = {each["name"]: each for each in csv.DictReader(web.get("/cost.csv").text.splitlines())}
     assert rows["idler"]["input"] == rows["idler"]["cost"] == "unmetered"
+    assert rows["idler"]["label"] == rows["idler"]["at"] == ""
     assert rows["coder-1"]["input"] == "1000000"
 
 

@@ -179,6 +179,7 @@ SECTIONS = {
             "hubbub.cli.work.proof", "What was seen of the work on a task, beside what is said."
         ),
         "cost": CommandEntry("hubbub.cli.cost", "What was used, in tokens and in money."),
+        "budget": CommandEntry("hubbub.cli.budget", "Say how much may be used, in tokens or in money."),
         "account": CommandEntry(
             "hubbub.cli.fleet.accounts", "Say which agents share an account, and see which are paused."
         ),

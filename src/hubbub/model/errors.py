@@ -224,6 +224,12 @@ class AccountPaused(Conflict):
         )
 
 
+class BudgetSpent(Conflict):
+    """What the agent, its task, its token or the project may use is used: it begins nothing before people raise it."""
+
+    code: ClassVar[str] = "budget"
+
+
 class NotDone(HubError):
     """A machine did not do what it was asked to do."""
 

@@ -42,6 +42,11 @@ def milliseconds(duration: timedelta) -> int:
     return duration // timedelta(milliseconds=1)
 
 
+def utc_time(at: int) -> str:
+    """Return a moment in Unix milliseconds as people read it, to the minute: `2026-04-12 18:30 UTC`."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def duration_text(milliseconds: int) -> str:
     """Return a duration in its largest unit, rounded down, such as `4 seconds`."""
     seconds = max(0, milliseconds) // 1000

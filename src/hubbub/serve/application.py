@@ -108,7 +108,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
         *pages.assets.routes(),
         *protocol.routes,
         *health.routes(transactions, metrics),
-        *Exports(transactions, metrics.use).routes(),
+        *Exports(transactions, metrics.use, prices.read(settings.prices)).routes(),
         *CommHubRest(transactions, gatekeeper, is_open=settings.open_registration).routes(),
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),

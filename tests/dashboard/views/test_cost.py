@@ -29,7 +29,7 @@ def test_what_agents_cost_is_shown_as_far_as_it_is_known(visit: Visit, hub: Hub)
 
     with page.expect_download() as kept:
         page.get_by_role("link", name="Export CSV").click()
-    assert "agent,grove,unmetered" in kept.value.path().read_text()
+    assert "agent,grove,,,unmetered" in kept.value.path().read_text()
 
     page.get_by_role("button", name="Model").click()
     expect(line(page, "claude-sonnet-5")).to_contain_text("1,500,000")

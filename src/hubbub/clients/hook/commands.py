@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from hubbub.clients.hook import http_request
+from hubbub.clients.hook import event, http_request
 from hubbub.clients.hook.event import DENY, Reply
 
 TYPE_CHECKING = False
@@ -19,10 +19,10 @@ OK = 200
 LONGEST = 100_000  # characters of a command; what comes after is not looked at
 
 
-def before(target: Target, told: Event, *, until: float) -> Reply:
-    """Allow the command to run as it is, or deny it with a sentence that says how to run it."""
-    if not told.command:
-        return Reply()
+def before(target: Target, told: Event, *, until: float) -> Reply | None:
+    """Allow the command as it is, or deny it with a sentence that says how to run it. None: there is nothing to ask."""
+    if told.deed != event.SHELL or not told.command:
+        return None
     body: dict[str, object] = {
         "agent": target.agent,
         "command": told.command[:LONGEST],

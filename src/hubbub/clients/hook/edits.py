@@ -53,14 +53,15 @@ class ClaimAttempt:
 claiming = ClaimAttempt()
 
 
-def before(target: Target, told: Event, *, until: float) -> Reply:
-    """Ask whether the files may be edited now, and claim them if they are free.
+def before(target: Target, told: Event, *, until: float) -> Reply | None:
+    """Ask whether the files may be edited now, and claim them if they are free. None: there is nothing to ask.
 
     Text that the model cannot read now is kept for `unsaid`.
     """
-    if told.deed != event.EDIT:
-        return Reply()
-    replies = [_ask(target, told, "before", files, until) for files in _files(told)]
+    asked = _files(told) if told.deed == event.EDIT else []
+    if not asked:
+        return None
+    replies = [_ask(target, told, "before", files, until) for files in asked]
     texts = [each.text for each in replies if each.text]
     decisions = {each.decision for each in replies}
     worst = next((each for each in (DENY, WARN) if each in decisions), ALLOW)

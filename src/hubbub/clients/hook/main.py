@@ -136,12 +136,8 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
     if sightings.is_one(happened):
         sightings.tell(target, happened, clock)
     until = clock.until
-    if happened.moment == event.BEFORE and happened.deed == event.SHELL:
-        from hubbub.clients.hook import commands  # no edit needs it
-
-        return commands.before(target, happened, until=until)
     if happened.moment == event.BEFORE:
-        return edits.before(target, happened, until=until)
+        return _reply_before(target, happened, until)
     if happened.moment == event.START and happened.client in RUNG:
         from hubbub.clients.hook import ringer_process  # once in a client's life
 
@@ -152,6 +148,19 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
     if happened.moment == event.AFTER:
         return _reply_after(target, happened, until)
     return mail_pointers.glance(target, happened, until=until) if happened.heard else Reply()
+
+
+def _reply_before(target: Target, happened: Event, until: float) -> Reply:
+    reply = edits.before(target, happened, until=until)
+    if reply is None:
+        from hubbub.clients.hook import commands  # no edit needs it
+
+        reply = commands.before(target, happened, until=until)
+    if reply is None:
+        from hubbub.clients.hook import next_tool
+
+        reply = next_tool.before(target, happened, until=until)
+    return reply
 
 
 def _reply_after(target: Target, happened: Event, until: float) -> Reply:

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hubbub.core.agents import agents
+from hubbub.core.cost import budgets
+from hubbub.core.cost.budgets import Use
+from hubbub.core.cost.prices import Prices, usual
 from hubbub.core.people import runs
 from hubbub.core.work import tasks
 from hubbub.model.cost.spending import MICRO, SLICE, Measure, Reading, Source, Spending
@@ -56,10 +59,11 @@ class _Slice(NamedTuple):
     whose: _Whose
 
 
-def note(tx: Tx, project: Project, readings: Sequence[Reading]) -> Noted:
+def note(tx: Tx, project: Project, readings: Sequence[Reading], prices: Prices | None = None) -> Noted:
     """Count the use of the caller's clients, each reading once, by the channel that brings it first.
 
-    A token that is bound speaks for its own agent alone.
+    A token that is bound speaks for its own agent alone. New use is charged to the budgets that it concerns, at the
+    usual prices unless others are given.
     """
     meter = _Meter(tx, project)
     name = attrgetter("conversation")
@@ -69,7 +73,10 @@ def note(tx: Tx, project: Project, readings: Sequence[Reading]) -> Noted:
         source = rows.hear(tx, project.id, conversation, first, silent=tx.now - milliseconds(SILENT))
         for reading in told:
             meter.take(reading, counts=reading.source == source)
-    return Noted(meter.late, meter.written())
+    used = meter.written()
+    if meter.used:
+        budgets.charge(tx, project, prices or Prices({}, usual()), meter.uses())
+    return Noted(meter.late, used)
 
 
 def readings(
@@ -139,6 +146,19 @@ class _Meter:
         amounts = self.used.setdefault(where, defaultdict(float))
         for measure, weight in reading.weights.items():
             amounts[measure] += more * weight
+
+    def uses(self) -> list[Use]:
+        """Return the new use, for budgets."""
+        return [
+            Use(
+                at=where.at,
+                agent=where.whose.agent,
+                task_id=where.whose.task_id,
+                model=where.model,
+                used={measure: round(amount) for measure, amount in amounts.items()},
+            )
+            for where, amounts in self.used.items()
+        ]
 
     def written(self) -> Mapping[Measure, int]:
         """Write down the new use, and return its sum for each measure."""

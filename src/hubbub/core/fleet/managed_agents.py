@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core.agents import agents, last_activity
+from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
 from hubbub.core.log.snapshots import patches
 from hubbub.core.people import access, tokens
@@ -48,6 +49,7 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
     agents.make(tx, project.id, agent)
     lock_names(tx, project.id, agent)
     accounts.require_running(tx, project.id, agent)
+    budgets.require_left(tx, project.id, agent)
     before = rows.find(tx, project.id, agent)
     if before is not None and _is_held(tx, before):
         raise Conflict(f"{agent!r} runs on {before.node!r} already; stop it there first")

@@ -12,6 +12,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core.agents import agents
+from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
 from hubbub.core.mail import messages
 from hubbub.core.people import access
@@ -37,6 +38,8 @@ from hubbub.model.timestamps import milliseconds
 from hubbub.store.mail import wakes
 from hubbub.store.mail.wakes import PointedLetters
 from hubbub.store.tx import MustWrite, Tx
+
+STOPPED = timedelta(minutes=1)  # after which it is asked again whether an agent without a budget may go on
 
 RENEW = timedelta(seconds=60)  # a hook that asks more often changes nothing by it
 KEPT = timedelta(days=7)  # for which it is known how a wake went
@@ -87,6 +90,8 @@ def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
     goes_on_at = accounts.goes_on(tx, waker.project_id, waker.agent)
     if goes_on_at is not None:
         return PollResult(again_at=goes_on_at)
+    if budgets.stopping(tx, waker.project_id, waker.agent) is not None:
+        return PollResult(again_at=tx.now + milliseconds(STOPPED))
     first = _first(tx, there)
     if first is None or (first.instance, first.method) != (waker.instance, waker.method):
         return PollResult(again_at=first.expires_at if first is not None else None)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from hubbub.core.agents import agents, last_activity
+from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
 from hubbub.core.why.explanation import NOTHING, Fact, ago, ahead, named, quoted, say
 from hubbub.model.fleet.managed_agents import ManagedAgent, ManagedAgentStatus
@@ -39,6 +40,7 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     if acted_at is not None:
         yield _acted(tx, name, current, acted_at)
     yield from _paused(tx, project_id, name)
+    yield from _budget(tx, project_id, name)
     placed = managed_agents.find(tx, project_id, name)
     if placed is not None:
         yield _placement(tx, placed)
@@ -120,6 +122,21 @@ def _paused(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         until=ahead(until, tx.now) if until is not None else NOTHING,
     )
     yield Fact("account.paused", told, {"account": account.name, "limit": kind, "until": until})
+
+
+def _budget(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """Yield the spent budget that stops the agent, if there is one."""
+    budget = budgets.stopping(tx, project_id, name)
+    if budget is None:
+        return
+    ends_at = budget.ends_at
+    told = say(
+        "budget_spent",
+        budget=budget.title,
+        state=budget.state,
+        until=say("budget_until", until=ahead(ends_at, tx.now)) if ends_at is not None else NOTHING,
+    )
+    yield Fact("budget.spent", told, {"budget_id": str(budget.id), "kind": budget.kind, "until": ends_at})
 
 
 def _placement(tx: Tx, placed: ManagedAgent) -> Fact:

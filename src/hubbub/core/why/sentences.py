@@ -33,6 +33,11 @@ OF_PRESENCE = {
         " Nothing is begun on it before, and its leases last as much longer."
     ),
     "account_paused_open": "Its account {account} is paused until a person resumes it: {why}.",
+    "budget_spent": (
+        "It may use nothing more: {budget} is spent ({state}). Its next tool is denied, and it begins nothing, before"
+        " a person raises it{until}: hubbub budget set."
+    ),
+    "budget_until": ", or the next day begins at {until}",
     "limit_window": "the usage limit of some hours is reached",
     "limit_weekly": "the usage limit of a week is reached",
     "limit_model": "the usage limit of its model is reached",

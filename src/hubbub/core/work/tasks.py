@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core.agents import agents, scopes
+from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
 from hubbub.core.log.snapshots import cards, patches
 from hubbub.core.people import lent_tokens
@@ -251,9 +252,11 @@ def require_epoch(task: Task, epoch: int | None) -> None:
 def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
     """Raise `Unmet` if the task has not begun, and another task that it needs is not completed.
 
-    Raise `AccountPaused` if `by`, who is about to begin it, shares an account that is paused.
+    Raise `AccountPaused` if `by`, who is about to begin it, shares an account that is paused; `BudgetSpent` if what
+    they or the task may use is used.
     """
     if by is not None:
+        budgets.require_left(tx, task.project_id, by, task.id)
         accounts.require_running(tx, task.project_id, by)
     if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):
         raise Unmet(unmet)

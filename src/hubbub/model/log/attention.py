@@ -67,6 +67,7 @@ class NeedKind(StrEnum):
     APPROVAL = auto()
     QUESTION = auto()
     LETTER = auto()
+    BUDGET = auto()  # what may be used is nearly used, or all of it
     EXPIRED = auto()  # a question that nobody answered in time
     STALE = auto()
     CONFLICT = auto()

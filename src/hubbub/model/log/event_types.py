@@ -16,6 +16,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "area": ("put",),
     "artifact": ("posted",),
     "audit": ("broken",),
+    "budget": ("low", "put", "removed", "renewed", "spent"),
     "check": ("ended", "started"),
     "completion": ("reported",),
     "coordinator": ("granted", "revoked"),

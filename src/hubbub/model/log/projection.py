@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self, TypedDict
 
+from hubbub.model.cost.budgets import Budget
 from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
 from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval
@@ -83,6 +84,10 @@ class AgentCard(TypedDict):
     account: Annotated[str | None, Seen(CARD, "which it shares with others, as far as is known")]
 
 
+class BudgetCardExtras(TypedDict):
+    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+
+
 class LetterCard(TypedDict):
     id: Annotated[str, Seen(CARD, "of the inbox row")]
     need: NeedCard
@@ -133,6 +138,7 @@ CARD_SHAPES = {
     "overlaps": CardShape(None, OverlapCard),
     "leases": CardShape(Lease, None),
     "accounts": CardShape(Account, None),
+    "budgets": CardShape(Budget, BudgetCardExtras),
 }
 NOUNS = tuple(CARD_SHAPES)
 

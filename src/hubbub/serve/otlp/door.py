@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from hubbub.core.cost import meter
 from hubbub.core.cost.meter import LATEST, Noted
+from hubbub.core.cost.prices import Prices
 from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
 from hubbub.model.cost.spending import Measure, Reading
@@ -47,10 +48,11 @@ REFUSED: Mapping[type[HubError], tuple[HTTPStatus, int]] = {
 
 
 class Exports:
-    """Takes exports of clients, and counts them. `use` is told the new use."""
+    """Takes exports of clients, and counts them, in budgets by the `prices`. `use` is told the new use."""
 
-    def __init__(self, transactions: Transactions, use: Use) -> None:
+    def __init__(self, transactions: Transactions, use: Use, prices: Prices) -> None:
         self._transactions = transactions
+        self._prices = prices
         self._use = use
 
     def routes(self) -> list[BaseRoute]:
@@ -83,7 +85,7 @@ class Exports:
         named = request.query_params.get("project")
 
         def note(tx: Tx) -> Noted:
-            return meter.note(tx, access.enter(tx, named, Right.WRITE), readings)
+            return meter.note(tx, access.enter(tx, named, Right.WRITE), readings, self._prices)
 
         actor = actor_of(request.scope)
         if not readings:

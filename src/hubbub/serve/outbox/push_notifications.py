@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from hubbub.core.log.outbox import OutboxJob
 from hubbub.core.why.explanation import listed, named, quoted
+from hubbub.model.cost.budgets import BudgetLevel
 from hubbub.model.log.attention import Needed, NeedKind, TaskState, new_needs
 from hubbub.model.log.projection import Card
 from hubbub.model.records import Activity, Task
@@ -134,6 +135,13 @@ def _conflict(told: _Told) -> str:
     return f"{_who(who)} works on the same as {listed([*names[:NAMES], *more])}."
 
 
+def _short_of(told: _Told) -> str:
+    detail = told.happened.detail
+    title = SECRETS.text(str(detail["budget"])[:LOOKED_AT])
+    is_spent = told.card["level"] == BudgetLevel.SPENT
+    return f"{title[:1].upper()}{title[1:]} is {'spent' if is_spent else 'nearly spent'}: {detail['state']}."
+
+
 def _late(told: _Told) -> str:
     task, who = _task(told.task), told.happened.agent
     if told.card["state"] == TaskState.RUNNING:
@@ -162,6 +170,7 @@ WORDS: Mapping[NeedKind, _Words] = {
     NeedKind.APPROVAL: _Words("An approval is needed", "high", "lock", _asked, "/"),
     NeedKind.QUESTION: _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
     NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
+    NeedKind.BUDGET: _Words("A budget is short", "high", "money_with_wings", _short_of, "/cost"),
     NeedKind.EXPIRED: _Words("A question got no answer", "default", "hourglass", _unanswered, "/"),
     NeedKind.STALE: _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),
     NeedKind.CONFLICT: _Words("Two agents work on the same", "default", "warning", _conflict, "/files"),

@@ -24,7 +24,8 @@ router = APIRouter(tags=["cost"])
 NOTHING: Mapping[By, str] = {}
 MONTH = 30 * spending.DAY  # what is told where nobody says since when
 STEPS = {"slice": SLICE, "hour": 3_600_000, "day": spending.DAY}
-COLUMNS = ("by", "name", "label", "at", "input", "output", "cache_read", "cache_written", "cost", "unpriced")
+NUMBERS = ("input", "output", "cache_read", "cache_written", "cost", "unpriced")
+COLUMNS = ("by", "name", "label", "at", *NUMBERS)
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # so begins what a spreadsheet computes, or hides
 
 Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Unix milliseconds")]
@@ -139,7 +140,8 @@ async def export_cost(
     table.writerow(COLUMNS)
     for line in (*cost.lines, *cost.unmetered):
         told = {"by": by.value, **line.model_dump()}
-        table.writerow([_cell(told[name], metered=line.metered) for name in COLUMNS])
+        unmetered = () if line.metered else NUMBERS
+        table.writerow(["unmetered" if name in unmetered else _cell(told[name]) for name in COLUMNS])
     headers = {"Content-Disposition": 'attachment; filename="cost.csv"', "Cache-Control": "no-store"}
     return Response(written.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -147,9 +149,12 @@ async def export_cost(
 @router.post("/cost/reports")
 async def report_usage(request: Request, call: Call, body: Usage) -> Counted:
     """Report a client's use that it does not export by itself; for a conversation that does, this counts nothing."""
+    prices = request.app.state.prices
 
     def note(tx: Tx) -> meter.Noted:
-        return meter.note(tx, call.enter(tx), [told for each in body.used for told in each.readings(tx.now)])
+        return meter.note(
+            tx, call.enter(tx), [told for each in body.used for told in each.readings(tx.now)], prices
+        )
 
     noted = await call.write(note)
     request.app.state.use(noted.used)
@@ -188,8 +193,6 @@ async def _cost(
     )
 
 
-def _cell(value: object, *, metered: bool) -> str:
-    if value is None:
-        return "" if metered else "unmetered"
-    text = str(value)
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(FORMULA) else text

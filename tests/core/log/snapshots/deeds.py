@@ -10,12 +10,17 @@ from datetime import timedelta
 from hubbub.core import expiry
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.cost import budgets
+from hubbub.core.cost.budgets import Asked, Use
+from hubbub.core.cost.prices import Prices, usual
 from hubbub.core.fleet import accounts, approvals, managed_agents, nodes
 from hubbub.core.mail import messages
 from hubbub.core.people import access, projects
 from hubbub.core.presence import checkins, presences
 from hubbub.core.work import completion, leases, tasks, transfers
 from hubbub.model.agents.scopes import Scope
+from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
+from hubbub.model.cost.spending import Measure
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import NodeInfo, Principal, Question
 from hubbub.model.fleet.managed_agents import ManagedAgentStatus, ProcessStatus
@@ -33,6 +38,7 @@ from hubbub.store.work import tasks as task_rows
 CREW = ("ann", "bob", "ear")
 BOXES = ("box", "Box", "crate")
 FILES = ("src/a.py", "src/", "src/*.py", "docs/x.md")
+PRICES = Prices({}, usual())
 TEN_MINUTES = timedelta(minutes=10)
 LONG = "α" * 400
 
@@ -285,6 +291,24 @@ def go_on(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     return accounts.resume(tx, project, ("max", "pro")[numbers[1] % 2], by="eve")
 
 
+def limit(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    found = budgets.of_project(tx, project.id)
+    if found and numbers[2] % 4 == 0:
+        return budgets.remove(tx, project, str(found[numbers[1] % len(found)].id))
+    kind, whom = ((BudgetKind.PROJECT, ""), (BudgetKind.AGENT, _one(numbers[1:], CREW)))[numbers[0] % 2]
+    asked = Asked(
+        kind=kind, whom=whom, daily=numbers[2] % 2 == 0, unit=BudgetUnit.TOKENS, amount=100 + numbers[1] % 200
+    )
+    return budgets.put(tx, project, PRICES, asked)
+
+
+def spend(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
+    use = Use(
+        at=tx.now, agent=_one(numbers, CREW), task_id=None, model="", used={Measure.INPUT: numbers[1] % 100}
+    )
+    budgets.charge(tx, project, PRICES, [use])
+
+
 def give_back(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     found = leases.of_project(tx, project.id)
     if not found:
@@ -304,7 +328,7 @@ DEEDS: tuple[Deed, ...] = (
     *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
     *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
     *(claim, claim, let_go, attend, lease, lease, give_back, count),
-    *(share, share, reach_limit, go_on),
+    *(share, share, reach_limit, go_on, limit, spend, spend),
     *(write, acknowledge, ask, answer, come, come, go, place, fare),
 )
 

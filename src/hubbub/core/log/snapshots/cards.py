@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+from hubbub.model.cost.budgets import Budget, BudgetLevel
 from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.nodes import NODE_PREFIX, Machine
@@ -23,6 +24,7 @@ from hubbub.model.log.projection import (
     CARD_SHAPES,
     AgentCard,
     ApprovalCardExtras,
+    BudgetCardExtras,
     Card,
     CardShape,
     LetterCard,
@@ -93,6 +95,7 @@ _TASK = CardMaker(CARD_SHAPES["tasks"], title=lambda title: short(title, TITLE))
 _MACHINE = CardMaker(CARD_SHAPES["machines"])
 _APPROVAL = CardMaker(CARD_SHAPES["approvals"], shown=_question, reason=_question)
 _ACCOUNT = CardMaker(CARD_SHAPES["accounts"])
+_BUDGET = CardMaker(CARD_SHAPES["budgets"], label=lambda label: short(label, LINE))
 _LEASE = CardMaker(CARD_SHAPES["leases"], things=list, host=lambda host: short(host, LINE))
 
 
@@ -184,6 +187,13 @@ def lease(of: Lease) -> Card:
 def account(of: Account) -> Card:
     """Card of an account that agents share, with its pause."""
     return _ACCOUNT.of(of, {})
+
+
+def budget(of: Budget) -> Card:
+    """A limit of use, with its need if little or nothing is left."""
+    is_short = of.level is not BudgetLevel.ENOUGH
+    need = Need(NeedKind.BUDGET, of.level_at, of.ends_at) if is_short else None
+    return _BUDGET.of(of, BudgetCardExtras(need=need.shape() if need is not None else None))
 
 
 def letter(message: Message, row: Delivery) -> LetterCard:

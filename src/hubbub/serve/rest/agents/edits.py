@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 
+from hubbub.core.actions import next_tool
 from hubbub.core.people import access
 from hubbub.core.presence import edit_guard
 from hubbub.core.presence.edit_guard import EditDecision, Editor, EditVerdict, TouchedFile
@@ -108,6 +109,8 @@ async def edit(request: Request, call: Call, body: Edit) -> Decided:
             worktree=body.worktree,
         )
         if body.moment == "before":
+            if (denied := next_tool.denial(tx, project, editor.agent)) is not None:
+                return EditVerdict(decision=EditDecision.DENY, sentence=denied)
             return edit_guard.before(tx, project, editor, body.touched(), ttl=ttl)
         if body.moment == "after":
             return edit_guard.after(tx, project, editor, body.touched(), ttl=ttl)

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
+from hubbub.core.actions import next_tool
 from hubbub.core.people import access
 from hubbub.core.work import lease_rules, leases
 from hubbub.model.errors import NotFound
@@ -252,7 +253,8 @@ async def judge_command(call: Call, body: Judging) -> Judged:
     def judge(tx: Tx) -> str | None:
         project = call.enter(tx, Right.READ)
         spoken = access.spoken_name(tx, body.agent)
-        return lease_rules.refusal(tx, project, body.command, by=spoken, within=body.within)
+        denied = next_tool.denial(tx, project, spoken)
+        return denied or lease_rules.refusal(tx, project, body.command, by=spoken, within=body.within)
 
     return Judged(sentence=await call.read(judge))
 

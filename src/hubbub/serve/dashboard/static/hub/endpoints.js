@@ -11,6 +11,7 @@ export const read = {
   auditEntries: (query) => get("/audit/entries", query),
   auditHeads: () => get("/audit/heads"),
   cost: (query) => get("/cost", query),
+  budgets: () => get("/budgets"),
 
   approval: (id) => get(at("/approvals", id)),
   tasks: (query) => get("/tasks", query),
@@ -115,6 +116,7 @@ const MACHINES = {
 };
 
 const PROJECT = {
+  putBudget: { request: (values, options) => put("/budgets", values, options) },
   addProject: { request: (values, options) => post("/projects", values, options) },
   changeProject: {
     request: ({ project, ...body }, options) => patch(at("/projects", project), body, options),

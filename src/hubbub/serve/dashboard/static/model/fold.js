@@ -129,6 +129,19 @@
  * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  which limit; null where a person paused it
  * @property {string|null} paused_by  who paused it, or the agent that was told of the limit
  */
+/**
+ * @typedef {object} Budget
+ * @property {string} id
+ * @property {"project"|"agent"|"task"|"token"} kind  whose use it limits
+ * @property {string} whom  the agent's name, or the id of the task or token; empty: the project
+ * @property {string} label  what people call that
+ * @property {boolean} daily  each day anew, in UTC
+ * @property {"tokens"|"usd"} unit
+ * @property {number} amount  in tokens, or in millionths of a dollar
+ * @property {"enough"|"low"|"spent"} level  as it was at `level_at`
+ * @property {number} level_at  when it came to that level
+ * @property {object|null} need  why a person is needed, and from when on
+ */
 // The end of the cards.
 
 /**
@@ -148,7 +161,7 @@
 /** So many ended tasks are in a snapshot; older ones are history, which REST tells of. */
 const ENDED = 1000;
 
-export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts"];
+export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts", "budgets"];
 
 /** A picture as the hub tells it, `{noun: {key: card}}`; without one the empty picture. @returns {Picture} */
 export function open(cards = {}) {

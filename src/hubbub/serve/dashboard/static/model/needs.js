@@ -3,12 +3,12 @@
 
 import { computed, signal } from "../vendor/ui.js";
 import { currentTask, heldBy } from "./states.js";
-import { agents, approvals, letters, now, overlaps, shown, tasks } from "./store.js";
+import { agents, approvals, budgets, letters, now, overlaps, shown, tasks } from "./store.js";
 
 /**
  * @typedef {object} Need
  * @property {string} key  stays the same for as long as it is the same need
- * @property {"approval"|"question"|"letter"|"expired"|"stale"|"conflict"|"failed"|"late"} kind
+ * @property {"approval"|"question"|"letter"|"budget"|"expired"|"stale"|"conflict"|"failed"|"late"} kind
  * @property {number} rank  the smaller, the more urgent
  * @property {number} since
  * @property {string} of  the noun and the key of its card, as in `pending`
@@ -17,6 +17,7 @@ import { agents, approvals, letters, now, overlaps, shown, tasks } from "./store
  * @property {import("./fold.js").Approval} [approval]
  * @property {import("./fold.js").Letter} [letter]
  * @property {import("./fold.js").Overlap} [overlap]
+ * @property {import("./fold.js").Budget} [budget]
  * @property {import("./fold.js").Task[]} [held]  of a stale agent: the work it had begun
  */
 
@@ -32,6 +33,7 @@ const BESIDE = {
   },
   tasks: (task, picture) => ({ task, agent: picture.agents.get(task.assignee) }),
   overlaps: (overlap) => ({ overlap }),
+  budgets: (budget) => ({ budget }),
 };
 
 const STEP = 5_000; // milliseconds: what is late or over need not be known to the second
@@ -59,7 +61,7 @@ export const settled = signal(new Set());
  * @type {import("../vendor/ui.js").ReadonlySignal<Need[]>}
  */
 export const waiting = computed(() => {
-  for (const noun of [tasks, agents, approvals, letters, overlaps]) noun.value;
+  for (const noun of [tasks, agents, approvals, letters, overlaps, budgets]) noun.value;
   const all = needs(shown.peek(), coarse.value);
   return settled.value.size ? all.filter(({ key }) => !settled.value.has(key)) : all;
 });

@@ -8,6 +8,7 @@ import { day, hourAndMinute, money, number, t } from "../i18n.js";
 import { route, set } from "../shell/router.js";
 import { Button, Chip } from "../ui/controls.js";
 import { Empty } from "../ui/empty.js";
+import { Budgets } from "./budgets.js";
 import { Fetched, useFetched } from "./fetching.js";
 
 const BY = ["agent", "task", "model", "day", "run", "machine", "client"];
@@ -124,7 +125,10 @@ export function View() {
     const [cost, course] = await Promise.all([read.cost(asked), read.cost({ ...asked, step })]);
     return { by, cost, course };
   }, [by, days, until]);
+  const limits = useFetched(() => read.budgets(), [until], ["budget."]);
   return html`<div class="view cost">
+    <${Fetched} of=${limits}>${({ budgets }) => html`
+      <${Budgets} budgets=${budgets} asked=${query.raise} onDone=${limits.again} />`}<//>
     <${Choices} by=${by} days=${days} asked=${asked} />
     <${Fetched} of=${found}>${({ by: shown, cost, course }) => {
       if (!cost.total.metered && !cost.unmetered.length) {

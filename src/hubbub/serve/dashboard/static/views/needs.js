@@ -83,6 +83,9 @@ const ACTIONS_OF = {
     { id: "done", label: t("needs.done"), run: () => acknowledge(letter) },
     openLink(findTask(letter.in_reply_to ?? letter.thread ?? "", shown.value)),
   ],
+  budget: ({ budget }) => [
+    { id: "raise", primary: true, label: t("needs.budget_raise"), href: href("cost", { raise: budget.id }) },
+  ],
   expired: (need) => [
     { id: "again", primary: true, label: t("needs.ask_again"), run: () => askAgain(need) },
     { id: "done", label: t("needs.done"), run: () => settle(need) },
@@ -191,6 +194,7 @@ const WORDS_OF = {
     aside: html`<bdi>${letter.recipient === "hub" ? t("needs.from", { name: letter.sender })
       : t("needs.from_to", { name: letter.sender, whom: letter.recipient })}</bdi>`,
   }),
+  budget: ({ budget }) => ({ main: name(t(`needs.budget_of_${budget.kind}`, { label: budget.label })) }),
   stale: ({ agent, held }) => ({
     main: line(name(agent.name), t("needs.holds", { count: held.length })),
     aside: held.slice(0, 3).map((task) => html`
@@ -257,7 +261,7 @@ function lateBecause(task) {
 // Something that needs a person: what it is, since when, why, and what can be done about it.
 
 const ICONS = {
-  approval: "shield-check", question: "hand", letter: "mail", expired: "clock", stale: "wifi-off",
+  approval: "shield-check", question: "hand", letter: "mail", budget: "timer", expired: "clock", stale: "wifi-off",
   conflict: "git-branch", failed: "circle-x", late: "clock",
 };
 const TONES = { approval: "amber", question: "amber" };
@@ -295,7 +299,8 @@ async function explain(open, setWhy) {
 }
 
 /** A blocked task is told apart from an agent that asks. @param {import("../model/needs.js").Need} need */
-function titleOf({ kind, task, approval }) {
+function titleOf({ kind, task, approval, budget }) {
+  if (kind === "budget" && budget.level === "spent") return "title_budget_spent";
   if (kind === "question" && task?.state === "blocked") return "title_blocked";
   if (kind === "approval" && approval.dangerous) return "title_dangerous";
   return `title_${kind}`;

@@ -70,6 +70,8 @@ function parts(activity) {
     node: () => place(detail.node, "machines", { node: detail.node }) ?? t("activity.a_machine"),
     others: () => isolated((detail.conflicts ?? []).slice(0, 5).join(", ")),
     account: () => isolated(detail.account),
+    budget: () => isolated(detail.budget),
+    state: () => isolated(detail.state),
     holder: () => who(detail.holder),
     rule: () => isolated(detail.command),
     things: () => isolated((detail.things ?? []).slice(0, 5).join(" ")),
