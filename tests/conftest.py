@@ -18,6 +18,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 import structlog
+from httpx2._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
 from psycopg import conninfo, sql
 
@@ -39,6 +40,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long something takes says nothing on a busy machine.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+DEFAULT_TIMEOUT_CONFIG.connect = DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.write = 120
 
 # What a hub usually logs, and not a line for each of the many thousand calls; errors as a hub tells them, without the
 # values of all that was there, which take seconds to draw.
