@@ -1,12 +1,13 @@
 """Proof: tasks' demands before they count as completed, hooks' sightings of the work, and what is missing."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
+from hubbub.core.why.proof import meant
 from hubbub.core.work import proof
 from hubbub.core.work.proof import Proof, Seen
 from hubbub.model.people.rights import Right
@@ -67,6 +68,7 @@ class SightingShape(Shape):
 class FindingShape(BaseModel):
     demand: str
     means: str
+    words: dict[str, Any] = Field(description="`means` by the `key` of its words and their `values`")
     verdict: Verdict
     why: str = Field(description="why it is not met; empty where it is")
 
@@ -237,6 +239,7 @@ def _shape(found: Proof, claim: str | None) -> TaskProof:
             FindingShape(
                 demand=each.demand,
                 means=sentence(each.demand, found.rules),
+                words=meant(each.demand, found.rules).shape(),
                 verdict=each.verdict,
                 why=each.why,
             )

@@ -16,6 +16,7 @@ export const read = {
   approval: (id) => get(at("/approvals", id)),
   tasks: (query) => get("/tasks", query),
   task: (id) => get(at("/tasks", id), { render: "html" }),
+  proof: (id) => get(at("/tasks", id, "/proof")),
   artifact: (id) => get(at("/artifacts", id)),
   /** Why something is as it is. `kind`: task, agent or file */
   why: (ref, kind) => get(at("/why", String(ref)), { kind }),
@@ -80,6 +81,7 @@ const TASKS = {
   approveWork: onTask("approve"),
   requestChanges: onTask("request-changes"),
   release: onTask("release"),
+  waive: onTask("waive"),
   comment: {
     request: ({ task: id, text }, options) => post(at("/tasks", id, "/comments"), { text }, options),
   },

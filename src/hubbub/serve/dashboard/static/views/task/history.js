@@ -111,6 +111,7 @@ const LOOKS = {
   "task.cancelled": ["circle-slash"], "task.expired": ["clock"], "task.late": ["clock"], "task.progress": ["activity"],
   "task.noted": ["message-square"], "message.sent": ["message-square"], "task.retried": ["rotate-ccw"],
   "task.reassigned": ["user-plus"], "task.released": ["unlink"], "task.reopened": ["rotate-ccw"],
+  "task.contract": ["list-checks"], "task.waived": ["shield-alert", "blocked"],
 };
 
 /** @param {{details: object}} props */

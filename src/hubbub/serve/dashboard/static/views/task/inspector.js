@@ -18,6 +18,7 @@ import { Ago, Clock, Text } from "../../ui/text.js";
 import { called, Deliveries } from "../deliveries.js";
 import { actionsOn, labelOf, perform, Priority, refOf, taskHref } from "./actions.js";
 import { Events, Rail } from "./history.js";
+import { Proof } from "./proof.js";
 import { Why } from "./why.js";
 
 // What is too large for the picture: texts, thread, events, artifacts of one task. Fetched when the task is opened,
@@ -436,6 +437,7 @@ function Body({ task, details, picture }) {
 function Overview({ task, details, picture }) {
   return html`
     <${Result} details=${details} />
+    ${!moment.value && html`<${Proof} task=${task} at=${details.at} />`}
     <${Description} details=${details} title=${task.title} />
     ${!moment.value && html`<section class="inspector-part" aria-label=${t("needs.why")}>
       <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} /></section>`}

@@ -36,7 +36,7 @@ export function Why({ of, at }) {
 }
 
 /** A fact as the page speaks, or a value in it: text, a number, several, a moment, words with values of their own. */
-function said(value) {
+export function said(value) {
   if (Array.isArray(value)) return list(value.map(said));
   if (value?.key) {
     const values = Object.entries(value.values).map(([name, each]) => [name, said(each)]);
