@@ -1,7 +1,7 @@
-"""What HTTP and one commit a call cost here with nothing around them: the yardstick of `bench.http`.
+"""Cost of HTTP and one commit a call with nothing around them: the yardstick of `bench.http`.
 
 A bare ASGI application, served as the hub is, that reads each call as JSON, keeps a send as one row in SQLite and waits
-until that is on the disk. It asks nobody who they are, checks nothing, and tells nobody. Run with
+until that is on the disk. It has no authentication, no checks and no notifications. Run with
 `python -m bench.bare DATA`: it prints its address, and serves until a signal.
 """
 
@@ -25,7 +25,7 @@ INSERTION = "INSERT INTO sent (alias, task) VALUES (:alias, :task)"
 
 
 def opened(file: Path) -> apsw.Connection:
-    """A database that has on the disk what it has committed, as the hub's has."""
+    """Open a database that syncs every commit to the disk, as the hub's does."""
     db = apsw.Connection(str(file))
     db.pragma("journal_mode", "WAL")
     db.pragma("synchronous", "FULL")

@@ -1,7 +1,7 @@
-"""What running a command costs over a bare subprocess, behind each kind of wall.
+"""Cost of running a command over that of a bare subprocess, behind each kind of wall.
 
 Beside `execute_command` stands the same bash, started by asyncio with nothing around it. Rounds take turns, and the
-medians count. CPU is that of the machine's own process: what everybody else there has to wait for. Run with
+medians count. CPU is that of the machine's own process, which all other work there waits for. Run with
 `python -m bench.commands`.
 """
 
@@ -72,7 +72,7 @@ async def bare() -> bytes:
 
 
 def place(folder: Path, sandbox: Sandbox) -> ToolContext:
-    """A machine with that wall, which needs no hub for this."""
+    """Make a machine with that sandbox; it needs no hub."""
     home, work, data = (folder / name for name in ("home", "work", "data"))
     for each in (home / ".ssh", work / ".git", data):
         each.mkdir(parents=True, exist_ok=True)

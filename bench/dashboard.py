@@ -65,7 +65,7 @@ class Bench:
         await self.line.call("bench", "bustle", crowd=self.crowd, first=first, number=number)
 
     async def caught_up(self, page: Page) -> float:
-        """Seconds until the page has all that has happened."""
+        """Return the seconds until the page has everything that has happened."""
         begun = time.perf_counter()
         latest = await self.line.ask("GET", "/api/v1/activity?limit=1")
         rows = latest["activity"]
@@ -106,12 +106,12 @@ async def sign_in(bench: Bench, context: BrowserContext) -> None:
 
 
 def told(milliseconds: Sequence[float]) -> str:
-    """Median and 95th percentile, as two cells."""
+    """Format median and 95th percentile as two cells."""
     return f"{median(milliseconds):.1f} | {quantiles(milliseconds, n=20)[18]:.1f}"
 
 
 def sizes() -> None:
-    """What goes over the line before a view is shown; fonts and pictures of it are not counted."""
+    """Print the bytes transferred before a view is shown, without fonts and pictures."""
     ours = Assets.of()
 
     def size(*names: str) -> int:
@@ -126,7 +126,7 @@ def sizes() -> None:
 
 
 async def arrival(bench: Bench, browser: Browser) -> None:
-    """How soon the page is painted, and shows the project: the first time, and again."""
+    """Print how soon the page is painted and shows the project, on the first visit and on later ones."""
     print(
         "| what | first paint p50 ms | p95 | shown p50 ms | p95 | CPU ms of the page |\n|---|---|---|---|---|---|"
     )
@@ -150,7 +150,7 @@ async def arrival(bench: Bench, browser: Browser) -> None:
 
 
 async def events(bench: Bench) -> None:
-    """How soon an event is on the screen, from the answer of the call and from its start."""
+    """Print how soon an event is on the screen, counted from the call's answer and from its start."""
     page = await bench.open("/board")
     answered, begun, used = [], [], await bench.cpu(page)
     for number in range(SENDS):
@@ -175,7 +175,7 @@ async def events(bench: Bench) -> None:
 
 
 async def burst(bench: Bench, path: str) -> None:
-    """What a thousand events a second do to a page."""
+    """Print the effect of a thousand events a second on a page."""
     page = await bench.open(path)
     await page.evaluate(probes.FRAMES)
     begun, sent = time.perf_counter(), 0
@@ -196,7 +196,7 @@ async def burst(bench: Bench, path: str) -> None:
 
 
 async def scroll(bench: Bench, path: str) -> None:
-    """How evenly a page scrolls in which there is a lot."""
+    """Print how evenly a long page scrolls."""
     page = await bench.open(path)
     ready = (await page.evaluate(probes.ARRIVAL))["ready"]
     await page.wait_for_timeout(1_000)
@@ -206,7 +206,7 @@ async def scroll(bench: Bench, path: str) -> None:
 
 
 async def memory(bench: Bench) -> None:
-    """What the page holds before and after an hour's worth of events."""
+    """Print the page's memory before and after an hour's worth of events."""
     page = await bench.open("/board")
     tool = await bench.context.new_cdp_session(page)
 
@@ -231,7 +231,7 @@ async def memory(bench: Bench) -> None:
 
 
 async def travel(bench: Bench) -> None:
-    """How long it takes to show another moment, and until that is drawn."""
+    """Print the time for seeking another moment, and until it is drawn."""
     page = await bench.open("/board")
     places, used = random.Random(7), await bench.cpu(page)
     seen = await inside(page, "hub/replay.js", probes.TRAVEL, [places.random() for _ in range(SEEKS)])
@@ -244,7 +244,7 @@ async def travel(bench: Bench) -> None:
 
 
 async def pictures(bench: Bench, what: str) -> None:
-    """How long the hub takes for a snapshot and for a reel."""
+    """Print the hub's time for a snapshot and for a reel."""
     for path in ("/api/v1/snapshot", "/api/v1/replay"):
         taken, size = [], 0
         for _ in range(ASKS):

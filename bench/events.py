@@ -1,4 +1,4 @@
-"""How soon the world hears of a send, what a stream that waits costs, and how long a hub takes to start.
+"""Delay of an event after a send, cost of a waiting stream, and time of a hub's start.
 
 A reader follows the inbox that the sends go to, while a thousand others follow inboxes where nothing happens; then a
 thousand follow the whole project, and every one of them is told. Run with `python -m bench.events`.

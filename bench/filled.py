@@ -1,8 +1,8 @@
-"""Whether a hub stays as fast as it is when it fills: calls over HTTP, memory, and how long its loop is held up.
+"""Speed of a hub as it fills: calls over HTTP, memory, and delays of its loop.
 
-Each hub is a process of its own on SQLite, filled through its store; beside each call's CPU stands how often it is that
-of the smallest. Run with `python -m bench.filled`, or with the sizes that are wanted, each as open tasks, ended ones
-with a message each, and agents: `python -m bench.filled 1000/0/0 100000/1000000/10000`.
+Each hub is a process of its own on SQLite, filled through its store; beside each call's CPU stands its ratio to that of
+the smallest. Run with `python -m bench.filled`, or with the sizes that are wanted, each as open tasks, ended ones with
+a message each, and agents: `python -m bench.filled 1000/0/0 100000/1000000/10000`.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ AIMS = {"hot": 1.2, "stored": 1.5, "pause": 25, "memory": 250}
 
 
 class Size(NamedTuple):
-    """What a hub is filled with."""
+    """The size of a filled hub."""
 
     open: int
     ended: int
@@ -68,7 +68,7 @@ class Lines:
     last: int = 0
 
     async def renew(self) -> None:
-        """Connect anew, as a hub closes what is silent for long."""
+        """Connect anew, since a hub closes connections that are silent for long."""
         self.plain, self.commhub, self.relay = [await Line.to(self.hub) for _ in range(3)]
         await self.commhub.join("commhub")
         await self.relay.join("relay")
@@ -197,7 +197,7 @@ async def measured(at: Lines, step: Step, times: int) -> Cost:
 
 
 async def settled(at: Lines) -> None:
-    """Wait until the hub has done by itself what it does now that it is full: for a second next to nothing."""
+    """Wait until the hub has finished its own work after being filled: until it does next to nothing for a second."""
     worked = 1.0
     while worked > 0.1:  # seconds of a processor
         before = at.hub.worked()

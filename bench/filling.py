@@ -44,7 +44,7 @@ _ANOTHER_ID = (  # as if made at another time
 
 
 class Copied(NamedTuple):
-    """Rows of a table that are copied: which, what is another in each copy, and what has none of the old."""
+    """Rows of a table to copy: which ones, the columns that differ in each copy, and those left empty."""
 
     table: str
     noun: str
@@ -73,7 +73,7 @@ MODELS: list[Model] = []  # the one that `end` made
 
 
 def _staffed(tx: Tx) -> Project:
-    """The project, which knows whoever is sent tasks."""
+    """Return the project, with everyone known who is sent tasks."""
     project = access.enter(tx)
     for name in (LONG, *(f"worker-{place}" for place in range(OTHERS))):
         agents.meet(tx, project.id, name)
@@ -111,7 +111,7 @@ def end(tx: Tx, number: int) -> Reply:
 
 @BENCH.tool()
 def multiply(tx: Tx, first: int, times: int) -> Reply:
-    """What `end` made, so many times more, in the tables of SQLite; it is there `first` times already."""
+    """Multiply the tasks that `end` made, in the tables of SQLite, where `first` copies already are."""
     project = access.enter(tx)
     model = MODELS[-1]
     given = {
@@ -162,7 +162,7 @@ def _come(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 class Late:
-    """For how long the loop was held up by the hub, not by other work of the machine, since it was asked last."""
+    """Measures how long the hub itself, not other work of the machine, held up the loop since the last question."""
 
     def __init__(self) -> None:
         self._longest, self._marking = 0.0, False

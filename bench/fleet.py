@@ -1,8 +1,8 @@
-"""What a call costs that another machine does, what machines cost that do nothing, and how many are asked at once.
+"""Cost of a call done by another machine, cost of idle machines, and the number of machines asked at once.
 
 The hub and the machines are processes of their own, joined as people join them. Beside each call for a machine
 elsewhere stands the same one for the hub's own machine: the difference is the way there and back. Rounds take turns and
-the medians count. Run it on Linux, which alone tells the CPU time of other processes finely enough, with
+the medians count. Run it on Linux, since only there is the CPU time of other processes precise enough, with
 `python -m bench.fleet`.
 """
 
@@ -43,7 +43,7 @@ class Case:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def pids(self, hub: Served) -> list[int]:
-        """The processes whose CPU it costs: the hub's, and that of the machine."""
+        """Return the processes whose CPU counts: the hub's, and the machine's."""
         return [hub.pid, *([self.machine.pid] if self.machine is not None else [])]
 
 
@@ -144,7 +144,7 @@ async def idle(hub: Served) -> None:
 
 
 async def asked(hub: Served, hosts: Mapping[str, float], what: str) -> None:
-    """Ask the agents of all these, each of which takes so many seconds."""
+    """Ask the agents of all these machines, each of which takes so many seconds."""
     line = await Line.to(hub)
     taken = []
     for _ in range(ROUNDS):
@@ -164,7 +164,7 @@ async def asked(hub: Served, hosts: Mapping[str, float], what: str) -> None:
 
 
 def spread(names: Sequence[str]) -> dict[str, float]:
-    """How long the agent of each takes: from the quickest to the slowest, in even steps."""
+    """Return the answer time of each agent: from the quickest to the slowest, in even steps."""
     step = (SLOWEST - QUICKEST) / (len(names) - 1)
     return {name: QUICKEST + step * number for number, name in enumerate(names)}
 

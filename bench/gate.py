@@ -1,4 +1,4 @@
-"""What a decision costs: typical commands and files, read and decided under the shipped policy, rules among them.
+"""Cost of a decision: typical commands and files, read and decided under the shipped policy, rules among them.
 
 Run with `python -m bench.gate`.
 """
@@ -47,7 +47,7 @@ FILES = (
 
 
 async def measured(world: World, policy: Policy) -> dict[str, list[float]]:
-    """Milliseconds of each decision, by what was decided about."""
+    """Return the milliseconds of each decision, by its subject."""
     calls = [(command, "execute_command", {"command": command}) for command in COMMANDS]
     calls += [(tool, tool, dict(arguments)) for tool, arguments in FILES]
     found: dict[str, list[float]] = {name: [] for name, _tool, _arguments in calls}

@@ -1,4 +1,4 @@
-"""What a hook costs a client: the whole process from start to end, as an edit waits for it.
+"""Cost of a hook for a client: the whole process from start to end, as an edit waits for it.
 
 The hub runs in this process, so that what it takes is counted as well. Each form is called in turn, and each number is
 of `CALLS` calls. CPU is that of the hook's processes alone. Run with `python -m bench.hook`.

@@ -1,4 +1,4 @@
-"""How long others wait while one token sends what costs most: the longest `/health` beside each request.
+"""Delay for others while one token sends the costliest requests: the longest `/health` beside each.
 
 Each row is one request, small or large, by a member or a viewer, with what it cost the hub in CPU and in memory at its
 highest. Only on Linux. Run with `python -m bench.hostile`.
@@ -30,7 +30,7 @@ class Shot:
 
 
 def call(tool: str, arguments: str) -> bytes:
-    """The call of an MCP tool, whose arguments are written as JSON."""
+    """Return the call of an MCP tool, with its arguments given as JSON."""
     return (
         '{"jsonrpc": "2.0", "id": 1, "method": "tools/call",'
         f' "params": {{"name": "{tool}", "arguments": {arguments}}}}}'
@@ -59,7 +59,7 @@ def named(content: str) -> bytes:
 
 
 def wide(size: int) -> str:
-    """Text of that many bytes, of which one character has it take four times as many when it is read."""
+    """Return text of that many bytes, of which one character makes it take four times as many when it is read."""
     return "\U0001f600" + "x" * size
 
 

@@ -1,4 +1,4 @@
-"""What calls of tools cost through HTTP, by clients that keep their connections and their transport sessions.
+"""Cost of tool calls through HTTP, by clients that keep their connections and their transport sessions.
 
 Beside the hub's rows stand the yardsticks, of the same run: a bare ASGI application with one commit a send
 (`bench.bare`), and a loop that only commits. Rounds take turns and the medians count. Run with `python -m bench.http`.
@@ -30,7 +30,7 @@ Step = Callable[[Line, int], Awaitable[object]]  # by the client of that number
 
 @dataclass(frozen=True)
 class Work:
-    """What clients do again and again, at whom, and how often in all."""
+    """Repeated work of clients: the step, the dialect, the number of clients and of repetitions."""
 
     name: str
     step: Step
@@ -76,7 +76,7 @@ async def look_around(line: Line, _number: int) -> None:
 
 
 async def arrive(line: Line, _number: int) -> None:
-    """As a client that is new: it opens a session, asks for the tools, and leaves."""
+    """Act as a new client: open a session, ask for the tools, and leave."""
     own = line.again()
     await own.join("commhub")
     await own.ask("POST", "/mcp/commhub", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
@@ -130,7 +130,7 @@ async def measure(server: Served, work: Work) -> Timing:
 
 
 async def prepare(hub: Served) -> None:
-    """Have the project know its agents, of which many have reported."""
+    """Make the agents known to the project, and let many of them report."""
     line = await Line.to(hub)
     for name in ("worker", *(f"{kind}-{number}" for kind in ("worker", "boss") for number in range(8))):
         await line.ask("POST", "/api/v1/tokens", {"agent": name})

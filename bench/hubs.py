@@ -1,10 +1,8 @@
-"""Sends over many projects with one, two and three hubs over one PostgreSQL: how they grow, and what limits them.
+"""Sends over many projects with one, two and three hubs over one PostgreSQL: their growth, and its limit.
 
 Each client keeps one connection and its transport session, and sends one task after the other in a project of its own;
-clients are dealt out to the hubs. Told are sends a second, and the CPU that one send takes at the hubs, at PostgreSQL
-and at the clients: where they use all cores, those are what limits. Rounds take turns and the medians count.
-
-Run with `python -m bench.hubs [postgresql://…]`, as `bench.postgres` is.
+clients are spread over the hubs. Reported are sends a second, and the CPU of one send at the hubs, at PostgreSQL and at
+the clients: where they use all cores, those are the limit. Rounds take turns and the medians count.
 """
 
 import asyncio
@@ -125,7 +123,7 @@ def used_by_server(postmaster: int) -> float:
 
 
 def postmaster_of(url: str) -> int:
-    """The first process of the server, which has to be on this machine."""
+    """Return the pid of the server's first process, which has to be on this machine."""
     with psycopg.connect(url) as db:
         pid = db.info.backend_pid
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _over_http(hub: Served) -> None:
-    """The grant over a connection that stays, which is what it costs the hub and one way to it and back."""
+    """Measure the grant over a kept connection: the hub's time and one round trip."""
     client = Hub(hub.url, hub.secret, project="default")
     held: list[str] = []
 

@@ -1,6 +1,6 @@
-"""Machines that are joined to a measured hub: real ones, each a process, and light ones, of which a process has many.
+"""Machines joined to a measured hub: real ones, each a process, and light ones, many in one process.
 
-A light machine speaks the language of links and does nothing: it costs the hub what a real one does, and this machine
+A light machine speaks the protocol of links and does nothing: it costs the hub as much as a real one, and this machine
 next to nothing.
 """
 
@@ -34,7 +34,7 @@ class Machine:
 
 
 def path_without(program: str, folder: Path) -> str:
-    """A search path with all that this one finds, but for one program."""
+    """Return a search path with everything that this one finds except one program."""
     folder.mkdir()
     for place in os.environ["PATH"].split(os.pathsep):
         for found in Path(place).glob("*") if place else ():
@@ -45,7 +45,7 @@ def path_without(program: str, folder: Path) -> str:
 
 
 def configured(folder: Path, policy: str = "") -> tuple[Path, Path]:
-    """A configuration whose policy allows everything in one folder; both folders, made within this one."""
+    """Write a configuration whose policy allows everything in one folder; return both folders, made within this one."""
     config, work = folder / "config", folder / "work"
     for each in (config, work):
         each.mkdir(parents=True)
@@ -59,7 +59,7 @@ def configured(folder: Path, policy: str = "") -> tuple[Path, Path]:
 def machine(
     hub: Served, code: str, folder: Path, *, policy: str = "", path: str | None = None
 ) -> Iterator[Machine]:
-    """A machine called as its folder, which joins by the code, until the context ends."""
+    """Run a machine named after its folder, joined by the code, until the context ends."""
     config, work = configured(folder, policy)
     own = {"HUBBUB_CONFIG": config, "HUBBUB_DATA": folder / "data", "HUBBUB_LOG_LEVEL": "warning"}
     environment = {**os.environ, **{name: str(value) for name, value in own.items()}}
@@ -95,7 +95,7 @@ async def invited(hub: Served, count: int) -> list[str]:
 
 @asynccontextmanager
 async def light(hub: Served, answers: Mapping[str, float]) -> AsyncIterator[None]:
-    """Light machines of these names, whose agents take so many seconds for an answer, linked until the context ends."""
+    """Link light machines of these names, whose agents take so many seconds for an answer, until the context ends."""
     keys = await _joined(hub, list(answers))
     standing = [
         asyncio.create_task(_stand(await _linked(hub, keys[name], name), name, answers[name]))

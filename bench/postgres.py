@@ -1,11 +1,8 @@
-"""What a durable send costs on PostgreSQL: 64 callers in one project and over 64; and what it could cost.
+"""Cost of a durable send on PostgreSQL: 64 callers in one project and over 64; and its lower bounds.
 
-Beside the store stand two programs that could be written by hand for the same rows: sixteen threads that send the bare
-statements of a send, each send a transaction; and sixteen that send them as one statement. All of them make their
-senders wait for the disk. Rounds take turns and the medians count. The callers' CPU is told, not the server's.
-
-Run with `python -m bench.postgres [postgresql://…]`; without the URL of a server where databases may be made, the one
-that the tests use is started, with its data in the working folder, so on a real disk, and with fsync on.
+Beside the store stand two handwritten programs for the same rows: sixteen threads that send the bare statements of a
+send, each send a transaction; and sixteen that send them as one statement. In all of them senders wait for the disk.
+Rounds take turns and the medians count. CPU is the callers', not the server's.
 """
 
 import asyncio
@@ -66,7 +63,7 @@ def server(given: str | None) -> Iterator[str]:
 
 @contextmanager
 def database(url: str) -> Iterator[str]:
-    """The URL of a migrated database of the server, which is dropped in the end."""
+    """Make a migrated database on the server and yield its URL; it is dropped in the end."""
     name = f"hubbub_bench_{new_id().hex}"
     with psycopg.connect(url, autocommit=True) as db:
         db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -127,7 +124,7 @@ def spelled(text: str, before: str = "") -> str:
 
 
 def at_once(db: psycopg.Connection, statements: Statements) -> None:
-    """All that is written, as one statement."""
+    """Write everything as one statement."""
     parts: list[str] = []
     given: dict[str, object] = {}
     for place, (text, values) in enumerate(statements):
@@ -152,7 +149,7 @@ def overheard(store: Postgres, project_id: UUID) -> Statements:
 
 
 def sends_by_hand(store: Postgres, number: int, *, only_writes: bool) -> list[Statements]:
-    """So many sends in a project of each caller; what differs is their ids and numbers."""
+    """Return so many sends in a project of each caller; they differ in ids and numbers."""
     made: list[Statements] = []
     for caller in range(CALLERS):
         project_id = store.write_now(SYSTEM, prepare)

@@ -1,4 +1,4 @@
-"""What is evaluated in the page to measure it from within. Times are milliseconds."""
+"""Scripts evaluated in the page to measure it from within. Times are milliseconds."""
 
 WATCH = """
 globalThis.arrival = {};

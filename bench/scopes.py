@@ -1,9 +1,7 @@
-"""What it costs to ask who works where one wants to work: with 10, 100 and 1,000 agents about, 50 paths each.
+"""Cost of asking for the scopes around one's own, with 10, 100 and 1,000 agents about, 50 paths each.
 
 Every tenth path is a pattern, half of the agents are in one of twenty areas. Asked for are 50 paths too: once where
-nobody works, and once where some do. Beside that stands what it costs to compare with everyone, without an index.
-
-Run with `python -m bench.scopes [postgresql://…]`; with the URL of a migrated database that server is measured too.
+nobody works, and once where some do. Beside that stands the cost of comparing with everyone, without an index.
 """
 
 import sys
@@ -37,7 +35,7 @@ AIM = 5  # milliseconds for a check among the most agents
 
 
 def files_of(number: int) -> list[str]:
-    """Where an agent works: modules of its own, in packages that it shares with some others."""
+    """Return the paths of an agent: modules of its own, in packages that it shares with some others."""
     package = f"src/package_{number % 50}/part_{number % 7}"
     paths = [f"{package}/agent_{number}/module_{each}.py" for each in range(PATHS - PATHS // 10)]
     return [*paths, *(f"{package}/agent_{number}/tests_{each}/**/*.py" for each in range(PATHS // 10))]
@@ -82,7 +80,7 @@ def among_some() -> Scope:
 
 
 def show(what: str, times: int, work: Callable[[], int]) -> None:
-    """Print how long a call takes, also of CPU, as machines are not quiet, and how many conflicts it finds."""
+    """Print a call's time, its CPU too as machines are not quiet, and the number of conflicts it finds."""
     work()  # to warm up
     waited = []
     cpu = time.process_time()

@@ -1,7 +1,7 @@
-"""What it costs to search 50,000 files with the tools of a machine, beside ripgrep alone on the same files.
+"""Cost of searching 50,000 files with the tools of a machine, beside ripgrep alone on the same files.
 
-ripgrep is started for each search, here as there; what the tool adds is the gate's look, reading each hit once more,
-and putting the answer together. Run with `python -m bench.search`.
+ripgrep is started for each search in both; the tool adds the gate's decision, a second reading of each hit, and the
+answer. Run with `python -m bench.search`.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ def machine(root: Path) -> ToolContext:
 
 
 def call(here: ToolContext, tool: str, **arguments: object) -> int:
-    """How many lines or paths the tool finds."""
+    """Return the number of lines or paths that the tool finds."""
     order = NodeCall(who=Principal(project="bench", name="bench"), tool=tool, arguments=arguments)
     decided = replace(here, reading=file_calls.read(tool, arguments, here.world))
 
@@ -73,7 +73,7 @@ def call(here: ToolContext, tool: str, **arguments: object) -> int:
 
 
 def ripgrep(root: Path, *arguments: str) -> int:
-    """How many lines it prints."""
+    """Return the number of lines that ripgrep prints."""
     command = [grep_files.program(), "--no-config", "--line-number", *arguments, "./"]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)
     return done.stdout.count(b"\n")
@@ -86,7 +86,7 @@ def seconds(work: Callable[[], int]) -> float:
 
 
 def compare(what: str, ours: Callable[[], int], theirs: Callable[[], int]) -> None:
-    """One row: both by turns, as machines are not quiet."""
+    """Print one row: both searches by turns, as machines are not quiet."""
     found = ours(), theirs()  # to warm up
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(TIMES)]
     here, there = median(each[0] for each in pairs), median(each[1] for each in pairs)

@@ -49,7 +49,7 @@ def usage(_tx: Tx) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A hub that runs: where, as which process, on which data, and its owner's token."""
+    """A running hub: its address, process, data and owner's token."""
 
     url: str
     pid: int
@@ -95,7 +95,7 @@ class Line:
 
     @classmethod
     async def to(cls, served: Served, headers: Mapping[str, str] | None = None) -> "Line":
-        """A line whose every request has these headers too."""
+        """Open a line whose every request also has these headers."""
         own = {
             "Host": urlsplit(served.url).netloc,
             "Authorization": f"Bearer {served.secret}",
@@ -106,11 +106,11 @@ class Line:
         return cls(head, *await asyncio.open_connection(*served.address))
 
     def again(self) -> "Line":
-        """The same connection, of whoever knows nothing of what was opened on it."""
+        """Return the same connection without its transport session."""
         return Line(self._head, self._reader, self._writer)
 
     async def join(self, dialect: str) -> None:
-        """Open a transport session, as clients do; every request from now on belongs to it."""
+        """Open a transport session, as clients do; all later requests belong to it."""
         about = {"name": "bench", "version": "1"}
         params = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about}
         opening = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
@@ -121,7 +121,7 @@ class Line:
         await self._exchange("POST", f"/mcp/{dialect}", ready)
 
     async def leave(self, dialect: str) -> None:
-        """End the session, as clients do that say goodbye."""
+        """End the session, as polite clients do."""
         await self._exchange("DELETE", f"/mcp/{dialect}")
 
     async def ask(self, method: str, path: str, body: object = None) -> dict[str, object]:
@@ -146,14 +146,14 @@ class Line:
         return fields, answer
 
     async def call(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
-        """What a tool answers."""
+        """Return the answer of a tool. Raises `RuntimeError` if it failed."""
         content = await self.order(dialect, tool, **arguments)
         if not (content.get("ok") or content.get("success")):  # as CommHub says it, and as Relay does
             raise RuntimeError(str(content))
         return content
 
     async def order(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
-        """What a tool answers whose answers say nothing of how it went."""
+        """Return the answer of a tool whose answers have no field for success. Raises `RuntimeError` if it failed."""
         params = {"name": tool, "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         answer = await self.ask("POST", f"/mcp/{dialect}", message)
@@ -192,7 +192,7 @@ def served(**variables: str) -> Iterator[Served]:
 
 @contextmanager
 def running(command: list[str], data: Path, **variables: str) -> Iterator[Served]:
-    """A hub started by `command`, which prints its address when it is ready."""
+    """Run a hub started by `command`, which prints its address when it is ready."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
     quiet = {**os.environ, "HUBBUB_LOG_LEVEL": "warning", **variables}

@@ -1,8 +1,8 @@
-"""What a call costs an agent that starts its own MCP server: through `hubbub mcp`, with one call in flight.
+"""Cost of a call for an agent that starts its own MCP server: through `hubbub mcp`, with one call in flight.
 
 The hub and the bridge are processes of their own, spoken to in bare JSON-RPC lines. A tool that does not exist is the
-no-op: it goes the whole way and reads nothing. Rounds take turns and the medians count. Run it on Linux, which alone
-tells the CPU time of other processes finely enough, with `python -m bench.stdio`.
+no-op: it goes the whole way and reads nothing. Rounds take turns and the medians count. Run it on Linux, since only
+there is the CPU time of other processes precise enough, with `python -m bench.stdio`.
 """
 
 import itertools
@@ -30,7 +30,7 @@ AIM_DURABLE, AIM_READS = 0.5, 900  # of the rate of the no-op; calls a second
 
 
 class Bridge:
-    """A client of `hubbub mcp`, which runs."""
+    """A client of a running `hubbub mcp`."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._ids = itertools.count(1)
@@ -53,7 +53,7 @@ class Bridge:
         return result
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
-        """What a tool answers that says yes. Raises `RuntimeError` when it says no."""
+        """Return the answer of a tool. Raises `RuntimeError` if it failed."""
         content: dict[str, Any] = self.ask("tools/call", _call(tool, arguments))["structuredContent"]
         if not (content.get("ok") or content.get("success")):
             raise RuntimeError(f"{tool}: {content}")
@@ -127,7 +127,7 @@ RELAY_DURABLE = (
 
 
 def reads(last: Mapping[int, int]) -> Iterator[Case]:
-    """Reading in runs that hold so many messages, the last of which has the `seq` that `last` tells."""
+    """Return cases of reading in runs with so many messages, of which the last has the `seq` given by `last`."""
     for held, seq in last.items():
         few, run = FEW_CALLS if held else CALLS, f"messages-{held}"
         yield in_run(run, f"get_messages, {held:,} stored", "get_messages", calls=few)

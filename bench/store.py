@@ -1,10 +1,8 @@
-"""What a durable send costs in the store: one caller, eight, sixty-four; and what it could cost.
+"""Cost of a durable send in the store, with one caller, eight and sixty-four, and its bounds.
 
-Beside the store stand the two ends: the bare statements of a send, in one long transaction that is committed once,
-which is the most that SQLite can do here; and the same sends, each committed by itself, which is what a hub gets that
-does not gather. Rounds take turns and the medians count, since machines are not quiet.
-
-Run with `python -m bench.store [postgresql://…]`; with the URL of a migrated database that server is measured too.
+Beside the store stand two bounds: the bare statements of a send, in one long transaction that is committed once, which
+is the most that SQLite can do here; and the same sends, each committed by itself, as in a hub that does not gather
+them. Rounds take turns and the medians count, since machines are not quiet.
 """
 
 import asyncio
@@ -59,7 +57,7 @@ class Timing:
 
 
 class Overhearing:
-    """A connection that remembers what it was asked."""
+    """A connection that records its queries."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db
@@ -175,7 +173,7 @@ def places_of(tx: Tx, project_id: UUID) -> tuple[UUID, UUID]:
 def without_the_store(
     folder: Path, statements: Statements, old_places: tuple[UUID, UUID]
 ) -> dict[str, Timing]:
-    """A round of what the store is compared with, in a project where all numbers are free."""
+    """Measure a round of the bounds for the store, in a project where all numbers are free."""
     with closing(SQLite.open(folder)) as store:
         project_id = store.write_now(SYSTEM, prepare)
         other_id = store.write_now(SYSTEM, prepare)

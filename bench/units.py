@@ -30,7 +30,7 @@ STREAMS = 500
 
 @dataclass(frozen=True)
 class Engine:
-    """A hub on one engine, and how to look at what it uses."""
+    """A hub on one engine, with functions that measure its use."""
 
     name: str
     hub: Served

@@ -39,9 +39,9 @@ class Copy:
         self._python = root / ENVIRONMENT / "bin" / "python"
 
     def run(self, *words: str, seconds: float) -> tuple[int, str]:
-        """Run Python in it; its code, or a negative one if that took too long, and what it printed.
+        """Run Python in the copy; return its exit code, negative if it took too long, and its output.
 
-        What is then left of all that it started is killed.
+        All processes that it started are killed in the end.
         """
         clean = {
             name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))
@@ -98,7 +98,7 @@ class Copy:
 
 @contextmanager
 def copied(root: Path) -> Iterator[Copy]:
-    """A copy of the files that Git keeps of a checkout, as they are in its work tree, and of its environment."""
+    """Copy the files of a checkout that Git tracks, as in its work tree, and its environment."""
     folder = Path(tempfile.mkdtemp(prefix="hubbub-mutants-"))
     folder.chmod(0o755)  # PostgreSQL runs as somebody else
     try:

@@ -24,7 +24,7 @@ class DoesNotApply(Exception):
 
 @dataclass(frozen=True)
 class Hunk:
-    """Lines of a file, as they are and as the mutant has them."""
+    """Lines of a file, before and after the mutation."""
 
     before: str
     after: str
@@ -36,7 +36,7 @@ class Hunk:
 
 @dataclass(frozen=True)
 class Mutant:
-    """What a file says; `changes` are the hunks of each file that it changes."""
+    """A mutant as its file describes it; `changes` are the hunks of each file that it changes."""
 
     name: str
     layer: str
@@ -69,7 +69,7 @@ class Mutant:
         return "/".join(self.test.partition("::")[0].split("/")[:2])
 
     def applied(self, root: Path) -> dict[Path, str]:
-        """What the files of a checkout say with it. Raises `DoesNotApply`."""
+        """Return the files of a checkout with the mutation applied. Raises `DoesNotApply`."""
         return {root / file: _changed(root / file, hunks) for file, hunks in self.changes.items()}
 
 
@@ -80,7 +80,7 @@ def all_mutants() -> list[Mutant]:
 
 @cache
 def tests_in(module: Path) -> frozenset[str]:
-    """The tests of a module, as pytest names them behind it; none if there is no such module."""
+    """Return the tests of a module, as pytest names them behind it; none if there is no such module."""
     return frozenset(_tests(ast.parse(module.read_text("utf-8")), "")) if module.is_file() else frozenset()
 
 
@@ -93,7 +93,7 @@ def _tests(place: ast.Module | ast.ClassDef, above: str) -> Iterator[str]:
 
 
 def is_there(test: str, root: Path) -> bool:
-    """Whether a checkout has the test."""
+    """Tell whether a checkout has the test."""
     module, _, name = test.partition("::")
     return name in tests_in(root / module)
 

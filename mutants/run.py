@@ -1,4 +1,4 @@
-"""`make mutants`: whether the tests still notice when the product goes wrong.
+"""`make mutants`: a check that the tests notice each deliberate mistake in the product.
 
 Each mutant is put into a copy of the checkout, and the test that it names is run there; if that does not fail the tests
 of its part are, first those of every day, then all. What no test notices has survived, and a test is missing.
@@ -38,7 +38,7 @@ CAUGHT, SURVIVED, BROKEN = "caught", "SURVIVED", "BROKEN"
 
 
 class Reach(IntEnum):
-    """Which tests are run for a mutant: that which it names, also those of its part, or in the end all of them."""
+    """The tests run for a mutant: the one that it names, also those of its part, or in the end all of them."""
 
     TEST = auto()
     PART = auto()
@@ -47,7 +47,7 @@ class Reach(IntEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant: caught `by` a test that the command `tier` runs, or `why` it can't be told."""
+    """The result for a mutant: caught `by` a test that the command `tier` runs, or `why` it can't be told."""
 
     mutant: Mutant
     word: str
@@ -71,7 +71,7 @@ class Trial:
         self._copy, self._reach = copy, reach
 
     def without(self, mutants: Sequence[Mutant]) -> str:
-        """Run the tests that the mutants name as the product is; what is told where they do not all pass."""
+        """Run the tests named by the mutants without them; return the output if they do not all pass."""
         named = sorted(
             {each.test for each in mutants if not each.is_simulated and is_there(each.test, self._copy.root)}
         )
@@ -110,7 +110,7 @@ class Trial:
         return SURVIVED, "", "", ""
 
     def _steps(self, mutant: Mutant) -> Iterator[tuple[str, str]]:
-        """What is run for it, and by which command people run that."""
+        """Yield the tests to run for a mutant, each with the command by which people run it."""
         for tier in (DAILY, ALL):
             if is_there(mutant.test, self._copy.root):
                 yield mutant.test, tier

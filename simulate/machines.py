@@ -1,7 +1,7 @@
 """Machines: the real daemon with its journal, on a line that breaks, and the real half of the hub that speaks with it.
 
-What a line carries comes in order and whole, or not at all, as over TCP: it is late, it is lost with the line, and each
-side may take a while to notice. A machine that is killed writes nothing more; its journal is what was committed.
+A line delivers in order and whole, or not at all, as TCP does: data may be late, or lost with the line, and each side
+may take a while to notice. A machine that is killed writes nothing more; its journal is what was committed.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
 
 
 class _Node:
-    """A machine whose tools do nothing but count."""
+    """A machine whose tools only count."""
 
     def __init__(self, about: NodeInfo, deeds: Deeds) -> None:
         self.about, self.name, self.runtime = about, about.name, None

@@ -129,7 +129,7 @@ MAKES = {
 
 
 def prepared(world: World, speaker: Speaker, number: int, tool: str) -> Prepared:
-    """A call of a tool, with what that number chooses; some have an idempotency key."""
+    """Choose a call of a tool by that number; some have an idempotency key."""
     hand = Hand(world, speaker, number)
     given = {name: value for name, value in TOOLS[tool][1](hand).items() if value is not None}
     dialect, _, name = tool.partition(".")
@@ -146,7 +146,7 @@ async def say(world: World, speaker: Speaker, number: int, *, tool: str) -> None
 
 
 async def hold(world: World, speaker: Speaker, number: int) -> None:
-    """Begin to call a tool, by which the hub will hear much later."""
+    """Begin to call a tool; the hub will get the call much later."""
     names = tuple(TOOLS)
     speaker.held.append(prepared(world, speaker, number, names[number % len(names)]))
 
@@ -158,7 +158,7 @@ async def late(world: World, speaker: Speaker, number: int) -> None:
 
 
 async def again(world: World, speaker: Speaker, _number: int) -> None:
-    """Send the last call again that has a key, as who heard no answer does, or a line that doubles it."""
+    """Send the last call with a key again, as a client without an answer does, or a line that doubles it."""
     if speaker.last is not None and speaker.last.tool == ORDERING:
         _begin(world, speaker, speaker.last)
     elif speaker.last is not None:
@@ -211,7 +211,7 @@ async def lease(world: World, speaker: Speaker, number: int) -> None:
 
 
 async def machine(world: World, _hub: Speaker, number: int) -> None:
-    """Something befalls the machine: it is killed, stopped or started, or its line breaks, which may go unnoticed."""
+    """Let something happen to the machine: a kill, a stop, a start, or a broken line, which may go unnoticed."""
     there = world.machine
     if there is None:
         return
@@ -308,7 +308,7 @@ async def manage(world: World, eve: Speaker, number: int) -> None:
 
 
 async def revoke(world: World, eve: Speaker, number: int) -> None:
-    """Take an agent's token back, and give it another; what still comes by the old one is refused."""
+    """Revoke an agent's token and issue another; calls that still come with the old one are refused."""
     hand = Hand(world, eve, number)
     speaker = world.speakers[f"{eve.project.slug}/{hand.name()}"]
 

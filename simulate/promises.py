@@ -1,7 +1,7 @@
-"""Promises: what must hold after each step, whatever happened before. Each is a function that says what is broken.
+"""Promises: what must hold after each step, whatever happened before. Each is a function that yields what is broken.
 
-Nothing here asks the product whether the product is right, where it can be helped: the table of a task's life, what
-counts and what belongs together are written down a second time, as short as they can be.
+Where possible nothing here relies on the product's own judgement: the table of a task's life, the counts and the links
+are written down a second time, as short as they can be.
 """
 
 import json
@@ -376,7 +376,7 @@ ORDER_LIFE = {
 
 
 def orders_are_done_once(watch: Watch) -> Iterator[str]:
-    """A machine did what it was ordered once at most: once if that was told, and never if that was."""
+    """A machine carried out each order at most once: exactly once if that was reported, and never if that was."""
     if watch.world.machine is None:
         return
     done = watch.world.machine.deeds.done

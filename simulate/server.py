@@ -24,7 +24,7 @@ NEVER = 3600.0  # seconds between notifications: there is no other hub
 
 
 class Server:
-    """A database on a server, which has to be this one's alone."""
+    """A database on a server, used by this process alone."""
 
     def __init__(self, url: str) -> None:
         self.fate = Fate.NONE

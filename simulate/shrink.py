@@ -30,9 +30,9 @@ class _Tries:
 
 
 def shrunk(failure: Failure, fails: Fails = play) -> Failure:
-    """The failure of the smallest story that was found to break what this one breaks.
+    """Return the failure of the smallest story found that breaks the same promise.
 
-    Steps are left out in halves, quarters and so on, as in Zeller's delta debugging, and then made plain one by one.
+    Steps are left out in halves, quarters and so on, as in Zeller's delta debugging, and then simplified one by one.
     """
     story = failure.story
     tries = _Tries(replace(failure, story=replace(story, steps=story.steps[: failure.steps])), fails)

@@ -122,7 +122,7 @@ def template() -> bytes:
 
 
 class Process(SingleHub):
-    """`Store`, as one process of the hub has it. Calls that come within one turn of the loop are committed together."""
+    """`Store` for one process of the hub. Calls within one turn of the loop are committed together."""
 
     def __init__(self, disk: Disk) -> None:
         self.disk = disk

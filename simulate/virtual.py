@@ -1,7 +1,7 @@
-"""Virtual time and one source of chance: what a run needs so that its seed alone says how it goes.
+"""Virtual time and one source of chance, so that a run depends on its seed alone.
 
-The event loop never waits. Where everyone waits for a moment, that moment has come; so a day takes as long as what
-happens in it. Whatever asks for the time or for random bytes is given those of the run.
+The event loop never waits: when everyone waits for a moment, time jumps there, so a day takes only as long as its
+events. All readings of the time and all random bytes are the run's.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class Stuck(AssertionError):
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """An event loop whose time passes where nothing is left to do; it has no sockets and no threads."""
+    """An event loop whose time passes when nothing is left to do; it has no sockets and no threads."""
 
     def __init__(self) -> None:
         super().__init__()

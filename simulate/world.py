@@ -67,7 +67,7 @@ class NoAnswer(Exception):
 
 @dataclass(slots=True)
 class Prepared:
-    """A call of a tool, as it goes over the line: it may go again, or later."""
+    """A prepared call of a tool: it may be sent again, or later."""
 
     dialect: str
     tool: str
@@ -93,7 +93,7 @@ class Speaker:
 
 
 class Hub:
-    """One process of the hub: all that it knows beside the database."""
+    """One process of the hub, with everything that it knows beside the database."""
 
     def __init__(self, disk: Disk, *, has_machines: bool) -> None:
         _forget()
@@ -146,7 +146,7 @@ class Hub:
 
 
 def _forget() -> None:
-    """Lose what a process has kept in memory, as a new one has none of it."""
+    """Clear what a process has kept in memory, as for a new one."""
     for dialect in DIALECTS.values():
         for tool in dialect.tools.values():
             if tool.kept is not None:
@@ -175,7 +175,7 @@ class World:
         self.beside: set[asyncio.Task[None]] = set()  # calls that wait for long
 
     async def begin(self, modes: Mapping[str, str], place: Place | None = None) -> None:
-        """Begin with both projects, in which the crew is known; `modes` says what each does about conflicts.
+        """Begin with both projects and their crew; `modes` says how each treats conflicts.
 
         With a `place` there is a machine in the first of them, which has its folder there.
         """
@@ -233,7 +233,7 @@ class World:
         return asked.result()
 
     async def call(self, speaker: Speaker, prepared: Prepared) -> ToolResult | None:
-        """The answer to a call of a tool, as its door would have it; None where there is none."""
+        """Return the answer to a call of a tool, as its door gives it; None if there is none."""
         dialect = DIALECTS[prepared.dialect]
         around = Call(site=self.hub.site, may_wait=False, headers=self._headers(speaker, prepared.dialect))
         mark = access.fingerprint(speaker.secret)
@@ -302,7 +302,7 @@ class World:
             self.up.set()
 
     async def close(self) -> None:
-        """End all that goes on."""
+        """End everything that runs."""
         if self.machine is not None:
             await self.machine.stop()
         ending = [*self.beside, *self._keeper]

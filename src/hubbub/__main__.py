@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _sentence(error: OSError) -> str:
-    """What went wrong with a file or a device, without saying where it is."""
+    """Return a sentence for an error of a file or a device, without its path."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         return "there is a file where a folder is needed; choose another folder with --data"
     return f"the system refuses: {error.strerror or 'input or output failed'}"

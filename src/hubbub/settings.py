@@ -1,4 +1,4 @@
-"""What can be set about a hub: each thing once, with its default, and the sentence for a value that will not do.
+"""The hub's settings: each with its default, and with the sentence for an invalid value.
 
 A setting comes from the command line, else from the environment as `HUBBUB_<NAME>`, else from here.
 """

@@ -1,4 +1,4 @@
-"""What every editor offers, and the words they share."""
+"""The interface of every editor, and the terms they share."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What an edit put around its entry, so that taking it out leaves the bytes that were there before.
+    """Text that an edit put around its entry, so that removing the entry restores the bytes that were there before.
 
     `lead` and `tail` stand right before and after the entry, `comma` says that the neighbour before it got one, `made`
-    counts the containers around it that are ours too. `old` is the text that had to give way: to the entry, or to the
-    container around it, if that is ours.
+    counts the containers around it that are ours too. `old` is the text that the entry replaced, or that the container
+    around it replaced if that is ours.
     """
 
     lead: str = ""
@@ -31,16 +31,16 @@ class Trace:
     old: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the trace as JSON values."""
         return asdict(self)
 
     @staticmethod
     def of(facts: Mapping[str, Any]) -> "Trace":
-        """From JSON."""
+        """Read a trace from JSON values."""
         return Trace(facts["lead"], facts["tail"], facts["comma"], facts["made"], facts["old"])
 
     def in_lines_of(self, text: str, end: str) -> "Trace":
-        """The same in a text whose lines ended with `end` when the entry was put there, and perhaps do no more."""
+        """Return this trace for a text whose lines ended with `end` at the edit's time but may now end otherwise."""
         if end in LINE_END.findall(text):
             return self
         old = None if self.old is None else ended(self.old, newline(text))
@@ -53,26 +53,26 @@ class Editor(Protocol):
     """One language of configuration files. All raise `Unreadable` for a text that they cannot edit safely."""
 
     def load(self, text: str) -> Any:
-        """What the text says; an empty text says nothing: `{}`."""
+        """Return the data of the text; that of an empty text is `{}`."""
 
     def put(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
-        """The text with `value` at `keys`, in place of what is there, and how to take it out."""
+        """Return the text with `value` at `keys`, replacing what is there, and the trace for undoing it."""
 
     def take(self, text: str, keys: Keys, trace: Trace) -> str:
-        """The text without what is at `keys`, or with what stood there before it."""
+        """Return the text without the entry at `keys`, or with what it replaced."""
 
     def append(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
-        """The text with `value` at the end of the list at `keys`, which is made if need be."""
+        """Return the text with `value` added to the list at `keys`, made if missing, and the trace for undoing it."""
 
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
         """The text without the element `index` of the list at `keys`."""
 
     def snippet(self, keys: Keys, value: Any) -> str:
-        """What a person would paste to have `value` at `keys`."""
+        """Return the text that a person would paste to have `value` at `keys`."""
 
 
 def find(data: Any, keys: Keys) -> Any:
-    """What is at `keys`, else `MISSING`."""
+    """Return the value at `keys`, else `MISSING`."""
     for key in keys:
         if not isinstance(data, dict) or key not in data:
             return MISSING
@@ -96,7 +96,7 @@ def require_same(before: Any, after: Any, keys: Keys) -> None:
 
 
 def newline(text: str) -> str:
-    """How the text ends its lines."""
+    """Return the line end of the text."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
@@ -106,14 +106,14 @@ def ended(text: str, end: str) -> str:
 
 
 def joined(before: str, lead: str, after: str) -> str:
-    """What was around lines of ours, without the `lead` that they were given; still on lines of their own."""
+    """Join the text around lines of ours without their `lead`; what is left stays on lines of its own."""
     left = before.removesuffix(lead)
     is_parted = not after or not left.removeprefix(BOM) or left.endswith("\n")
     return left + ("" if is_parted else newline(before)) + after
 
 
 def unit(text: str) -> str:
-    """One step of the text's indentation: that of its first indented line, else two blanks."""
+    """Return one step of the text's indentation: that of its first indented line, else two blanks."""
     for line in text.splitlines():
         depth = line[: len(line) - len(line.lstrip(" \t"))]
         if depth and line.strip():

@@ -40,7 +40,7 @@ class EnvEditor:
         raise Unreadable("holds variables, and no lists")
 
     def _line(self, text: str, name: str) -> tuple[int, int]:
-        """Where the last line that sets the variable is, without its end."""
+        """Return start and end of the last line that sets the variable, without its line end."""
         at, found = 0, (0, 0)
         for line in text.splitlines(keepends=True):
             bare = line.rstrip("\r\n")

@@ -30,7 +30,7 @@ LINE_REST = re.compile(r"[ \t]*(?://[^\n\r]*|/\*(?:(?!\*/)[^\n\r])*\*/)?(?=[ \t]
 
 @dataclass(slots=True)
 class JsonNode:
-    """A value and where it is in the text; of an object or a list also what is in it."""
+    """A value and its place in the text; for an object or a list also its elements."""
 
     start: int
     end: int = 0
@@ -246,7 +246,7 @@ class JsonEditor:
         return _cut(text, nodes[level - 1], _index(nodes[level - 1], keys[level - 1]), around)
 
     def _walk(self, text: str, keys: Keys) -> list[JsonNode]:
-        """The nodes on the way along `keys`, from the whole document on, as far as they are there."""
+        """Return the nodes along `keys`, from the whole document on, as far as they exist."""
         nodes = [JsonReader(text, strict=self._strict).document()]
         for key in keys:
             index = _index(nodes[-1], key)
@@ -263,7 +263,7 @@ class JsonEditor:
 
 
 def _index(node: JsonNode, key: str) -> int | None:
-    """Where `key` is among the members. Raises `Unreadable` if it is there twice: readers differ on what holds."""
+    """Return the index of `key` among the members. Raises `Unreadable` if it is there twice, as readers then differ."""
     if not isinstance(node.value, dict):
         return None
     found = [index for index, each in enumerate(node.elements) if each.key == key]
@@ -306,7 +306,7 @@ def _add_first(text: str, parent: JsonNode, head: str, value: Any) -> tuple[str,
 
 
 def _holds_only_ours(text: str, container: JsonNode) -> bool:
-    """Whether the container has one element, and no comment beside it."""
+    """Tell whether the container has one element and no comment beside it."""
     if len(container.elements) != 1:
         return False
     (element,) = container.elements
@@ -315,7 +315,7 @@ def _holds_only_ours(text: str, container: JsonNode) -> bool:
 
 
 def _cut(text: str, parent: JsonNode, index: int | None, trace: Trace) -> str:
-    """Take an element out, with what was put around it and the comma that has nothing to part any more."""
+    """Remove an element with the text put around it and any comma that separates nothing any more."""
     assert index is not None
     element = parent.elements[index]
     start, end = element.start, element.node.end
@@ -344,7 +344,7 @@ def _behind(comment: str, rest: str, end: str) -> str:
 
 
 def _ends_in_comment(text: str) -> bool:
-    """Whether the last of the blanks, commas and comments is a comment that goes on to the end of its line."""
+    """Tell whether this run of blanks, commas and comments ends in a comment that goes to the end of its line."""
     *_, last = ["", *(found[0] for found in TOKEN.finditer(text))]
     return last.startswith("//")
 

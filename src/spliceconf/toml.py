@@ -27,7 +27,7 @@ TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TableHeader:
-    """A line that begins a table: where it is, and whose table it is; of several tables in a row, nobody's."""
+    """The header line of a table: its place and its keys, which are empty for an array of tables."""
 
     start: int
     end: int
@@ -102,7 +102,7 @@ class TomlEditor:
         return text + lead + block.replace("\n", end) + end, Trace(lead=lead)
 
     def _block(self, text: str, keys: Keys) -> tuple[int, int]:
-        """Where the table at `keys` is with the tables below it. Raises `Unreadable` if it has no header of its own."""
+        """Return start and end of the table at `keys`, subtables included. Raises `Unreadable` if it has no header."""
         headers = _headers(text)
         ours = [at for at, each in enumerate(headers) if each.keys[: len(keys)] == keys]
         if not ours or headers[ours[0]].keys != keys:
@@ -121,7 +121,7 @@ class TomlEditor:
 
 
 def _last_line_end(text: str, start: int, end: int) -> int:
-    """Where the last line between `start` and `end` that says something ends."""
+    """Return the end of the last line between `start` and `end` that is neither blank nor a comment."""
     at = end
     for line in reversed(text[start:end].splitlines(keepends=True)):
         if line.strip() and not line.strip().startswith("#"):
@@ -131,7 +131,7 @@ def _last_line_end(text: str, start: int, end: int) -> int:
 
 
 def _headers(text: str) -> list[TableHeader]:
-    """All headers, in their order; what looks like one in a text or in a list is none."""
+    """Return all headers in order, without lookalikes in strings and lists."""
     found, depth, at = [], 0, len(BOM) if text.startswith(BOM) else 0
     line = at
     while at < len(text):
@@ -150,7 +150,7 @@ def _headers(text: str) -> list[TableHeader]:
 
 
 def _parts(header: str) -> Keys:
-    """The keys of a header; of one of several tables in a row, none."""
+    """Return the keys of a header; none for an array of tables."""
     data: Any = tomllib.loads(header.rstrip("\r"))
     parts: list[str] = []
     while isinstance(data, dict) and data:

@@ -21,7 +21,7 @@ Pair = tuple[yaml.ScalarNode, yaml.Node]
 
 
 class YamlEditor:
-    """Edits YAML whose keys are texts; entries are mappings two levels deep or more. Lists of ours there are none."""
+    """Edits YAML whose keys are texts; entries are mappings two levels deep or more. It does not append to lists."""
 
     def load(self, text: str) -> Any:
         try:
@@ -113,7 +113,7 @@ class YamlEditor:
         return new, Trace(lead=lead, made=1, old=old)
 
     def _block(self, text: str, keys: Keys) -> tuple[int, int]:
-        """Where the lines of the entry at `keys` are."""
+        """Return start and end of the lines of the entry at `keys`."""
         pair = _pair(text, keys)
         if pair is None or pair[0].start_mark.line == pair[1].end_mark.line:
             raise Unreadable(f"has {'.'.join(keys)} in a form other than a block of lines")
@@ -147,7 +147,7 @@ def _pair(text: str, keys: Keys) -> Pair | None:
 
 
 def _colon(text: str, keys: Keys) -> int:
-    """Where the colon after the key ends."""
+    """Return the position after the key's colon."""
     pair = _pair(text, keys)
     assert pair is not None
     end = pair[0].end_mark.index
@@ -158,7 +158,7 @@ def _colon(text: str, keys: Keys) -> int:
 
 
 def _last_end(node: yaml.Node) -> int:
-    """Where the last word of a value ends: the end of a block is where the next thing begins."""
+    """Return the end of a value's last word; a block's own end mark is where the next thing begins."""
     if isinstance(node, yaml.MappingNode) and node.value and not node.flow_style:
         return _last_end(node.value[-1][1])
     if isinstance(node, yaml.SequenceNode) and node.value and not node.flow_style:

@@ -43,7 +43,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """What came of the call."""
+    """A tool call ended, with this result."""
 
     outcome: ToolResult
 
@@ -81,7 +81,7 @@ class Turn:
             self._running.cancel()
 
     def answer(self) -> Answer:
-        """What the agent said in the end. Raises `RuntimeFailed`, and `CancelledError`."""
+        """Return the agent's final answer. Raises `RuntimeFailed`, and `CancelledError`."""
         assert self._running is not None
         return self._running.result()
 

@@ -76,7 +76,7 @@ def _take_turns(other: AgentChat) -> None:
 
 
 def _read(prompt: str) -> str:
-    """A line that the person types. Raises `EOFError`, and `KeyboardInterrupt`, as Ctrl-C does only here."""
+    """Read a line that the person types. Raises `EOFError`, and `KeyboardInterrupt`, which Ctrl-C causes only here."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return input(prompt)
@@ -126,7 +126,7 @@ def _show(other: AgentChat, event: Event) -> None:
 
 
 def _says_yes(other: AgentChat, sentence: str) -> bool:
-    """Whether the person lets it through. To leave the question unanswered is a no; Ctrl-C stops the turn as well."""
+    """Ask the person and tell whether they said yes. No answer counts as no; Ctrl-C also stops the turn."""
     display.show(f"\n{sentence}")
     try:
         return _read("yes or no? [no] ").strip().lower() in YES

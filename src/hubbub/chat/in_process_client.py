@@ -17,9 +17,9 @@ AskPerson = Callable[[str], Awaitable[bool]]  # whether they say yes to what the
 
 
 class InProcessClient:
-    """Our end of a bridge: it reads what we send from `sent`, and writes what it has to say by `heard`.
+    """Our end of a bridge: the bridge reads our messages from `sent`, and passes its own to `heard`.
 
-    `ask` puts a question to whoever is at the terminal; None where nobody is.
+    `ask` puts a question to the person at the terminal; it is None if nobody is there.
     """
 
     def __init__(self, ask: AskPerson | None) -> None:
@@ -40,7 +40,7 @@ class InProcessClient:
         return str(answer["error"].get("message")) if "error" in answer else None
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> ToolResult:
-        """Call a tool. Whoever cancels it gives the call up."""
+        """Call a tool. Cancelling this gives the call up."""
         return result_of(await self._request(json_rpc.CALL, {"name": tool, "arguments": dict(arguments)}))
 
     def close(self) -> None:

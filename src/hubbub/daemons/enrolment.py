@@ -27,11 +27,11 @@ NOT_JOINED = "this machine has not joined a hub: give --join CODE, from: hubbub 
 def enrol(
     choice: Choice, folder: Path, *, name: str | None, code: str | None, labels: tuple[str, ...]
 ) -> Membership:
-    """As whom the machine works: as it has joined before, else as it joins now, which is kept in its folder.
+    """Return the machine's membership: the one it already has, else a new one, which is kept in its folder.
 
-    A code goes before what the folder holds. Where it is not taken, perhaps as this very machine has used it up when it
-    was started with it the last time, what the folder holds for the same hub goes on. Raises `HubRefused` and
-    `HubUnreachable`, and `click.UsageError` where there is nothing to join by.
+    A code comes before what the folder holds. If the code is not accepted, perhaps because this machine used it up at
+    an earlier start, the membership kept for the same hub is used. Raises `HubRefused`, `HubUnreachable`, and
+    `click.UsageError` if there is nothing to join by.
     """
     kept = membership.read(folder)
     if code is not None:
@@ -65,7 +65,7 @@ def _by_code(
 
 
 def _sentence_of(error: HubRefused | HubUnreachable) -> Exception:
-    """What is said of a code that is not taken; of one that the hub does not know, what there is to do."""
+    """Return the error for a code that is not accepted; for an unknown code it tells what to do."""
     is_unknown = isinstance(error, HubRefused) and error.status == NOT_VALID
     return click.ClickException(UNKNOWN_CODE) if is_unknown else error
 
@@ -81,7 +81,7 @@ def _by_person(choice: Choice, folder: Path, kept: Membership | None, name: str 
 
 
 def _joined(hub: Hub, folder: Path, name: str | None, url: str | None) -> Membership:
-    """Join with what the hub is spoken to with. `url` is None for the hub of the data folder, wherever that is."""
+    """Join the hub with this connection. `url` is None for the hub of the data folder, wherever that listens."""
     this = describe(folder, name=name)
     membership.require_room(folder)
     body = {

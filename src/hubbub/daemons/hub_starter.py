@@ -1,4 +1,4 @@
-"""Starting a hub for whoever needs one and finds none running."""
+"""Starting a hub when one is needed and none runs."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ OURS = ("RELAY_", "GXV_")  # so begin the variables that say who a client is, an
 
 
 def ensure_hub(data: Path) -> str:
-    """The address of the hub of the data folder; one is started, and left running, if there is none.
+    """Return the address of the data folder's hub, starting one, which is left running, if there is none.
 
     It serves whoever comes, so the folder where we happen to be is none of its business. Raises `HubUnreachable`, with
     what the hub said last, if it does not start.
@@ -31,7 +31,7 @@ def ensure_hub(data: Path) -> str:
 
 
 def start(data: Path, *options: str) -> str:
-    """The address of a hub that a person starts here and now, as `hubbub serve` does, but in the background.
+    """Start a hub for a person, with the options of `hubbub serve`, but in the background; return its address.
 
     Raises `HubUnreachable`, with what the hub said last, if it does not start.
     """
@@ -62,7 +62,7 @@ def _required(url: str | None, data: Path) -> str:
 
 
 def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
-    """Start a hub that outlives us, and wait until one answers; None if that does not come about.
+    """Start a hub that outlives this process and wait until it answers; None if it does not.
 
     It greets nobody: what it says is kept in a file, where a link that signs in has no place.
     """
@@ -87,7 +87,7 @@ def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str])
 
 
 def _is_in_use(data: Path) -> bool:
-    """Whether some hub holds the data folder: one that somebody else has started meanwhile."""
+    """Tell whether a hub holds the data folder: one that was started by somebody else meanwhile."""
     try:
         FolderLock.take(data).release()
     except StoreRefused:

@@ -1,4 +1,4 @@
-"""What a machine holds once it has joined a hub: its name there and its key, in a file that only its user may read.
+"""What a machine keeps once it has joined a hub: its name and its key, in a file that only its user may read.
 
 One machine a folder, and one process a machine: the folder is locked while the process lives.
 """
@@ -25,7 +25,7 @@ INSIDE = "nodes"  # in the data folder of a hub: the folders of machines beside 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """As which machine of which hub's project the folder's process works. `url` None: the hub of its data folder."""
+    """The machine, hub and project of the folder's process. `url` is None for the hub of its data folder."""
 
     name: str
     project: str
@@ -34,20 +34,20 @@ class Membership:
     labels: tuple[str, ...] = ()
 
     def fits(self, *, name: str | None, url: str | None, project: str | None) -> bool:
-        """Whether it is what is asked for; None asks for nothing in particular."""
+        """Tell whether this is the membership asked for; None stands for any value."""
         asked = ((name, self.name), (url and url.rstrip("/"), self.url), (project, self.project))
         return all(wanted in (None, held) for wanted, held in asked)
 
 
 def folder_of(data: Path, name: str) -> Path:
-    """The folder of the machine `name`: the data folder, unless that is a hub's, which has its own machine in it."""
+    """Return the folder of the machine `name`: the data folder, or one inside it if that belongs to a hub."""
     is_hubs = owner_token(data) is not None and not (data / FILE).exists()
     return data / INSIDE / quoted(name) if is_hubs else data
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder, which is made where it is missing. Raises `click.ClickException` while another process does."""
+    """Hold the folder, made if missing, for this process. Raises `click.ClickException` if another one holds it."""
     for each in (folder.parent, folder):
         durable_files.make_folder(each, 0o700)
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -62,7 +62,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def read(folder: Path) -> Membership | None:
-    """What the folder holds, if it holds anything that makes sense."""
+    """Return the folder's membership, None if there is none. Raises `click.ClickException` for an unreadable one."""
     try:
         return _membership(json.loads((folder / FILE).read_text("utf-8")))
     except FileNotFoundError:

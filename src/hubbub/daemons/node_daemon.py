@@ -1,4 +1,4 @@
-"""A machine that has joined, as a process: linked to its hub until a signal, with a log of its own."""
+"""The process of a machine that has joined: linked to its hub until a signal, with a log of its own."""
 
 import asyncio
 import signal
@@ -30,7 +30,7 @@ LOG = Path("logs", "node.jsonl")  # in the machine's folder; the log of a hub ma
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDaemon:
-    """What runs: which machine, in which folder of its own, by which policy."""
+    """The process of one machine: its membership, settings, folder and policy."""
 
     membership: Membership
     settings: Settings
@@ -72,9 +72,9 @@ class NodeDaemon:
         )
 
     def address(self) -> str:
-        """Where the hub is just now: that of a data folder may have another port after each start.
+        """Return the hub's current address; a data folder's hub may have another port after each start.
 
-        Raises `SocketLost` while that one does not run: the key is for nobody else who listens on this machine.
+        Raises `SocketLost` while that hub does not run, so that the key is not sent to another program on this machine.
         """
         known = self.membership.url or running_hub(self.settings.data)
         if known is None:

@@ -30,7 +30,7 @@ def installs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_settings(*, whole_system: bool, **given: str | None) -> Settings:
-    """The settings of whoever the service is to work as, which under sudo is not who runs this. Raises `Invalid`."""
+    """Return the settings of the user for whom the service works: under sudo, who asked for it. Raises `Invalid`."""
     asked = os.environ.get(ASKED_BY)
     if whole_system and asked:
         os.environ["HOME"] = pwd.getpwnam(asked).pw_dir

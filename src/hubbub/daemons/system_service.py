@@ -47,7 +47,7 @@ WantedBy={target}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemService:
-    """What is installed, where, and by what command a person starts it."""
+    """A service to be installed: its file, the file's content, and the command by which a person starts it."""
 
     file: Path
     content: str
@@ -69,29 +69,29 @@ class ServiceProgram(Protocol):
 
     @property
     def unit(self) -> str:
-        """What systemd calls it."""
+        """The unit's name for systemd."""
 
     @property
     def label(self) -> str:
-        """What launchd calls it."""
+        """The job's label for launchd."""
 
     @property
     def about(self) -> str: ...
 
     @property
     def by_hand(self) -> str:
-        """How a person starts it."""
+        """The command by which a person starts it."""
 
     @property
     def files(self) -> int | None:
-        """How many files it has open at most, where that is more than the system allows by itself."""
+        """The most files it has open, if that is more than the system allows by default."""
 
     @property
     def command(self) -> tuple[str, ...]: ...
 
     @property
     def errors(self) -> Path:
-        """Where standard error goes, where the system has no journal for it."""
+        """The file for standard error on systems without a journal."""
 
     @property
     def data(self) -> Path: ...
@@ -101,12 +101,12 @@ class ServiceProgram(Protocol):
 
     @property
     def cwd(self) -> Path:
-        """Where agents work, unless the policy of the machine says where."""
+        """The folder where agents work, unless the machine's policy names another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeProgram:
-    """The node that is run: with which folders, in which working folder, and by which policy if not the folder's."""
+    """The node as a service: its folders, its working folder, and its policy if that is not the folder's."""
 
     unit: ClassVar = "hubbub-node"
     label: ClassVar = "io.hubbub.node"
@@ -131,7 +131,7 @@ class NodeProgram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubProgram:
-    """The hub that is run, by which options beside its data folder. It prints no link: a journal would keep it."""
+    """The hub as a service: its data folder and further options. It prints no link, which a journal would keep."""
 
     unit: ClassVar = "hubbub"
     label: ClassVar = "io.hubbub"
@@ -154,9 +154,9 @@ class HubProgram:
 
 
 def service_for(kept: ServiceProgram, *, whole_system: bool, system: str = sys.platform) -> SystemService:
-    """The service for this system: of its user, or of the whole system, as which it starts with the machine.
+    """Return the service for this system, for its user or for the whole system, where it starts with the machine.
 
-    Raises `Invalid` where the system has neither systemd nor launchd, and for a path with line breaks in it.
+    Raises `Invalid` on systems with neither systemd nor launchd, and for paths with line breaks in them.
     """
     if any(not each.isprintable() for each in (*kept.command, str(kept.config), str(kept.cwd))):
         raise Invalid("the data folder, the policy file and the working folder must have printable names")
@@ -220,7 +220,7 @@ def _launchd(kept: ServiceProgram, *, whole_system: bool) -> SystemService:
 
 
 def _quoted(word: str) -> str:
-    """A word of a command line, as systemd reads it."""
+    """Quote a word of a command line for systemd."""
     text = _escaped(word).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 
@@ -235,5 +235,5 @@ def _config_home() -> Path:
 
 
 def _user() -> str:
-    """As whom the service works: whoever asked an administrator's rights for installing it, else this user."""
+    """Return the user for whom the service works: the one who ran sudo to install it, else this user."""
     return os.environ.get(ASKED_BY) or pwd.getpwuid(os.geteuid()).pw_name

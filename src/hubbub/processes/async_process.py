@@ -23,7 +23,7 @@ class AsyncProcess(ProcessGroup):
         threading.Thread(target=self._reap, name="hubbub-child", daemon=True).start()
 
     async def wait(self) -> int:
-        """Wait until it has ended, whoever may still hold its output; return its exit code."""
+        """Wait for the end of the program, even if others still hold its output; return its exit code."""
         await self._ended.wait()
         assert self.code is not None
         return self.code
@@ -36,7 +36,7 @@ class AsyncProcess(ProcessGroup):
 
 @asynccontextmanager
 async def reading(pipe: BinaryIO) -> AsyncIterator[asyncio.StreamReader]:
-    """Read from a pipe, and close it in the end.
+    """Open a reader of a pipe for the duration of the context.
 
     It is our own, since asyncio does not tell of the end of a program whose pipes somebody else still holds.
     """

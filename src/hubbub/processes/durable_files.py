@@ -1,7 +1,7 @@
-"""Files and folders that survive a power cut: on the disk when a call returns, until then whole or as they were.
+"""Files and folders that survive a power cut: each call returns once its change is on the disk, whole or not made.
 
-A file is written beside its place, made sure of, and put there by its name, which is made sure of too; a new folder is
-there only when the one above it knows of it.
+A file is written and synced beside its place and then renamed into it, and the folder is synced too; for a new folder
+the one above it is synced.
 """
 
 import os
@@ -21,7 +21,7 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 
 
 def write(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
-    """Have the file hold the content, in place of what it held; a mode is that of a new file, less the umask."""
+    """Write the content to the file, replacing what it held; `mode` is that of a new file, less the umask."""
     with draft(file, content, mode) as finished:
         finished.replace(file)
     sync(file.parent)
@@ -49,7 +49,7 @@ def put(finished: Path, file: Path) -> None:
 
 @contextmanager
 def draft(file: Path, content: str | bytes, mode: int = PRIVATE) -> Iterator[Path]:
-    """Yield a finished file beside the one whose place it may take; it is gone in the end, unless it has."""
+    """Yield a finished temporary file that may replace `file`; it is removed in the end unless it did."""
     finished = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
     try:
         descriptor = os.open(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

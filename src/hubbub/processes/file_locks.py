@@ -14,7 +14,7 @@ def take(file: int) -> bool:
 
 
 def is_free(file: int) -> bool:
-    """Whether nobody has the lock; then it is shared with others who only look, until the file is closed."""
+    """Tell whether nobody has the lock; then it is shared with others who only look, until the file is closed."""
     return _try(file, fcntl.LOCK_SH)
 
 

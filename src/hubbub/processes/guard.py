@@ -1,4 +1,4 @@
-"""Between a process of ours and a program that it has started: ends the program when that process is gone.
+"""A process between ours and a program that it started: it ends the program when our process is gone.
 
 A process of its own, which leads the program's group and holds the other end of a pipe. The pipe closes with the
 process that started it, however that ends; then the whole group is killed, so that nothing goes on unseen.

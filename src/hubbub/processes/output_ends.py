@@ -54,6 +54,6 @@ class OutputEnds:
 
 
 def _from_a_character(end: bytes | bytearray) -> str:
-    """Text of which the beginning was cut off, perhaps within a character."""
+    """Decode text whose beginning was cut off, perhaps within a character."""
     begin = next((at for at, byte in enumerate(end[:4]) if byte not in CONTINUED), 0)
     return end[begin:].decode("utf-8", "replace")

@@ -81,12 +81,12 @@ class ProcessGroup:
         return code
 
     def signal(self, number: int) -> None:
-        """Send a signal to all that is in its group, which may outlive it."""
+        """Send a signal to everything in the process group, which may outlive its first process."""
         with suppress(ProcessLookupError, PermissionError):  # the latter on macOS, of a group of zombies
             os.killpg(self.pid, number)
 
     def _began(self) -> None:
-        """Do what has to be done once it runs."""
+        """Called once the process runs."""
 
     def _let_go(self) -> None:
         held, self._held = self._held, None

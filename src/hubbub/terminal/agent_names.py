@@ -1,4 +1,4 @@
-"""What a shell offers where the name of an agent belongs: those that the hub knows, and nothing when it is away."""
+"""Completion of agents' names in a shell: those that the hub knows, and none when it is away."""
 
 from contextlib import closing
 from typing import Any
@@ -19,7 +19,7 @@ ABOUT = 60  # columns
 
 
 def agents(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The names that begin so and mean nothing to a shell, each with what the agent does."""
+    """Return the names with this beginning that are harmless in a shell, each with the agent's work."""
     try:
         return [
             CompletionItem(each["name"], help=_about(each))

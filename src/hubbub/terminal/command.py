@@ -1,4 +1,4 @@
-"""What all commands have in common: how they say which hub, as whom, and in what form; how they fail."""
+"""The common parts of all commands: the options for hub, identity and output format, and the handling of errors."""
 
 import functools
 import math
@@ -60,7 +60,7 @@ class Command(click.Command):
             raise Unreachable(display.clean(f"{error}; start one with: hubbub up")) from None
 
     def _require_text(self, ctx: click.Context) -> None:
-        """Refuse bytes that are no UTF-8, which Python hands on as halves of surrogate pairs."""
+        """Refuse arguments that are not UTF-8, which Python passes on as lone surrogates."""
         for each in self.params:
             try:
                 str(ctx.params.get(each.name or "", "")).encode()
@@ -84,9 +84,9 @@ class Seconds(click.FloatRange):
 def command(
     name: str, *, example: str, always_json: bool = False, **attributes: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Declare a command with its example, and with `--json`, which the function gets as `as_json`.
+    """Declare a command with its example and with `--json`, which the function gets as `as_json`.
 
-    One that prints JSON anyway takes the option all the same, and is not told.
+    A command that always prints JSON takes the option too, but its function does not get it.
     """
 
     def declare(function: Callable[..., Any]) -> click.Command:
@@ -103,7 +103,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which hub, as whom, in which project: what the options and the environment say, None where they say nothing."""
+    """The hub, identity and project chosen by options and environment; None where they say nothing."""
 
     data: Path
     url: str | None
@@ -139,7 +139,7 @@ def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say which hub, as whom and in which project; the function gets a `choice`."""
+    """Add the options for hub, identity and project; the function gets a `choice`."""
 
     @click.option("--url", metavar="URL", envvar="HUBBUB_URL", help="The hub; else that of the data folder.")
     @click.option("--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="As whom; else as the hub's owner.")
@@ -171,7 +171,7 @@ def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `uses_hub`, for commands about one project: a person who chose none means `default`, else their only one."""
+    """As `uses_hub`, for commands about one project: a person who chose none gets `default`, else their only one."""
 
     @uses_hub
     @functools.wraps(function)
@@ -182,7 +182,7 @@ def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_project(hub: Hub) -> Hub:
-    """The same hub, about the project that is meant where none was chosen; what that leaves open the hub refuses."""
+    """Return the same hub with the project meant when none was chosen; if that stays open, the hub refuses."""
     if hub.project is None and hub.token.startswith(PERSON):
         slugs = [each["slug"] for each in hub.get("/me")["projects"]]
         if DEFAULT_PROJECT in slugs:

@@ -1,4 +1,4 @@
-"""Acting in one project: a person's token is exchanged for a member's, which is kept for the next start."""
+"""Credentials of an agent in one project: a person's token is exchanged for a member's, kept for the next start."""
 
 import hashlib
 from dataclasses import replace
@@ -45,7 +45,7 @@ def installed(choice: Choice, agent: str | None) -> Choice:
 
 
 def has_acted(choice: Choice) -> bool:
-    """Whether a person's token was exchanged at the chosen hub before: then there is a hub, if perhaps not just now."""
+    """Tell whether a person's token was exchanged at the chosen hub before, so that it exists, even if it is down."""
     hub = choice.connect()
     hub.project = choice.project or DEFAULT_PROJECT
     hub.close()
@@ -53,7 +53,7 @@ def has_acted(choice: Choice) -> bool:
 
 
 def _file(choice: Choice, hub: Hub, agent: str | None) -> Path:
-    """Where the token is kept: one for each hub, person, project and agent."""
+    """Return the file of the token: one for each hub, person, project and agent."""
     whose = "\n".join((choice.url or "", hub.token, hub.project or "", agent or ""))
     return choice.data / "tokens" / hashlib.sha256(whose.encode()).hexdigest()[:32]
 

@@ -34,7 +34,7 @@ JOINER = "\u200d"  # holds emoji and some scripts together, and moves nothing
 
 
 def clean(text: str, *, lines: bool = False) -> str:
-    """`text` with all that could steer a terminal escaped as JSON does it; `lines` keeps line ends and tabs."""
+    """Return `text` with all that could steer a terminal escaped as in JSON; `lines` keeps line ends and tabs."""
     kept = JOINER + "\n\t" if lines else JOINER
     return "".join(each if each in kept or not _is_hostile(each) else json.dumps(each)[1:-1] for each in text)
 
@@ -44,7 +44,7 @@ def _is_hostile(character: str) -> bool:
 
 
 def width(text: str) -> int:
-    """How many columns a terminal gives to `text`: wide East Asian characters take two, combining marks none."""
+    """Return the number of terminal columns of `text`: wide East Asian characters take two, combining marks none."""
     return sum(_columns(each) for each in text)
 
 
@@ -67,7 +67,7 @@ def fit_screen(text: str, indent: int = 0) -> str:
 
 
 def _beginning(text: str, columns: int) -> str:
-    """As much of `text` as so many columns hold."""
+    """Return the longest beginning of `text` that fits into so many columns."""
     taken, used = [], 0
     for each in text:
         if used + _columns(each) > columns:
@@ -98,7 +98,7 @@ def show(text: str, *, lines: bool = True) -> None:
 
 
 def show_json(value: object) -> None:
-    """Print JSON, one line; what could steer a terminal is escaped as JSON does it."""
+    """Print JSON on one line, with everything that could steer a terminal escaped as in JSON."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     print(clean(text), flush=True)
 
@@ -126,7 +126,7 @@ def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty
 
 
 def _show_row(cells: Sequence[str], widths: Sequence[int], styles: Sequence[dict[str, Any]]) -> None:
-    """Print a row, each cell in its style; what is aligned is what one sees."""
+    """Print a row, each cell in its style, aligned by visible width."""
     fitted = [fit(cell, room) for cell, room in zip(cells, widths, strict=True)]
     gaps = [" " * (room - width(cell)) + GAP for cell, room in zip(fitted, widths, strict=True)]
     line, blanks = "", ""
@@ -155,7 +155,7 @@ def _styled(text: str, style: dict[str, Any]) -> str:
 
 
 def advise(text: str) -> None:
-    """Tell a person at a terminal, on standard error, what to do with what was printed; programs are not told."""
+    """Print advice for a person at a terminal on standard error; nothing if the output goes to a program."""
     if sys.stdout.isatty() and sys.stderr.isatty():
         print(clean(text, lines=True), file=sys.stderr, flush=True)
 
@@ -200,7 +200,7 @@ def brief(at: int | None) -> str:
 
 
 def age(at: int | None, now: int) -> str:
-    """How long ago a moment was, on a terminal: `12 s`, `3 min`, `5 h`, `2 d`; the moment itself where it is none."""
+    """Return the age of a moment on a terminal: `12 s`, `3 min`, `5 h`, `2 d`; elsewhere the moment itself."""
     if at is None or not sys.stdout.isatty():
         return moment(at)
     return _span(timedelta(milliseconds=max(0, now - at)))

@@ -1,4 +1,4 @@
-"""What needs a person, in words for a terminal: what it is, what it is about, and the command that sees to it."""
+"""Needs of a person in words for a terminal: what they are, what they are about, and the command that settles them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SHORT = 8  # characters of an approval's id that people type
 
 
 def about(need: dict[str, Any]) -> str:
-    """What a need, as `/needs` tells it, is about; the words of others are in it as they are."""
+    """Describe the subject of a need as `/needs` tells it; the words of others are left as they are."""
     card = need["card"]
     match need["noun"]:
         case "approvals":
@@ -37,7 +37,7 @@ def about(need: dict[str, Any]) -> str:
 
 
 def remedy(need: dict[str, Any]) -> str:
-    """The command by which a person sees to a need."""
+    """Return the command by which a person settles a need."""
     card, kind = need["card"], need["kind"]
     match need["noun"]:
         case "approvals":

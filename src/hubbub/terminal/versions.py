@@ -1,4 +1,4 @@
-"""What this program is, and what it runs on: `hubbub --version`."""
+"""Versions of this program and of what it runs on: `hubbub --version`."""
 
 import platform
 import sys
@@ -14,7 +14,7 @@ SDK = "mcp"  # the distribution of the official MCP SDK
 
 
 def facts() -> dict[str, str]:
-    """The versions of hubbub and of what decides how it behaves, by name."""
+    """Return the versions of hubbub and of everything that decides how it behaves, by name."""
     return {
         "hubbub": __version__,
         "python": platform.python_version(),
@@ -25,7 +25,7 @@ def facts() -> dict[str, str]:
 
 
 def line() -> str:
-    """The same on one line, which belongs into a report of a bug."""
+    """Return the versions on one line, for a bug report."""
     found = facts()
     on = (
         f"Python {found['python']}, SQLite {found['sqlite']}, MCP SDK {found['mcp_sdk']}, {found['platform']}"

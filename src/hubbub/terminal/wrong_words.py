@@ -1,4 +1,4 @@
-"""What is said of a word that is none of those which are known: the one that was probably meant."""
+"""Error sentences for unknown words: they suggest the word that was probably meant."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -40,7 +40,7 @@ class OneOf(click.Choice[str]):
 
 
 def sentence(error: click.UsageError) -> str:
-    """What is wrong, on one line; where something is missing or too much, with how the command is used."""
+    """Return the error on one line; for a missing or surplus argument, with the command's usage."""
     told = " ".join(error.format_message().split())
     is_of_shape = isinstance(error, click.MissingParameter) or told.startswith("Got unexpected extra")
     if error.ctx is None or not is_of_shape:

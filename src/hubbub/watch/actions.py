@@ -1,4 +1,4 @@
-"""What a person can do from the terminal, as calls to the hub: the same that the dashboard makes."""
+"""The actions of a person at the terminal, as calls to the hub: the same ones that the dashboard makes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def deny(need: Needed, _task: Card | None) -> WatchAction | None:
 
 
 def answer(need: Needed, task: Card | None) -> WatchAction | None:
-    """Answer a letter, whoever waits with a task, or an agent that waits without one."""
+    """Return the action that answers a letter, an agent waiting with a task, or one waiting without; else None."""
     if need.noun == "letters":
         return WatchAction(
             lambda hub, text: _reply(hub, need.card, text), asks=f"Reply to {need.card['sender']}"

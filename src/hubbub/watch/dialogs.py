@@ -28,7 +28,7 @@ class Telling(ModalScreen[None]):
 
 
 class Asking(ModalScreen[str | None]):
-    """Asks for a line; None if whoever was asked thought better of it."""
+    """Asks for a line; None if the person gave up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "give_up", "Back")]
 

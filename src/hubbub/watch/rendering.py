@@ -1,4 +1,4 @@
-"""What is written on the screen: lines of styled text, from which nothing that agents wrote can break out."""
+"""Rendering of cards as lines of styled text, from which nothing that agents wrote can break out."""
 
 from typing import Any
 
@@ -63,12 +63,12 @@ def span(milliseconds: int) -> str:
 
 
 def ref(task: Card) -> str:
-    """Return the name by which a task is shown."""
+    """Return the name under which a task is shown."""
     return f"T-{task['number']}"
 
 
 def task_lines(task: Card, now: int) -> Text:
-    """A task on the board: its state, number and age; its title; who has it, and what is said of it."""
+    """Render a task on the board: its state, number and age, its title, its assignee, and its note."""
     state = task["state"]
     colour = COLOURS[state]
     age = span(now - (task["ended_at"] or task["created_at"]))
@@ -83,7 +83,7 @@ def task_lines(task: Card, now: int) -> Text:
 
 
 def need_lines(need: Needed, shown: ViewModel) -> Text:
-    """Something that waits for a person: what it is, since when, about what, and what is said."""
+    """Render something that waits for a person: its kind, its age, its subject, and its text."""
     kind, task, age = need.need.kind, shown.task_of(need), span(shown.now - need.need.since)
     line = Text().append(TITLES[kind], f"bold {RED if kind in (NeedKind.FAILED, NeedKind.STALE) else AMBER}")
     if kind is NeedKind.APPROVAL and need.card["dangerous"]:
@@ -125,7 +125,7 @@ def _place(card: Card) -> str:
 
 
 def agent_cells(agent: Card, shown: ViewModel) -> tuple[Text, ...]:
-    """An agent in the table of the fleet: name, state, machine, runtime, task, what it says it does."""
+    """Render an agent's row of the fleet: name, state, machine, runtime, task, and its description of its work."""
     state, task = agent["state"], shown.at_work_on(agent["name"])
     return (
         styled(agent["name"], "bold"),

@@ -44,7 +44,7 @@ class Choices(OptionList):
     ]
 
     def show(self, options: Sequence[tuple[str, Text]], none: str) -> None:
-        """Show these, by key; what was marked stays marked while it is there."""
+        """Show these options, each with its key; the marked one stays marked while it is there."""
         marked = self.marked
         self.clear_options()
         self.add_options([Option(text, id=key) for key, text in options] or [Option(none, disabled=True)])
@@ -54,7 +54,7 @@ class Choices(OptionList):
 
     @property
     def marked(self) -> str | None:
-        """The key of what is marked."""
+        """The key of the marked option."""
         if self.highlighted is None or self.highlighted >= self.option_count:
             return None
         return self.get_option_at_index(self.highlighted).id
@@ -156,7 +156,7 @@ class Watch(App[None]):
         self._show("#feed", newest_first, "Nothing has happened yet.")
 
     def _show(self, list_id: str, options: Sequence[tuple[str, Text]], none: str) -> None:
-        """Show these in a list; that there are none is said only when the hub has told how the project is."""
+        """Show these options in a list; that there are none is said only once the hub has told the project's state."""
         self.query_one(list_id, Choices).show(options, none if self._is_known else "Not known yet.")
 
     def _draw_status(self, connection: ConnectionState, reason: str) -> None:
@@ -298,7 +298,7 @@ class Watch(App[None]):
         self._in_background(lambda: deed.call(self.hub, text), self.notify)
 
     def _in_background(self, call: Callable[[], str], done: Callable[[str], object]) -> None:
-        """Ask the hub without holding up the screen; what it refuses is said in its own sentence."""
+        """Call the hub without blocking the screen; its refusals are shown in its own words."""
 
         def work() -> None:
             try:

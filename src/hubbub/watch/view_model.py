@@ -1,4 +1,4 @@
-"""The picture as it is shown: what stands in which column, what needs a person, and what belongs to what.
+"""The picture as it is shown: the columns of the board, the needs of people, and the links between cards.
 
 How things stand is the hub's word: each card says its state, and why it needs somebody (`model/log/attention.py`).
 """
@@ -27,11 +27,11 @@ class ViewModel:
     now: int
 
     def needs(self) -> list[Needed]:
-        """What needs a person, the most urgent first."""
+        """Return everything that needs a person, the most urgent first."""
         return needed(self.picture, self.now)
 
     def column(self, name: str) -> list[Card]:
-        """The tasks of one column: the most urgent first, what has ended by when it did."""
+        """Return the tasks of one column: the most urgent first, finished ones by their end, the last first."""
         tasks = [task for task in self.picture["tasks"].values() if task["state"] in COLUMNS[name]]
         if name == "Finished":
             return sorted(tasks, key=lambda task: (-(task["ended_at"] or 0), -task["number"]))

@@ -1,4 +1,4 @@
-"""What is mirrored between the hub and a relay folder, and how the mirror speaks to the hub."""
+"""The documents that are mirrored between the hub and a relay folder, and the mirror's interface to the hub."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum, auto
@@ -9,7 +9,7 @@ from hubbub.model.work.memory import MemoryPart
 
 
 class DocumentKind(StrEnum):
-    """Whose document it is."""
+    """The kind of owner of a document: the project, an agent, or a run."""
 
     PROJECT = auto()
     AGENT = auto()
@@ -17,7 +17,7 @@ class DocumentKind(StrEnum):
 
 
 class Subject(NamedTuple):
-    """Which document: the project's memory, an agent's, or the summary of a run; `name` is theirs."""
+    """A document: the project's memory, an agent's, or the summary of a run; `name` is that of the agent or run."""
 
     kind: DocumentKind
     name: str = ""
@@ -39,7 +39,7 @@ class HubAway(Exception):
 
 
 class ForeignDocument(HubError):
-    """Our token may not change this document: that is for the mirror of the agent whose it is."""
+    """Our token may not change this document; only the mirror of the agent that owns it may."""
 
     code: ClassVar[str] = "wrong_identity"
 
@@ -48,7 +48,7 @@ class Documents(Protocol):
     """The documents of one project in the hub. Everything raises `HubAway`, and `HubError` where the hub refuses."""
 
     async def versions(self) -> Mapping[Subject, int]:
-        """Which documents there are, and their versions."""
+        """Return the version of each document."""
 
     async def fetch(self, subject: Subject) -> HubDocument:
         """One of them; one that is not there is empty, at version 0."""
@@ -64,7 +64,7 @@ KINDS = ("memory.updated", "summary.saved")  # of activities that change a docum
 
 
 def subject_of(kind: str, agent: str | None, detail: Mapping[str, object]) -> Subject | None:
-    """What an activity of this kind changed; None if it was no document."""
+    """Return the document that an activity of this kind changed; None if it changed none."""
     if kind == "memory.updated":
         return Subject(DocumentKind.AGENT, agent) if agent is not None else PROJECT
     return Subject(DocumentKind.RUN, str(detail["run"])) if kind == "summary.saved" else None

@@ -14,7 +14,7 @@ from hubbub.workspace.relay_folder import RelayFolder, parts_of
 
 
 class ImportOutcome(StrEnum):
-    """What became of a file."""
+    """The result of importing a file."""
 
     ADDED = auto()  # the hub had nothing of the kind
     MERGED = auto()  # with what the hub had
@@ -23,7 +23,7 @@ class ImportOutcome(StrEnum):
 
 
 class ImportedFile(NamedTuple):
-    """One file, what became of it, and what there is to say about that."""
+    """One imported file, the result, and sentences about it."""
 
     name: str
     outcome: ImportOutcome

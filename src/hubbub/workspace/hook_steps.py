@@ -1,4 +1,4 @@
-"""What the bridge on an agent's machine says to the hub in the `_meta` of a call, beside what the client says.
+"""Steps that the bridge on an agent's machine tells the hub in the `_meta` of a call, beside the client's arguments.
 
 A task is claimed in two steps: `LOOK`, then, if the hook let it through, `DIRECT`. It is done in two as well: `BEGIN`,
 then `PASSED` or `FAILED`; while the hook runs the bridge says `RENEW`, and `DROPPED` if nothing came of it.
@@ -13,7 +13,7 @@ LISTS = "hubbub/lists"  # true: the bridge lists agents itself, from the files o
 
 
 class HookStep(StrEnum):
-    """How far a call is that claims a task, or says that one is done."""
+    """The step of a call that claims a task, or reports one as done."""
 
     LOOK = "look"  # would the claim succeed?
     DIRECT = "direct"  # no hook is to be run, or it has

@@ -1,4 +1,4 @@
-"""Where a team works: the root of its project, and the relay folder with what the team keeps there."""
+"""The place of a team's work: the root of its project, and the relay folder with the team's files."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Workspace:
 
 
 def find(environment: Mapping[str, str], cwd: Path) -> Workspace:
-    """The workspace that RELAY_PROJECT_ROOT and RELAY_DIR name, else the one of the working folder `cwd`.
+    """Return the workspace that RELAY_PROJECT_ROOT and RELAY_DIR name, else the one of the working folder `cwd`.
 
     Relative paths count from `cwd`, which is absolute; an empty variable is as good as none. Where only the relay
     folder is named, the root is the folder that holds it.
@@ -31,5 +31,5 @@ def find(environment: Mapping[str, str], cwd: Path) -> Workspace:
 
 
 def _seen_from(cwd: Path, path: str) -> Path:
-    """An absolute path without `..`; links stay, as a folder belongs where its name stands, not where it leads."""
+    """Return an absolute path without `..`; links are not followed, since a folder belongs where its name stands."""
     return Path(os.path.normpath(cwd / path))

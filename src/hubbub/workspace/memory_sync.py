@@ -1,10 +1,10 @@
 """The memory and the summaries of a project as files in a relay folder, kept equal with the hub both ways.
 
-Three texts meet: what file and hub last agreed on, what the hub holds, and what the file says. What one side changed
-reaches the other; a part that both changed stays as the hub has it, followed by the file's as a section that says so.
-A file that was deleted, or emptied, is restored: clearing a memory by accident must not be easy. The hub is asked and
-told before the file is written, and what was agreed on is noted last; whoever dies in between leaves something that
-the next one merges again, to the same effect.
+Three texts are compared: the base on which file and hub last agreed, the hub's text, and the file's. A change on one
+side is taken over by the other; a part that both changed stays as the hub has it, followed by the file's version in a
+section that says so. A deleted or emptied file is restored: a memory must not be cleared by accident. The hub is asked
+and told before the file is written, and the new base is noted last; after a crash in between, the next merge has the
+same effect.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ Tell = Callable[[str], None]
 
 
 class SyncPlan(NamedTuple):
-    """What is to become of a document, and for which text of the file, saying which parts, that was decided."""
+    """The parts and the conflicts decided for a document, with the file's text and parts they were decided for."""
 
     parts: tuple[MemoryPart, ...]
     clashes: Sequence[MergeConflict]
@@ -48,9 +48,9 @@ def combine(
     *,
     label: str,
 ) -> tuple[tuple[MemoryPart, ...], list[MergeConflict]]:
-    """What becomes of a document that the hub holds and whose file says `theirs`, and what clashed.
+    """Return the merged parts of a document that the hub holds and whose file says `theirs`, and the conflicts.
 
-    `base` is what they last agreed on, None if they never did. `label` names what is kept of the file in a clash.
+    `base` is what they last agreed on, None if they never did. `label` marks the file's version in a conflict.
     """
     if subject.kind is not DocumentKind.RUN:
         merged = merge(base or (), held, theirs, label=label)
@@ -101,10 +101,11 @@ class Mirror:
                 return [sentence(self._shelf.name(subject), clash) for clash in clashes]
 
     async def run(self, changes: AsyncIterator[Subject | None], tell: Tell) -> None:
-        """Stay in step until `changes` ends: with the files, which are watched, and with what the hub tells.
+        """Keep files and hub equal until `changes` ends: the files are watched, and the hub tells its changes.
 
-        `changes` are the documents that the hub says were changed, and None whenever that may have been missed: above
-        all after it was away. Until then what cannot be done is left. `tell` gets the sentences of clashes and errors.
+        `changes` yields the documents that changed at the hub, and None whenever changes may have been missed, above
+        all after it was away; until then work that cannot be done is left. `tell` gets the sentences of conflicts and
+        errors.
         """
         pending = _Pending()
         async with asyncio.TaskGroup() as tasks:
@@ -119,7 +120,7 @@ class Mirror:
                 task.cancel()
 
     def _plan(self, subject: Subject, held: HubDocument, said: tuple[MemoryPart, ...] | None) -> SyncPlan:
-        """Merge. The base is read before the file, as it is written after it: it is never the newer of the two."""
+        """Merge. The base is read before the file, as it is written after it: so it is never the newer of the two."""
         base = said if said is not None else self._base(subject, held)
         text = self._shelf.read(subject)
         if text is None or not text.strip():
@@ -130,7 +131,7 @@ class Mirror:
         return SyncPlan(parts, clashes, text, theirs)
 
     def _base(self, subject: Subject, held: HubDocument) -> tuple[MemoryPart, ...] | None:
-        """What was last agreed on; nothing with a hub that has since lost it, or was set back to an earlier day."""
+        """Return the text last agreed on; None if the hub has since lost it or was restored to an earlier state."""
         base = self._shelf.base(held.project, subject)
         return base.parts if base and base.version <= held.version else None
 
@@ -169,7 +170,7 @@ class Mirror:
             )
 
     async def _note(self, path: Path, pending: "_Pending") -> None:
-        """Have the document looked at whose file this is; all, for a folder, which may have come with files in it."""
+        """Mark the document of this file as pending; for a folder, which may have come with files, all documents."""
         subject = self._shelf.subject(path)
         if subject is not None and await asyncio.to_thread(self._has_changed, subject):
             pending.add(subject)
@@ -177,7 +178,7 @@ class Mirror:
             pending.add(None)
 
     def _has_changed(self, subject: Subject, version: int | None = None) -> bool:
-        """Whether the file says something else than what was last agreed on, or the hub is at another `version`."""
+        """Tell whether the file differs from what was last agreed on, or the hub is at another `version`."""
         try:
             base = self._shelf.base(self._project, subject) if self._project else None
             if base is None or version not in (None, base.version):
@@ -201,7 +202,7 @@ class Mirror:
             pending.finish()
 
     async def _look_at(self, changed: set[Subject | None], tell: Tell) -> list[Subject]:
-        """The documents to be made equal: those that changed, or all that may have."""
+        """Return the documents to be made equal: those that changed, or all that may have."""
         if None not in changed:
             return sorted(subject for subject in changed if subject is not None)
         try:
@@ -250,14 +251,14 @@ class _Pending:
 
 
 def _says(subject: Subject, text: str | None, parts: Sequence[MemoryPart]) -> bool:
-    """Whether the text of a file says these parts, in whatever spelling; no file says as much as an empty document."""
+    """Tell whether a file's text means these parts, however it is spelled; no file means an empty document."""
     if text is None or not text.strip():
         return not text_of(subject, parts).strip()
     return parts_of(subject, text, parts) == tuple(parts)
 
 
 async def _changes(place: Path, *, recursive: bool) -> AsyncGenerator[set[Path], None]:
-    """What changes in a folder: an empty set as soon as it is watched, then the paths in bursts, until it is gone."""
+    """Yield the changes in a folder: an empty set once it is watched, then the paths in bursts, until it is gone."""
     watch = awatch(
         place, watch_filter=None, debounce=DEBOUNCE, recursive=recursive, ignore_permission_denied=True
     )

@@ -46,13 +46,13 @@ class SyncBase(NamedTuple):
 
 
 class RelayFolder:
-    """One relay folder, which need not exist. Raises `FileRefused` for each file that is not as it should be."""
+    """One relay folder, which need not exist. Raises `FileRefused` for each file that is not usable."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(os.path.realpath(folder))
 
     def name(self, subject: Subject) -> str:
-        """What the document's file is called, seen from the folder."""
+        """Return the path of the document's file, relative to the folder."""
         match subject.kind:
             case DocumentKind.PROJECT:
                 return f"memory/project{SUFFIX}"
@@ -62,7 +62,7 @@ class RelayFolder:
                 return f"sessions/{encoded(subject.name)}/{SUMMARY}"
 
     def subject(self, path: Path) -> Subject | None:
-        """The document whose file is at `path`; None for a file that is none of ours."""
+        """Return the document whose file is at `path`; None for any other file."""
         if not path.is_relative_to(self.folder):
             return None
         match path.relative_to(self.folder).parts:
@@ -77,7 +77,7 @@ class RelayFolder:
         return found if found.name and self.folder / self.name(found) == path else None
 
     def holds_documents(self, path: Path) -> bool:
-        """Whether `path` is a folder in which documents have their files."""
+        """Tell whether `path` is a folder in which documents have their files."""
         match path.relative_to(self.folder).parts if path.is_relative_to(self.folder) else ():
             case ("memory",) | ("memory", "agents") | ("sessions",) | ("sessions", _):
                 return True
@@ -106,11 +106,11 @@ class RelayFolder:
         return text
 
     def write(self, subject: Subject, text: str) -> None:
-        """Put `text` in the place of what the document's file held; it keeps its mode."""
+        """Replace the content of the document's file by `text`; the file keeps its mode."""
         self._replace(self.name(subject), text)
 
     def base(self, project: str, subject: Subject) -> SyncBase | None:
-        """What the document was when it was last the same here and in the hub; None if it never was."""
+        """Return the document as it was when it was last the same here and in the hub; None if it never was."""
         try:
             kept = json.loads(_read(self._inside(self._base_name(project, subject))))
             return SyncBase(
@@ -146,7 +146,7 @@ class RelayFolder:
         return f"{OURS}/{encoded(project)}/{self.name(subject)}.json"
 
     def _inside(self, name: str) -> Path:
-        """Where `name` really is. Raises `FileRefused` if a link leads out of the folder."""
+        """Return the real path of `name`. Raises `FileRefused` if a link leads out of the folder."""
         path = Path(os.path.realpath(self.folder / name))
         if not path.is_relative_to(self.folder):
             raise FileRefused(name, "a link leads out of the relay folder; it is left alone")
@@ -170,7 +170,7 @@ class RelayFolder:
 
 
 def text_of(subject: Subject, parts: Sequence[MemoryPart]) -> str:
-    """What the file of a document holds: a memory rendered, a summary as it was given."""
+    """Return the content of a document's file: a memory rendered, a summary as it was given."""
     return "".join(part.content for part in parts) if subject.kind is DocumentKind.RUN else render(parts)
 
 
@@ -214,6 +214,6 @@ def _read(path: Path) -> bytes:
 
 
 def _reason(error: OSError) -> str:
-    """What went wrong, without the path."""
+    """Return the reason of an error, without the path."""
     reason = error.strerror or "it cannot be used"
     return reason[:1].lower() + reason[1:]

@@ -1,8 +1,8 @@
-"""YAML that people write and nobody has checked, read strictly into plain values.
+"""Strict reader of unchecked YAML that people write, into plain values.
 
-Nothing is ever built from what a tag asks for: we follow the parser's events, and know text, numbers, true and false,
-null, lists and maps, as YAML 1.2 and every editor understand them. Size, depth and number of values are bounded,
-aliases counted by what they stand for, so that no file can fill the memory.
+No object is ever built for a tag: we follow the parser's events, and know text, numbers, true and false, null, lists
+and maps, as in YAML 1.2. Size, depth and number of values are bounded, counting aliases by what they stand for, so that
+no file can fill the memory.
 """
 
 import re
@@ -54,7 +54,7 @@ def read(path: Path) -> Value:
 
 
 def _text(path: Path) -> str:
-    """All of a file, which need not be where its name is; what would never end is not even opened."""
+    """Return a file's content. Raises `FileNotFoundError`; pipes and devices, which might never end, are not opened."""
     try:
         if path.exists() and not path.is_file():
             raise TeamError(f"{path.name}: is not a file")
@@ -74,7 +74,7 @@ def _text(path: Path) -> str:
 
 
 class _Wrong(Exception):
-    """What we refuse, beside what the parser refuses."""
+    """An error of ours, beside those of the parser."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(problem)

@@ -34,7 +34,7 @@ DATABASE = "HUBBUB_DATABASE"  # an address that may hold a password
 
 @dataclass(frozen=True, slots=True)
 class HookFailure:
-    """A command that failed: why, in a few words, and the beginning of what it printed."""
+    """A command that failed: a short reason, and the beginning of its output."""
 
     command: str
     reason: str
@@ -161,7 +161,7 @@ async def _ends(child: AsyncProcess, limit: timedelta) -> bool:
 
 
 class _Output:
-    """What a command prints, in the order it comes: the beginning is kept, all of it is read."""
+    """A command's output, in the order of its arrival: only the beginning is kept, but all of it is read."""
 
     def __init__(self) -> None:
         self._reader, self.writer = os.pipe()

@@ -1,4 +1,4 @@
-"""What is wrong with a file of a team, as a sentence. Whoever may never read one need not load what reads it."""
+"""Errors of a team's files, as sentences. They are apart from the reader so that it need not be loaded for them."""
 
 from hubbub.model.errors import HubError
 

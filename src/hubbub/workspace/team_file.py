@@ -1,4 +1,4 @@
-"""What a team file says, key by key: every value checked, nothing inherited yet.
+"""A team file's content, key by key: every value checked, nothing inherited yet.
 
 `docs/schemas/agents.schema.json` says the same to editors; a test holds the two together.
 """
@@ -32,14 +32,14 @@ AGENT_ID = "{agent_id}"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A system prompt as it is written, with the shared blocks of the file it is written in, which it needs."""
+    """A system prompt as it is written, with the shared blocks of its file, which it may use."""
 
     text: str
     blocks: Mapping[str, str]
 
     @property
     def length(self) -> int:
-        """How many characters it comes to, before ids are filled in."""
+        """The number of characters with the blocks, before ids are filled in."""
         return len(self.text) + sum(len(self.blocks[name]) for name in BLOCK.findall(self.text))
 
     def spoken_to(self, agent_id: str) -> str:
@@ -49,7 +49,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class AgentEntry:
-    """What a file says of one agent, None where it says nothing. An empty tuple of hooks: none shall run."""
+    """A file's entry for an agent, None for each missing key. An empty tuple of hooks means that none shall run."""
 
     name: str | None
     emoji: str | None
@@ -66,7 +66,7 @@ class AgentEntry:
     review_checklist: str | None
 
     def over(self, base: "AgentEntry") -> "AgentEntry":
-        """What it says, and what `base` says where it is silent."""
+        """Return this entry, completed by `base` where it says nothing."""
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(base, **{name: value for name, value in said.items() if value is not None})
 
@@ -81,7 +81,7 @@ class TeamFile:
 
 
 def parse_team_file(file: str, content: "Value") -> TeamFile:
-    """What the file of that name says. Raises `TeamError` with the agent and the key."""
+    """Return the content of the file of that name. Raises `TeamError` with the agent and the key."""
     top = _Section(file, content, FILE_KEYS)
     if "agents" not in top.values:
         raise top.wrong("agents", "is missing")
@@ -97,7 +97,7 @@ def parse_team_file(file: str, content: "Value") -> TeamFile:
 
 
 def is_agent_id(text: str) -> bool:
-    """Whether it is 1 to 64 letters (of any script), digits, `-` or `_`."""
+    """Tell whether the text is 1 to 64 letters (of any script), digits, `-` or `_`."""
     return 0 < len(text) <= ID_LIMIT and all(
         character in "-_" or unicodedata.category(character)[0] in "LMN" for character in text
     )
@@ -200,7 +200,7 @@ def _entry(agent: _Section, blocks: Mapping[str, str], language: str | None) -> 
 
 
 def _hooks(agent: _Section) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """What runs before and after a task; `hooks: false` is `false` for both."""
+    """Return the commands before and after a task; `hooks: false` is `false` for both."""
     if agent.values.get("hooks") is False:
         return (), ()
     hooks = agent.section("hooks", HOOK_KEYS)

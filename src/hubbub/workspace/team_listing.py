@@ -1,4 +1,4 @@
-"""What is told of a team's agents: to who works with them, all of it; to who chooses among them, no prompt."""
+"""Views of a team's agents: the full one for those who work with them; one without prompts for choosing among them."""
 
 from collections.abc import Mapping
 

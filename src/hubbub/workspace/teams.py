@@ -1,7 +1,7 @@
-"""Who is in a team: the team file of a run, and the pool of agents behind it.
+"""The members of a team: the team file of a run, and the pool of agents behind it.
 
-An entry inherits what it does not say itself from the one it `extends`, which is looked for in its own file and then
-in the pool; without `extends`, from the pool agent that has its id.
+An entry inherits what it does not say itself from the one it `extends`, looked up in its own file and then in the pool;
+without `extends`, from the pool agent with its id.
 """
 
 import re
@@ -98,7 +98,7 @@ def hooks(workspace: Workspace) -> list[TeamHook]:
 
 
 def are_there(workspace: Workspace) -> bool:
-    """Whether there is any team file: if not, nobody has a persona in any run."""
+    """Tell whether there is any team file; if not, nobody has a persona in any run."""
     try:
         return (workspace.root / POOL_FILE).exists() or any(
             path.name == POOL_FILE or TEAM_FILE.fullmatch(path.name) for path in workspace.folder.iterdir()
@@ -170,7 +170,7 @@ class _Roster:
         )
 
     def base(self, agent_id: str) -> "tuple[_Roster, str] | None":
-        """Where the entry of that id inherits from: a roster, and the id there."""
+        """Return the base of the entry of that id: a roster, and the id there."""
         extends = self.book.agents[agent_id].extends
         wanted = extends or agent_id
         pooled = (self.behind, wanted) if self.behind and wanted in self.behind.book.agents else None
@@ -184,7 +184,7 @@ class _Roster:
         return pooled
 
     def _completed(self, agent_id: str) -> AgentEntry:
-        """The entry with all that it inherits."""
+        """Return the entry completed by everything that it inherits."""
         line = [(self, agent_id)]
         while base := line[-1][0].base(line[-1][1]):
             if base in line:
