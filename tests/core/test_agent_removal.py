@@ -13,7 +13,7 @@ from hubbub.model.errors import Forbidden, Invalid, Unauthorized, UnknownAgent
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition
-from tests.core.conftest import World, member, on_one_engine, person
+from tests.core.conftest import World, by_a_tool_set, member, on_one_engine, person
 
 
 @pytest.fixture
@@ -72,11 +72,16 @@ def test_only_people_who_manage_remove(world: World, boss: World) -> None:
 
 @on_one_engine
 @pytest.mark.parametrize("name", ["x y", "$(id)", "-x", "a/b", "a;b", "x" * 65, "a\nb"])
-def test_a_person_calls_an_agent_what_all_can_write(world: World, boss: World, name: str) -> None:
-    """A person makes no agent whose name a shell or an address would not take; one that named itself is let be."""
+def test_an_agent_is_called_what_all_can_write(world: World, boss: World, name: str) -> None:
+    """At the hub's own doors nobody makes an agent whose name a shell or an address would not take.
+
+    One that has named itself by the rules of a documented tool set is let be.
+    """
     with pytest.raises(Invalid, match="an agent's name has"):
         boss.do(tokens.for_project, world.project, role=Role.MEMBER, agent=name)
     if "\n" not in name:
-        world.do(agents.meet, world.id, name)
+        with pytest.raises(Invalid, match="an agent's name has"):
+            world.do(agents.meet, world.id, name)
+        world.do(by_a_tool_set, world.id, name)
         boss.do(tokens.for_project, world.project, role=Role.MEMBER, agent=name)
     boss.do(tokens.for_project, world.project, role=Role.MEMBER, agent="代码-1.b_c@d+e")

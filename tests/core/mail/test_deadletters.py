@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 from hubbub.core.actions import inbox
-from hubbub.core.agents import agents, last_activity
+from hubbub.core.agents import last_activity
 from hubbub.core.mail import deadletters, messages, wakes
 from hubbub.model.delivery_status import DeliveryStatus
 from hubbub.model.mail.wakes import WakeMethod, Waker
 from hubbub.model.people.rights import HUB
 from hubbub.store.mail.deadletters import DeadLetter
-from tests.core.conftest import RACERS, World
+from tests.core.conftest import RACERS, World, by_a_tool_set
 
 DAY = timedelta(days=1)
 WHILE = timedelta(minutes=1)
@@ -55,7 +55,7 @@ def test_what_nobody_came_to_read_is_dead(world: World) -> None:
 
 def test_a_name_in_the_hubs_own_note_is_seen_as_it_is(world: World) -> None:
     """The hub's word to a sender holds names that others chose: what is not seen in them is written out."""
-    world.do(agents.meet, world.id, "bob\u202e")
+    world.do(by_a_tool_set, world.id, "bob\u202e")
     write(world, "bob\u202e")
     a_day_later(world)
 

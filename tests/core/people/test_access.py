@@ -161,8 +161,8 @@ def test_a_token_without_a_role_only_reads(world: World) -> None:
 
 def test_an_unbound_token_may_be_anyone(world: World) -> None:
     """A token bound to nobody speaks by any name, which is then known, and else as `hub`."""
-    assert world.do(access.speak, world.id, "new one") == "new one"
-    assert "new one" in known_names(world)
+    assert world.do(access.speak, world.id, "new-one") == "new-one"
+    assert "new-one" in known_names(world)
     with pytest.raises(Forbidden, match="is a machine's, and no token speaks for it"):
         world.do(access.speak, world.id, "node:prod-db")
     assert world.do(access.speak, world.id) == HUB

@@ -278,9 +278,8 @@ def test_agents_that_share_a_token_share_no_keys(team: Team) -> None:
 
 def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
     """What no header holds comes in base64, as MCP writes such; nonsense there is refused in one sentence."""
-    for name, header in (("安", "=?base64?5a6J?="), ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?=")):
-        told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": header}).json()["result"]
-        assert told["structuredContent"]["you"] == name
+    told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": "=?base64?5a6J?="}).json()["result"]
+    assert told["structuredContent"]["you"] == "安"
     for nonsense in ("=?base64?*?=", "=?base64?/w==?=", "=?base64?AAA=?=", "=?base64??="):
         told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": nonsense}).json()["result"]
         assert told["isError"] is True

@@ -1,6 +1,7 @@
 """`join`: who one is, and how things stand."""
 
 import json
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from random import Random
@@ -67,6 +68,11 @@ WRITINGS = {
 }
 
 
+def called(text: str) -> str:
+    """The beginning of a text as a name that an agent may have."""
+    return re.sub(r"\W+", "-", f"_{text[:11]}")
+
+
 DAILY = ("words", "chinese")  # each fills a project, which takes a second
 
 
@@ -80,13 +86,13 @@ DAILY = ("words", "chinese")  # each fills a project, which takes a second
 )
 def test_join_stays_short(anywhere: Team, writing: Callable[[int], str]) -> None:
     """However large the team is, whatever it is called, does and writes, the reply has less than 300 tokens."""
-    ember, lead = anywhere.joined(writing(0)[:12].strip()), anywhere.joined("lead")
+    ember, lead = anywhere.joined(called(writing(0))), anywhere.joined("lead")
     name = ember.join()["you"]
     for number in range(40):
         lead.send(text=writing(number), kind="task", to=name)
     files = [f"{writing(number)[:20]}/{writing(number)[20:30]}.py" for number in range(40)]
     for number in range(1, 12):
-        peer = anywhere.agent(f"{writing(number)[:12].strip()}-{number}")
+        peer = anywhere.agent(f"{called(writing(number))}-{number}")
         peer.join(doing=writing(number) * 9, files=files[:20])
     ember.files(action="claim", paths=files[20:])
     ember.join(doing="all of it", files=files)

@@ -14,6 +14,7 @@ from hubbub.model.records import Agent, Condition, Presence
 from hubbub.store.agents import agents
 from hubbub.store.tx import MustWrite, Tx
 
+OWN_DOORS = frozenset({"", "hub"})  # REST, the command line and the hub's own tools
 STEPS = (".", "..")  # in an address they mean another place, however they are written
 
 # Nothing to decide: the store's own.
@@ -24,32 +25,31 @@ describe_node = agents.put_node
 nodes = agents.nodes
 
 
-def meet(tx: Tx, project_id: UUID, name: str) -> None:
+def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> None:
     """Make `name` an agent that the project knows. Records `agent.met` the first time.
 
-    Raises `Invalid` for the name that stands for everyone who has none.
+    Raises `Invalid` for the name that stands for everyone who has none, and at the hub's own doors for a new one that
+    not every shell, address and file takes, unless it stands for a machine. The documented tool sets have rules of
+    their own.
     """
     require_nameable(name)
     if tx.is_read:
         if agents.find(tx, project_id, name) is None:
             raise MustWrite
     elif agents.meet(tx, project_id, name):
+        if tx.door in OWN_DOORS and not is_machine:
+            require_choosable(name)
         patch = patches.agent(tx, project_id, name)
         tx.record("agent.met", project_id=project_id, agent=name, patch=patch)
 
 
-def make(tx: Tx, project_id: UUID, name: str) -> None:
-    """Make an agent known, like `meet`; a person may only choose a new name that everything can write.
-
-    Raises `Invalid`.
-    """
-    is_new = tx.actor.is_person and agents.find(tx, project_id, name) is None
-    if is_new and not agent_names.is_choosable(name):
+def require_choosable(name: str) -> None:
+    """Raise `Invalid`, with the rules, for a name that not every shell, address and file takes as it is."""
+    if not agent_names.is_choosable(name):
         raise Invalid(
             "an agent's name has letters, digits, '_', '-', '.', '@' and '+', up to "
             f"{agent_names.LONGEST} of them, and begins with a letter, a digit or '_'"
         )
-    meet(tx, project_id, name)
 
 
 def require_nameable(name: str) -> None:

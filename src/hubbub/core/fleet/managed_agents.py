@@ -46,7 +46,7 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
         raise Invalid(f"{agent!r} is the name of a machine's own work; choose another")
     if not nodes.refer_to(tx, machine.id):
         raise NotFound("machine", machine.name)
-    agents.make(tx, project.id, agent)
+    agents.meet(tx, project.id, agent)
     lock_names(tx, project.id, agent)
     accounts.require_running(tx, project.id, agent)
     budgets.require_left(tx, project.id, agent)

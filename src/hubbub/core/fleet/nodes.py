@@ -238,7 +238,7 @@ def begin_task(
     It never lapses by time: a machine's tasks have no heartbeat. Raises the errors of `access.speak`.
     """
     holder = board_name(node)
-    agents.meet(tx, project.id, holder)
+    agents.meet(tx, project.id, holder, is_machine=True)
     task = tasks.send(
         tx,
         project.id,

@@ -59,7 +59,7 @@ def for_project(
     if tx.actor.agent is not None and agent != tx.actor.agent:
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
     if agent is not None:
-        agents.make(tx, project.id, agent)
+        agents.meet(tx, project.id, agent)
         if program is not None:
             last_activity.note(tx, project.id, agent, runtime=program)
     made = _insert(

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from hubbub.model.people.rights import Role
+from tests.core.conftest import by_a_tool_set
 from tests.serve.conftest import both_engines
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Json, Visit, Web, done, refusal
@@ -26,6 +27,7 @@ def put(web: Web, whose: str, **body: object) -> Json:
 
 def test_a_memory_is_written_and_read(web: Web, hub: Hub) -> None:
     """A memory is put as parts, and read as parts and as text, with a version that rises."""
+    hub.do(lambda tx: by_a_tool_set(tx, hub.project.id, NAME))
     parts = [{"key": None, "content": "# Notes"}, {"key": "style", "content": "## not a section\ntabs"}]
     written = put(web, f"agents/{NAME}", parts=parts, version=0)
     assert done(web.get(f"/memory/agents/{NAME}"))["document"] == written
