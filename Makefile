@@ -27,8 +27,8 @@ help:
 setup: $(READY) ## prepare .venv; the command is then .venv/bin/hubbub
 	@echo 'ready: $(BIN)/hubbub'
 
-run: $(READY) ## start a hub on 127.0.0.1:8420
-	@exec $(BIN)/hubbub serve
+run: $(READY) ## start a hub on 127.0.0.1:8420, or on PORT=…; where one runs already, show it
+	@exec $(BIN)/hubbub serve $(if $(PORT),--port $(PORT))
 
 test: $(READY) ## run the tests of every day; those of one folder with PART=store
 	@$(PYTEST) $(if $(PART),tests/$(PART),-m 'not system')

@@ -51,13 +51,14 @@ class Screen:
 
 
 @contextmanager
-def on_screen(hub: RunningHub, *arguments: str) -> Iterator[Screen]:
+def on_screen(hub: RunningHub, *arguments: str, **environment: str) -> Iterator[Screen]:
     """A command of the hub's owner at a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    size = {"COLUMNS": str(COLUMNS), "LINES": str(LINES)}
     process = subprocess.Popen(
         [*PROGRAM, *arguments],
-        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project, COLUMNS=str(COLUMNS), LINES=str(LINES)),
+        env=plain_environment(hub.data, **{"HUBBUB_PROJECT": hub.project, **size, **environment}),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -14,6 +14,7 @@ from hubbub.client import Hub, HubRefused
 from hubbub.clients.hook import ringer_process
 from hubbub.clients.install_record import RECORD
 from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment, stranger
+from tests.cli.screens import on_screen
 
 CODEX = ".codex/config.toml"
 TOML = '# mine\nmodel = "x"\n\n[mcp_servers.a]\ncommand = "a" # first\n'
@@ -28,26 +29,26 @@ class Desk:
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `hubbub install` in the project's folder."""
-        settings = {
-            "HOME": str(self.home),
-            "HUBBUB_CONFIG": str(self.config),
-            "HUBBUB_PROJECT": self.hub.project,
-        }
-        gone = {
-            "XDG_CONFIG_HOME": "",
-            "CODEX_HOME": "",
-            "CLINE_MCP_SETTINGS_PATH": "",
-            "PATH": "/usr/bin:/bin",
-        }
         return subprocess.run(
             [*PROGRAM, "install", *arguments],
-            env=plain_environment(self.hub.data, **{**settings, **gone, **environment}),
+            env=plain_environment(self.hub.data, **{**self.environment, **environment}),
             cwd=self.project,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Where the person's files are, and no others of this machine."""
+        settings = {
+            "HOME": str(self.home),
+            "HUBBUB_CONFIG": str(self.config),
+            "HUBBUB_PROJECT": self.hub.project,
+        }
+        gone = ("XDG_CONFIG_HOME", "CODEX_HOME", "CLINE_MCP_SETTINGS_PATH", "CLAUDE_CONFIG_DIR")
+        return {**settings, **dict.fromkeys(gone, ""), "PATH": "/usr/bin:/bin"}
 
     def does(self, *arguments: str) -> str:
         """What it prints; it must succeed."""
@@ -263,6 +264,38 @@ def test_scopes_are_installed_side_by_side(desk: Desk) -> None:
     ]
     desk.does("cursor", "--uninstall")
     assert (desk.project / ".cursor" / "mcp.json").exists()
+
+
+def test_all_clients_of_the_machine_are_installed(desk: Desk) -> None:
+    """Without a client it says which are on this machine; --all installs those, once, and takes all of them back."""
+    (desk.home / ".cursor").mkdir()
+    before, nowhere = desk.tree(), str(desk.home)
+    unsaid = desk.run(PATH=nowhere)
+    assert unsaid.returncode == 2
+    assert unsaid.stderr.endswith(" Found here: cursor, codex; --all takes all of these.\n")
+
+    done = json.loads(desk.run("--all", "--json", PATH=nowhere).stdout)
+    assert [each["sentence"].partition(" reaches ")[0] for each in done] == [
+        "Cursor is installed: cursor",
+        "Codex is installed: codex",
+    ]
+    again = desk.run("--all", PATH=nowhere)
+    assert (again.returncode, "no client was found here that is not installed" in again.stderr) == (1, True)
+
+    assert desk.run("--all", "--uninstall", PATH=nowhere).returncode == 0
+    assert desk.tree() == before
+
+
+def test_at_a_terminal_each_client_is_asked_for(desk: Desk) -> None:
+    """At a terminal a person says of each client that is on this machine whether it is installed."""
+    (desk.home / ".cursor").mkdir()
+    environment = {**desk.environment, "PATH": str(desk.home)}
+    with on_screen(desk.hub, "install", **environment) as screen:
+        for title, answer in (("Cursor", "n"), ("Codex", "y")):
+            screen.until(f"Install {title}? [Y/n]")
+            screen.type(f"{answer}\n")
+        assert "Codex is installed: codex reaches" in screen.rest()
+    assert [each["client"] for each in desk.json("--list") if each["installs"]] == ["codex"]
 
 
 def test_what_is_not_installed_cannot_be_uninstalled(desk: Desk) -> None:

@@ -7,8 +7,18 @@ from pathlib import Path
 from tests.cli.processes import RunningHub, hubbub
 
 
+def test_a_hub_that_runs_already_is_shown(own_hub: RunningHub) -> None:
+    """Where a hub of the data folder runs already, it is shown with the way to the dashboard, and that is code 0."""
+    done = own_hub.run("serve")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(
+        f"{own_hub.url}\nhubbub runs already, at {own_hub.url}\n  dashboard    {own_hub.url}/login/"
+    )
+    assert own_hub.json("serve", "--port", str(own_hub.port))["started"] is False
+
+
 def test_one_hub_a_folder(own_hub: RunningHub) -> None:
-    """A second hub on the same data is refused with one sentence that says who has it, and code 1."""
+    """A second hub on the same data at another port is refused with one sentence that says who has it, and code 1."""
     done = own_hub.run("serve", "--port", "0")
     assert done.returncode == 1
     assert f"in use by another hub at {own_hub.url}" in done.stderr

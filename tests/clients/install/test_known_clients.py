@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from hubbub.clients.install.client_installer import PROJECT, USER
+from hubbub.clients.install import detection
+from hubbub.clients.install.client_installer import PROJECT, USER, UserFolders
 from hubbub.clients.install.install_plan import InstallPlan
 from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.model.programs.launching import program
@@ -296,3 +297,19 @@ def test_what_an_install_writes_is_kept_by_the_floor(place: Place, name: str, sc
     ours = str(place.config)
     assert written
     assert [each for each in written if not each.startswith(ours) and not unwritten(components(each))] == []
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_client_is_found_where_it_shows(name: str, tmp_path: Path) -> None:
+    """A client is on a machine where its folder is, or a command of it on PATH; and not on an empty one."""
+    at = UserFolders(tmp_path / "home", {"PATH": str(tmp_path / "bin")}, "linux")
+    assert detection.found(at) == []
+    signs = detection.SIGNS[name]
+    for each in signs.commands:
+        command = tmp_path / "bin" / each
+        command.parent.mkdir(exist_ok=True)
+        command.touch(0o755)
+        assert detection.found(at) == [name]
+        command.unlink()
+    signs.folder(at).mkdir(parents=True)
+    assert detection.found(at) == [name]

@@ -1,15 +1,18 @@
 """`hubbub install`: a client of this machine becomes an agent of the hub, and leaves it again without a trace."""
 
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from hubbub import settings
 from hubbub.cli.clients.install_steps import InstallOptions, InstallOutcome, install_client, uninstall_client
 from hubbub.clients import install_record
-from hubbub.clients.install.client_installer import PROJECT, USER
+from hubbub.clients.install import detection
+from hubbub.clients.install.client_installer import PROJECT, USER, UserFolders
 from hubbub.clients.install.install_plan import CannotInstall
 from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.daemons import hub_starter
@@ -23,7 +26,8 @@ USUAL_HUB = "http://127.0.0.1:{port}"
 @command(
     "install",
     short_help="Make a client of this machine an agent of the hub.",
-    example="hubbub install claude-code\nhubbub install codex --as ember --dry-run\nhubbub install codex --uninstall",
+    example="hubbub install\nhubbub install claude-code\n"
+    "hubbub install codex --as ember --dry-run\nhubbub install codex --uninstall",
 )
 @click.argument("client", type=OneOf([*CLIENTS]), metavar="CLIENT", required=False)
 @click.option(
@@ -37,6 +41,7 @@ USUAL_HUB = "http://127.0.0.1:{port}"
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--uninstall", is_flag=True, help="Take back what an install did.")
 @click.option("--force", is_flag=True, help="Also replace what is there under our name.")
+@click.option("--all", "is_all", is_flag=True, help="All clients that are on this machine.")
 @click.option("--list", "only_list", is_flag=True, help="List the clients, and what is installed.")
 @chooses_hub
 def install(
@@ -47,6 +52,7 @@ def install(
     dry_run: bool,
     uninstall: bool,
     force: bool,
+    is_all: bool,
     only_list: bool,
     choice: Choice,
     as_json: bool,
@@ -54,26 +60,89 @@ def install(
     """Connect CLIENT to the hub, as an agent with a token of its own, then try whether it connects.
 
     Changes only what is ours in the client's files, which stay as they are otherwise. Starts a hub when none runs and
-    no --url is given.
+    no --url is given. Without CLIENT it looks which clients are on this machine, and asks for each.
     """
     config = settings.read().config
     if only_list:
         _show_list(install_record.read(config), as_json=as_json)
         return
-    if client is None:
-        raise click.UsageError(f"say which client: {', '.join(CLIENTS)}")
-    known = CLIENTS[client]
-    if scope == PROJECT and known.no_project:
-        raise click.UsageError(known.no_project)
-    wish = InstallOptions(known, scope, Path.cwd(), config, dry_run=dry_run, force=force)
+    if client is not None and is_all:
+        raise click.UsageError("either a client, or --all")
+    several = _Several(config, scope, uninstall=uninstall)
+    names = [client] if client is not None else several.chosen(is_all=is_all)
+    if len(names) > 1 and agent is not None:
+        raise click.UsageError("--as names one agent: say which client")
+    wishes = [
+        InstallOptions(CLIENTS[name], scope, Path.cwd(), config, dry_run=dry_run, force=force)
+        for name in names
+    ]
+    if client is not None and scope == PROJECT and CLIENTS[client].no_project:
+        raise click.UsageError(CLIENTS[client].no_project or "")
+    outcomes = []
+    for wish in wishes:
+        outcomes.append(_done(wish, choice, agent, uninstall=uninstall, is_alone=client is not None))
+        if not as_json:
+            _show(wish, outcomes[-1])
+    if as_json:
+        facts = [outcome.facts() for outcome in outcomes]
+        display.show_json(facts if client is None else facts[0])
+    if failed := [outcome.sentence for outcome in outcomes if not outcome.well]:
+        raise click.ClickException(display.clean("; ".join(failed)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """What is meant where no client is named: what is on this machine and not installed; to uninstall, what is."""
+
+    config: Path
+    scope: str
+    uninstall: bool
+
+    def chosen(self, *, is_all: bool) -> list[str]:
+        """Return what to install or uninstall, which a person at a terminal is asked. Raises `click.UsageError`."""
+        names = self._meant()
+        if is_all:
+            return names or self._nothing()
+        if not (sys.stdin.isatty() and sys.stderr.isatty()) or not names:
+            here = f" Found here: {', '.join(names)}; --all takes all of these." if names else ""
+            raise click.UsageError(f"say which client: {', '.join(CLIENTS)}.{here}")
+        deed = "Uninstall" if self.uninstall else "Found on this machine. Install"
+        return [
+            name for name in names if click.confirm(f"{deed} {CLIENTS[name].title}?", default=True, err=True)
+        ]
+
+    def _meant(self) -> list[str]:
+        place = str(Path.cwd()) if self.scope == PROJECT else None
+        installs = install_record.read(self.config)
+        there = {each.client for each in installs if (each.scope, each.folder) == (self.scope, place)}
+        if self.uninstall:
+            return [name for name in CLIENTS if name in there]
+        fitting = [name for name in CLIENTS if self.scope != PROJECT or not CLIENTS[name].no_project]
+        here = detection.found(UserFolders.this())
+        return [name for name in fitting if name in here and name not in there]
+
+    def _nothing(self) -> NoReturn:
+        if self.uninstall:
+            raise click.ClickException("no client is installed")
+        raise click.ClickException(
+            "no client was found here that is not installed already; install one all the same by its name: "
+            + ", ".join(CLIENTS)
+        )
+
+
+def _done(
+    wish: InstallOptions, choice: Choice, agent: str | None, *, uninstall: bool, is_alone: bool
+) -> InstallOutcome:
+    """Install or uninstall; of several, one that cannot be keeps no other back."""
     try:
-        outcome = uninstall_client(wish, choice) if uninstall else _installed(wish, choice, agent)
+        return uninstall_client(wish, choice) if uninstall else _installed(wish, choice, agent)
     except CannotInstall as unfit:
+        if not is_alone:
+            return InstallOutcome(str(unfit), well=False)
         if unfit.snippet is None:
             raise
         sentence, snippet = display.clean(str(unfit)), display.clean(unfit.snippet, lines=True)
         raise click.ClickException(f"{sentence}\n\n{snippet}") from None
-    _show(wish, outcome, as_json=as_json)
 
 
 def _installed(wish: InstallOptions, choice: Choice, agent: str | None) -> InstallOutcome:
@@ -94,14 +163,9 @@ def _hub(choice: Choice, *, dry_run: bool) -> tuple[str, Path | None]:
     return hub_starter.ensure_hub(choice.data), choice.data
 
 
-def _show(wish: InstallOptions, outcome: InstallOutcome, *, as_json: bool) -> None:
-    if as_json:
-        display.show_json(outcome.facts())
-    else:
-        for line in _lines(wish, outcome):
-            display.show(line)
-    if not outcome.well:
-        raise click.ClickException(display.clean(outcome.sentence))
+def _show(wish: InstallOptions, outcome: InstallOutcome) -> None:
+    for line in _lines(wish, outcome):
+        display.show(line)
 
 
 def _lines(wish: InstallOptions, outcome: InstallOutcome) -> list[str]:
@@ -127,6 +191,7 @@ def _deed(file: str) -> str:
 
 def _show_list(installs: list[install_record.Install], *, as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
+    here = detection.found(UserFolders.this())
     for name, client in CLIENTS.items():
         scopes = [USER] if client.no_project else [USER, PROJECT]
         present = [
@@ -134,13 +199,22 @@ def _show_list(installs: list[install_record.Install], *, as_json: bool) -> None
             for each in installs
             if each.client == name
         ]
-        rows.append({"client": name, "title": client.title, "scopes": scopes, "installs": present})
+        row = {"client": name, "title": client.title, "scopes": scopes, "installs": present}
+        rows.append({**row, "here": name in here})
     if as_json:
         display.show_json(rows)
         return
     display.show_table(
-        ("client", "scopes", "installed"),
-        [(each["client"], ", ".join(each["scopes"]), _places(each["installs"])) for each in rows],
+        ("client", "scopes", "installed", "here"),
+        [
+            (
+                each["client"],
+                ", ".join(each["scopes"]),
+                _places(each["installs"]),
+                "on this machine" if each["here"] else "",
+            )
+            for each in rows
+        ],
     )
 
 

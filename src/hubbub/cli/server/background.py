@@ -2,21 +2,18 @@
 
 import os
 import signal
-import sys
 import time
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from hubbub.cli.people.open_dashboard import link
+from hubbub.cli.server import greeting
 from hubbub.cli.server.serve import host_option, port_option
-from hubbub.client import OWNER_FILE, Hub, HubUnreachable, owner_token, running_hub
+from hubbub.client import HubUnreachable, running_hub
 from hubbub.clients.hook import ringer_process
 from hubbub.clients.wake import ringer
 from hubbub.daemons import hub_starter
-from hubbub.dialects import names
 from hubbub.settings import read
 from hubbub.store.engine.folder_lock import holder_of
 from hubbub.terminal import display
@@ -46,13 +43,7 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
             raise click.ClickException(display.clean(str(error))) from None
     if ringer.rings_for(chosen.config, None):
         ringer_process.start(str(chosen.config))
-    if as_json:
-        display.show_json({"url": url, "started": is_new, "log": str(chosen.data / hub_starter.LOG_FILE)})
-        return
-    if not sys.stdout.isatty():
-        display.show(url)  # to a program, on a line of its own, as `serve` does
-    for line in _about(url, chosen.data, chosen.root_dialect, is_new=is_new):
-        display.show(line)
+    greeting.show(url, chosen, is_new=is_new, as_json=as_json)
 
 
 @command("down", short_help="Stop the hub that runs in the background.", example="hubbub down")
@@ -77,29 +68,6 @@ def _stop_ringing(config: Path, url: str | None) -> None:
     if url is None or not ringer.rings_for(config, url) or ringer.rings_for(config, None, but=url):
         return
     ringer_process.stop(str(config))
-
-
-def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
-    """Say where the hub is and how to connect."""
-    return [
-        f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
-        f"  dashboard    {_dashboard(url, data)}",
-        f"  MCP          {', '.join(f'{url}/mcp/{name}' for name in names())}",
-        f"               and {root_dialect} at {url}/mcp",
-        f"  your token   in {data / OWNER_FILE}",
-        f"  its log      in {data / hub_starter.LOG_FILE}",
-        "  to connect   hubbub install CLIENT",
-        "  to stop      hubbub down",
-    ]
-
-
-def _dashboard(url: str, data: Path) -> str:
-    """Return the dashboard's address: a sign-in link of the owner, if the owner's token is ours to read."""
-    token = owner_token(data)
-    if token is None:
-        return url
-    with closing(Hub(url, token)) as hub:
-        return link(hub)["url"]
 
 
 def _wait_until_gone(data: Path, pid: int) -> None:

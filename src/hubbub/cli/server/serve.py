@@ -1,8 +1,12 @@
 """`hubbub serve`: the hub itself."""
 
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
 import click
 
 from hubbub import settings
+from hubbub.model import data_folder
 from hubbub.terminal.command import command, data_option
 
 host_option = click.option("--host", metavar="ADDRESS", help="The address to listen on. [default: 127.0.0.1]")
@@ -43,9 +47,26 @@ def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
     """Run the hub until a signal.
 
     Each option may also be given as HUBBUB_<NAME>. The first start makes the user `owner`, the project `default` and
-    the file `owner-token` in the data folder.
+    the file `owner-token` in the data folder. Where a hub of that folder runs already, it is shown.
     """
     chosen = settings.read(None, **given, log_format="json" if as_json else None)
+    if not quiet and (running := _running(chosen, given)) is not None:
+        from hubbub.cli.server import greeting
+
+        greeting.show(running, chosen, is_new=False, as_json=as_json)
+        return
     from hubbub import app
 
     app.run(chosen, is_quiet=quiet)
+
+
+def _running(chosen: settings.Settings, given: Mapping[str, object]) -> str | None:
+    """The address of the hub that serves the data folder already, unless another place was asked for."""
+    if data_folder.running_hub(chosen.data) is None:
+        return None
+    from hubbub.daemons import hub_starter
+
+    url = hub_starter.running_address(chosen.data)
+    place = urlsplit(url or "")
+    is_elsewhere = given["host"] not in (None, place.hostname) or given["port"] not in (None, str(place.port))
+    return None if is_elsewhere else url

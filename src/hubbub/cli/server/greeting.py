@@ -1,0 +1,46 @@
+"""What whoever wants a hub is told of the one that runs: where it is, and how to connect."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from hubbub.cli.people.open_dashboard import link
+from hubbub.client import OWNER_FILE, Hub, owner_token
+from hubbub.daemons import hub_starter
+from hubbub.dialects import names
+from hubbub.settings import Settings
+from hubbub.terminal import display
+
+
+def show(url: str, chosen: Settings, *, is_new: bool, as_json: bool) -> None:
+    """Tell of the hub at `url`; to a program, the bare address on a line of its own first."""
+    if as_json:
+        display.show_json({"url": url, "started": is_new, "log": str(chosen.data / hub_starter.LOG_FILE)})
+        return
+    if not sys.stdout.isatty():
+        display.show(url)
+    for line in _about(url, chosen.data, chosen.root_dialect, is_new=is_new):
+        display.show(line)
+
+
+def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
+    """Say where the hub is and how to connect."""
+    return [
+        f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
+        f"  dashboard    {_dashboard(url, data)}",
+        f"  MCP          {', '.join(f'{url}/mcp/{name}' for name in names())}",
+        f"               and {root_dialect} at {url}/mcp",
+        f"  your token   in {data / OWNER_FILE}",
+        f"  its log      in {data / hub_starter.LOG_FILE}",
+        "  to connect   hubbub install CLIENT",
+        "  to stop      hubbub down",
+    ]
+
+
+def _dashboard(url: str, data: Path) -> str:
+    """Return the dashboard's address: a sign-in link of the owner, if the owner's token is ours to read."""
+    token = owner_token(data)
+    if token is None:
+        return url
+    with closing(Hub(url, token)) as hub:
+        return link(hub)["url"]
