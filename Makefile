@@ -13,7 +13,7 @@ ifneq ($(shell { $(USABLE); } >/dev/null 2>&1 && echo yes),yes)
 endif
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
+PYTEST := $(BIN)/python -m pytest --workers auto
 
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-emit-find-links --no-annotate --no-header

@@ -24,13 +24,8 @@ SEEDS = 10_000  # of the simulator, in which a promise has to break
 LEAST_DAILY = 60  # of the whole list: what protects every day
 MARKS = {DAILY: "not system", ALL: "system"}
 QUIET = ("-q", "-x", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider")
-SIDE_BY_SIDE = ("-n", "logical", "--maxprocesses", "8", "--dist", "worksteal")
-PASSED, FAILED, STOPPED, NOTHING_THERE = (
-    0,
-    1,
-    2,
-    5,
-)  # how pytest ends; side by side it is stopped by a failure
+SIDE_BY_SIDE = ("--workers", "auto")
+PASSED, FAILED, NOTHING_THERE = 0, 1, 5  # how pytest ends
 SECONDS = 900  # for a test; a folder has four times as long
 BROKEN_PROMISE = re.compile(r"^seed \d+, after (\d+) seeds: (.*)", re.MULTILINE)
 FAILED_TEST = re.compile(r"^FAILED (\S+?)(?:\[| - |$)", re.MULTILINE)
@@ -94,7 +89,7 @@ class Trial:
             return self._simulated()
         for tests, tier in self._steps(mutant):
             code, printed = self._pytest(tests, "-m", MARKS[tier])
-            if code in (FAILED, STOPPED) and (found := FAILED_TEST.search(printed)):
+            if code == FAILED and (found := FAILED_TEST.search(printed)):
                 return CAUGHT, found[1], tier, ""
             if code not in (PASSED, NOTHING_THERE):
                 return BROKEN, "", tier, f"the run of {tests} broke:\n{printed[-2000:]}"

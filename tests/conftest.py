@@ -10,7 +10,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -22,7 +22,10 @@ from httpx2._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
 from psycopg import conninfo, sql
 
+from hubbub import app
+from hubbub.serve.dashboard.assets import Assets
 from hubbub.serve.mcp import endpoint
+from hubbub.serve.rest.application import routes
 from hubbub.store.engine.postgres import Postgres
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
@@ -32,7 +35,7 @@ from tests.support.memory_folder import in_memory
 from tests.support.migrated_database import migrated
 from tests.support.tools import missing
 
-pytest_plugins = ["tests.runner.compiling", "tests.runner.reporting", "tests.runner.repeating"]
+pytest_plugins = ["tests.runner.reporting", "tests.runner.repeating", "tests.runner.workers"]
 
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -61,20 +64,22 @@ if os.environ.get("HUBBUB_TEST_WAY") == "sdk":  # otherwise plain calls are answ
 
 subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
 certificates.read_once()
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as this machine has processors: for a third of its time a test waits, mostly for a disk."""
-    return -(-3 * (os.cpu_count() or 1) // 2)
+app.gc_frozen = nullcontext  # type: ignore[attr-defined, assignment]  # would look through all tests, each time
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Look for garbage seldom: with all that collecting makes, and that stays, a look costs a tenth of a run."""
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Look for garbage seldom: with all that collecting makes, and that stays, a look costs a tenth of a run.
+
+    What takes long to make, and is the same for all hubs, is made before there are several processes.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
+        if session.config.getoption("workers") > 1:
+            routes()
+            Assets.of()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
         gc.enable()

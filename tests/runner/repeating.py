@@ -2,11 +2,8 @@
 
 import random
 from secrets import randbelow
-from typing import Any
 
 import pytest
-
-SEED = "hubbub_seed"  # under which a worker is told the seed
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,13 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("shuffle") == "any":
-        config.option.shuffle = getattr(config, "workerinput", {}).get(SEED) or str(randbelow(10**6))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker the seed that was chosen: it is given the arguments as they were, and has to agree."""
-    node.workerinput[SEED] = node.config.getoption("shuffle")
+        config.option.shuffle = str(randbelow(10**6))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

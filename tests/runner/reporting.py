@@ -13,7 +13,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,6 @@ from hubbub.serve.monitoring.loop_watch import GOES_ON, HELD_UP
 
 SLOWEST = 10
 IN_CI = "CI" in os.environ
-TOLD = "hubbub_sentences"  # under which a worker tells what was stated and what it has proven
 PROCESSOR = "processor_seconds"  # of one phase of a test
 WATCH_LOOP = (
     25  # milliseconds from which on hubs in the tests' own process say what holds their event loop up
@@ -57,33 +55,18 @@ class Sentences:
     def __init__(self) -> None:
         self.stated: dict[str, str] = {}  # sentence -> the test, or one of them
         self.proven: set[str] = set()
+        self._by_test: dict[str, list[str]] = {}
 
     @pytest.hookimpl(tryfirst=True)  # before any test is deselected
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
+            self._by_test[item.nodeid] = [*_sentences(item)]
             for sentence in _sentences(item):
                 self.stated.setdefault(sentence, item.nodeid)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        report = yield
-        if call.when == "call" and report.passed:
-            self.proven.update(_sentences(item))
-        return report
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput[TOLD] = [self.stated, sorted(self.proven)]
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take over what a worker has to tell; one that crashed has proven nothing."""
-        stated, proven = getattr(node, "workeroutput", {}).get(TOLD, ({}, ()))
-        self.stated.update(stated)
-        self.proven.update(proven)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.proven.update(self._by_test.get(report.nodeid, ()))
 
     @property
     def unproven(self) -> dict[str, str]:
@@ -102,6 +85,9 @@ class Times:
         self._before = processor_seconds()
         self._wall: defaultdict[str, float] = defaultdict(float)
         self._processor: defaultdict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logstart(self) -> None:
+        self._before = processor_seconds()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

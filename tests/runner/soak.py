@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 WORKERS = 4
 BUSY = (sys.executable, "-c", "while True: pass")
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS), "--dist", "worksteal", "--shuffle", "any")
+PYTEST = (sys.executable, "-m", "pytest", "-q", "--workers", str(WORKERS), "--shuffle", "any")
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -13,14 +11,10 @@ import pytest
 
 from tests.runner.check import main as check
 from tests.runner.reporting import ROOT, SLOWEST
+from tests.runner.small_run import Small, ending
 
 pytestmark = pytest.mark.system  # they start pytest anew, and prove nothing of the product
 
-SETTINGS = """\
-[pytest]
-addopts = -p tests.runner.reporting -p tests.runner.repeating -p no:cacheprovider
-markers = requires
-"""
 NEEDS = """\
 import shutil
 from tests.support.tools import needed
@@ -66,42 +60,6 @@ import pytest
 def test_letter(letter): pass
 def test_other(): pass
 """
-
-
-class Small:
-    """A folder with tests of its own, which are run as ours are, without any program on the path."""
-
-    def __init__(self, folder: Path, **files: str) -> None:
-        self.folder = folder
-        (folder / "pytest.ini").write_text(SETTINGS)
-        for name, text in files.items():
-            file = folder / "tests" / f"{name.replace('__', '/')}.py"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.call(sys.executable, "-P", "-m", "pytest", *arguments, **environment)
-
-    def call(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        kept = {name: value for name, value in os.environ.items() if name != "CI" and "PYTEST" not in name}
-        ours = {"PATH": "", "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        return subprocess.run(
-            words,
-            cwd=self.folder,
-            env={**kept, **ours, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def order(self, *arguments: str) -> list[str]:
-        """The tests that are run, in their order."""
-        return re.findall(r"^(tests/\S+) PASSED", self.run("-v", *arguments).stdout, re.MULTILINE)
-
-
-def ending(done: subprocess.CompletedProcess[str]) -> str:
-    """How many passed, failed and so on."""
-    return done.stdout.splitlines()[-1].strip("= ").partition(" in ")[0]
 
 
 # ---- what is missing -----------------------------------------------------------------------------------------------
@@ -211,32 +169,9 @@ def test_an_order_of_chance_can_be_had_again(tmp_path: Path) -> None:
     assert small.order("--shuffle", found[1]) == ran
     assert len(set(ran)) == 18
     assert len({tuple(small.order("--shuffle", seed)) for seed in ("1", "2")}) == 2
-    assert ending(small.run("-p", "xdist", "-n", "2", "--shuffle", "any")) == "18 passed"
+    assert ending(small.run("--workers", "2", "--shuffle", "any")) == "18 passed"
     modules = [each.partition("::")[0] for each in ran]
     assert sum(one != other for one, other in pairwise(modules)) == 2
-
-
-BEGINS = """\
-import os
-with open(os.environ["PYTEST_XDIST_WORKER"], "a") as told: told.write(__name__ + " ")
-def test_it(): pass
-"""
-
-
-def test_workers_begin_with_other_modules(tmp_path: Path) -> None:
-    """Each worker of a whole run loads its own share of the modules first, and finds those of the others compiled."""
-    small = Small(tmp_path, test_a=BEGINS, test_b=BEGINS, test_c=BEGINS)
-    with (tmp_path / "pytest.ini").open("a") as settings:
-        settings.write("testpaths = tests\npythonpath = .\n")
-
-    done = small.run("-p", "tests.runner.compiling", "-p", "xdist", "-n", "2", "--import-mode=importlib")
-
-    assert ending(done) == "3 passed"
-    loaded = [(tmp_path / worker).read_text().split() for worker in ("gw0", "gw1")]
-    assert loaded == [
-        ["tests.test_a", "tests.test_c", "tests.test_b"],
-        ["tests.test_b", "tests.test_a", "tests.test_c"],
-    ]
 
 
 # ---- make check ----------------------------------------------------------------------------------------------------

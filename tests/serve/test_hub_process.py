@@ -22,9 +22,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import TypeAdapter
 
+from hubbub import app
 from hubbub.app import Hub
 from hubbub.serve.background.maintenance import Maintenance
-from hubbub.serve.http.server import SELDOM, USUAL
+from hubbub.serve.http.server import SELDOM, USUAL, gc_frozen
 from hubbub.serve.rest.application import routes
 from hubbub.settings import Settings
 from tests.serve.live.event_streams import following
@@ -329,8 +330,13 @@ def test_a_host_that_is_not_this_machine_is_refused(start: Start, host: str, sen
     assert "Traceback" not in errors
 
 
-def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_garbage(tmp_path: Path) -> None:
+def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_garbage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """What a hub is made of is out of the collector's sight while it is served, and given back when it has ended."""
+    request.addfinalizer(gc.freeze)
+    request.addfinalizer(partial(gc.set_threshold, *gc.get_threshold()))
+    monkeypatch.setattr(app, "gc_frozen", gc_frozen)  # which other hubs of the tests' own process do without
     with running_hub(tmp_path / "hub", no_node=True):
         assert gc.get_freeze_count() > MADE_OF
         assert gc.get_threshold() == (*USUAL[:2], SELDOM)
