@@ -1,11 +1,15 @@
 """Views of a new project: each names a command, and that command puts something there."""
 
+import re
 import shlex
+from functools import partial
 from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Route, expect
 
+from hubbub.core.agents import agents
+from hubbub.core.mail import messages
 from hubbub.core.people import projects
 from tests.cli.processes import hubbub
 from tests.dashboard.browser import Visit, inside, settle
@@ -39,9 +43,34 @@ def test_the_command_of_an_empty_view_names_the_project(visit: Visit, hub: Hub) 
     page = visit("/?project=new-and-empty")
     for view in ("needs", "fleet", "files", "machines"):
         inside(page, "shell/router.js", "m.go(x)", view)
-        expect(page.locator(f"main[data-view={view}] .command code")).to_contain_text(
-            " --project new-and-empty"
-        )
+        command = page.locator(f"main[data-view={view}] .command code")
+        expect(command).to_contain_text(" --project new-and-empty")
+
+
+def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) -> None:
+    """Each step has a tick when it is done; the echo answers and is removed; when two have talked nothing is left."""
+    project = hub.do(lambda tx: projects.create(tx, "new-and-young"), hub.owner)
+    page = visit("/?project=new-and-young")
+    steps = page.get_by_role("region", name="First steps")
+    expect(steps.locator(".is-done")).to_have_text(re.compile("The hub is running"))
+    expect(steps.locator("[aria-current=step]")).to_contain_text("hubbub install claude-code --as ember")
+
+    steps.get_by_role("button", name="Try it").click()
+    steps.get_by_role("button", name="Write to it").click()
+    page.get_by_role("textbox", name="Text").fill("Hello?")
+    page.get_by_role("dialog").get_by_role("button", name="Send message").click()
+    expect(page.get_by_role("region", name="Conversation").get_by_text("Hello?", exact=True)).to_have_count(3)
+    inside(page, "shell/router.js", "m.go(x)", "needs")
+    expect(page.get_by_role("group", name="Letter to you")).to_contain_text("Hello?")
+    steps.get_by_role("button", name="Remove it").click()
+    expect(steps.get_by_role("button", name="Try it")).to_be_visible()
+    assert not hub.do(lambda tx: agents.is_known(tx, project.id, "echo"))
+
+    for name in ("ember", "birch"):
+        hub.do(partial(agents.meet, project_id=project.id, name=name))
+    expect(steps.locator("[aria-current=step]")).to_contain_text("Start it")
+    hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))
+    expect(steps).to_have_count(0)
 
 
 def test_nothing_is_said_to_be_empty_before_it_is_known(visit: Visit, hub: Hub) -> None:

@@ -29,7 +29,7 @@ from hubbub.serve.http.passwords import PasswordLogin
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.door import Use
-from hubbub.serve.rest import budgets, cost
+from hubbub.serve.rest import budgets, cost, first_steps
 from hubbub.serve.rest.agents import agents, edits, scopes
 from hubbub.serve.rest.base.shapes import Failure
 from hubbub.serve.rest.fleet import (
@@ -84,6 +84,7 @@ ROUTERS = tuple(
         audit,
         why,
         snapshots,
+        first_steps,
         cost,
         budgets,
         hub_overview,

@@ -115,6 +115,17 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
     return _presence(row) if row else None
 
 
+def projects_with(tx: Tx, name: str, instance: str) -> list[UUID]:
+    """Return the projects in which the agent of that name has, or had last, a presence of that instance."""
+    rows = tx.all(
+        """SELECT a.project_id FROM agents a JOIN presences p ON p.id = a.presence_id
+           WHERE a.name = :name AND p.instance = :instance""",
+        name=name,
+        instance=instance,
+    )
+    return [row["project_id"] for row in rows]
+
+
 def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence | None:
     """The presence that was opened with this hash; `lock` it against other writers, its agent's name first."""
     if lock:

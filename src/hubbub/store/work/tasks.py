@@ -273,6 +273,18 @@ def number_in_run(tx: Tx, run: Run) -> int:
     return int(row["tasks"]) if row else 0
 
 
+def is_any_taken(tx: Tx, project_id: UUID, *, first: int, but_by: str) -> bool:
+    """Return whether one of the project's `first` tasks was accepted, other than by that agent."""
+    row = tx.one(
+        """SELECT 1 AS found FROM tasks WHERE project_id = :project_id AND number <= :first
+           AND accepted_at IS NOT NULL AND assignee <> :but_by LIMIT 1""",
+        project_id=project_id,
+        first=first,
+        but_by=but_by,
+    )
+    return row is not None
+
+
 def number_of_children(tx: Tx, task: Task) -> int:
     """Count the task's children, whatever became of them."""
     row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)

@@ -22,7 +22,7 @@ export const onAnswer = (callback) => (tell = callback);
  * Do something. The answer is the hub's, or null if it refused, which was told.
  * @param {string} name  a key of ACTIONS
  * @param {object} [values]  what that action takes
- * @param {Record<string, (sentence: string) => Promise<object|null>>} [refused]  what to do instead of telling a refusal
+ * @param {Record<string, (sentence: string) => Promise<object|null>>} [refused]  what to do instead of telling it
  *   of that code
  * @returns {Promise<object|null>}
  */

@@ -7,6 +7,7 @@ import { address, at, del, get, patch, post, put } from "./api.js";
 /** Each answers with the hub's JSON, or throws Refused. */
 export const read = {
   status: () => get("/status"),
+  firstSteps: () => get("/first-steps"),
   activity: (query) => get("/activity", query),
   auditEntries: (query) => get("/audit/entries", query),
   auditHeads: () => get("/audit/heads"),
@@ -102,6 +103,8 @@ const AGENTS = {
     request: ({ agent, ...body }, options) => post(at("/agents", agent, "/start"), body, options),
   },
   stop: { request: ({ agent }, options) => post(at("/agents", agent, "/stop"), {}, options) },
+  startEcho: { request: (_values, options) => put("/echo", {}, options) },
+  removeEcho: { request: (_values, options) => del("/echo", {}, options) },
 };
 
 const APPROVALS = { approve: onApproval("approve"), deny: onApproval("deny") };

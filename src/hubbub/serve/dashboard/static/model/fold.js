@@ -161,7 +161,9 @@
 /** So many ended tasks are in a snapshot; older ones are history, which REST tells of. */
 const ENDED = 1000;
 
-export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts", "budgets"];
+export const NOUNS = [
+  "tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts", "budgets",
+];
 
 /** A picture as the hub tells it, `{noun: {key: card}}`; without one the empty picture. @returns {Picture} */
 export function open(cards = {}) {

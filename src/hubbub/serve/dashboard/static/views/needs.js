@@ -5,13 +5,13 @@ import { html, signal, useRef, useState } from "../vendor/ui.js";
 import { matches, parse } from "../model/filter.js";
 import { needOf, settled, waiting } from "../model/needs.js";
 import { currentTask, findTask } from "../model/states.js";
-import { could, inProject, isPending, loaded, may, now, shown, standstill } from "../model/store.js";
+import { could, isPending, loaded, may, moment, now, shown, standstill } from "../model/store.js";
 import { act } from "../hub/actions.js";
 import { read } from "../hub/endpoints.js";
 import { list, span, t } from "../i18n.js";
 import { ask } from "../shell/dialogs.js";
 import { useKey, useList } from "../shell/keyboard.js";
-import { lazy } from "../shell/lazy.js";
+import { lazy, LazyView } from "../shell/lazy.js";
 import { href, route } from "../shell/router.js";
 import { Card } from "../ui/card.js";
 import { Button, Icon } from "../ui/controls.js";
@@ -377,6 +377,7 @@ export function View() {
   const all = asked(waiting.value, route.value.query.q, shown.value);
   return html`
     <div class="view needs" ref=${page}>
+      ${isYoung() && html`<${LazyView} path="first_steps" alone=${!all.length} />`}
       ${!loaded.value ? html`<${Skeleton} lines=${6} />`
         : all.length ? GROUPS.map(({ name, kinds }) => html`
             <${Group} key=${name} name=${name} needs=${all.filter((need) => kinds.includes(need.kind))} />`)
@@ -410,14 +411,16 @@ function Group({ name, needs }) {
     </section>`;
 }
 
-/** Nobody waits; or there is nobody yet who could. */
+const FEW = 3; // agents: with more the first steps are done
+
+/** Whether this may be the first visit: then the first steps are shown, and not that there is nothing. */
+const isYoung = () => loaded.value && !moment.value && !route.value.query.q && shown.value.agents.size <= FEW;
+
+/** Nobody waits. */
 function Nothing() {
   if (route.value.query.q) {
     return html`<${Empty} icon="filter" title=${t("needs.filtered_title")} text=${t("needs.filtered_text")} />`;
   }
-  if (!shown.value.agents.size) {
-    return html`<${Empty} icon="bot" title=${t("needs.first_title")} text=${t("needs.first_text")}
-      command=${inProject("hubbub work ember --run 'claude -p'")} />`;
-  }
+  if (isYoung()) return null;
   return html`<${Empty} icon="circle-check" title=${t("needs.empty_title")} text=${t("needs.empty_text")} />`;
 }

@@ -1,0 +1,52 @@
+"""The first steps in a project: which of them are done, until two agents have talked to each other."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.core import echo_agent
+from hubbub.model.fleet.nodes import NODE_PREFIX
+from hubbub.model.people.rights import HUB
+from hubbub.store.agents import agents, claims
+from hubbub.store.mail import messages
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks
+
+LOOKED_AT = 200  # messages and tasks: whoever has had more knows the way
+NAMED = 10  # agents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstSteps:
+    """How far a project has come. The names are those of its first agents, without the echo."""
+
+    installed: tuple[str, ...]  # a program is to be this agent, or was it
+    started: tuple[str, ...]  # and has been there
+    has_message: bool  # somebody has written to an agent
+    has_claim: bool  # an agent has taken a task, or holds files
+    has_talk: bool  # two agents have talked to each other
+    has_echo: bool
+
+
+def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
+    """Return which steps are done. A project of many messages has done them all."""
+    known = [
+        agent
+        for agent in agents.of_project(tx, project_id)
+        if agent.name != echo_agent.NAME and not agent.name.startswith(NODE_PREFIX)
+    ]
+    names = {agent.name for agent in known}
+    said = messages.history(tx, project_id, limit=LOOKED_AT)
+    is_old = len(said) == LOOKED_AT
+    return FirstSteps(
+        installed=tuple(agent.name for agent in known[:NAMED]),
+        started=tuple(agent.name for agent in known if agent.presence_id is not None)[:NAMED],
+        has_message=is_old or any(message.recipient not in (HUB, None) for message in said),
+        has_claim=is_old or _is_claimed(tx, project_id),
+        has_talk=is_old or any({message.sender, message.recipient} <= names for message in said),
+        has_echo=echo_agent.is_there(tx, project_id),
+    )
+
+
+def _is_claimed(tx: Tx, project_id: UUID) -> bool:
+    is_taken = tasks.is_any_taken(tx, project_id, first=LOOKED_AT, but_by=echo_agent.NAME)
+    return is_taken or bool(claims.of_project(tx, project_id))

@@ -1,0 +1,90 @@
+// The first steps in a project, with a tick at each that is done, until two agents have talked to each other; and an
+// echo to try them with before any program is installed.
+
+import { html } from "../vendor/ui.js";
+import { inProject, may, project } from "../model/store.js";
+import { read } from "../hub/endpoints.js";
+import { t } from "../i18n.js";
+import { compose } from "../shell/dialogs.js";
+import { Button, Icon } from "../ui/controls.js";
+import { Command, Empty, Skeleton } from "../ui/empty.js";
+import { done, useFetched } from "./fetching.js";
+
+/** What changes how far one has come. */
+const KINDS = ["agent.", "message.", "task.", "file.", "token."];
+
+/** The steps in order: whether it is done, and the command that does it. */
+const STEPS = {
+  hub: { isDone: () => true },
+  install: {
+    isDone: ({ installed }) => installed.length > 0,
+    command: () => inProject("hubbub install claude-code --as ember"),
+  },
+  start: { isDone: ({ started }) => started.length > 0, command: () => "claude" },
+  message: {
+    isDone: ({ has_message: isDone }) => isDone,
+    command: (name) => inProject(`hubbub send ${name} 'What are you working on?'`),
+  },
+  claim: {
+    isDone: ({ has_claim: isDone }) => isDone,
+    command: (name) => inProject(`hubbub task add 'Review the last commit' --to ${name}`),
+  },
+  talk: {
+    isDone: ({ has_talk: isDone }) => isDone,
+    command: (name) => inProject(`hubbub send ${name} 'Ask the others what they are working on.'`),
+  },
+};
+
+/** @param {{alone?: boolean}} props `alone`: nothing else is on the page */
+export function View({ alone = false }) {
+  const steps = useFetched(() => read.firstSteps(), [project.value], KINDS);
+  if (steps.error) return alone && html`<${Nothing} />`;
+  if (steps.value === null) return alone && html`<${Skeleton} lines=${6} />`;
+  return steps.value.has_talk ? alone && html`<${Nothing} />` : html`<${Steps} steps=${steps.value} />`;
+}
+
+const Nothing = () =>
+  html`<${Empty} icon="circle-check" title=${t("needs.empty_title")} text=${t("needs.empty_text")} />`;
+
+function Steps({ steps }) {
+  const next = Object.keys(STEPS).find((name) => !STEPS[name].isDone(steps));
+  return html`<section class="first-steps" aria-label=${t("steps.title")}>
+    <h2>${t("steps.title")}</h2>
+    <p class="muted">${t("steps.text")}
+      <a class="link" href="/docs/quickstart">${t("steps.more")}</a></p>
+    <ol>${Object.keys(STEPS).map((name) => html`
+      <${Step} key=${name} name=${name} steps=${steps} isNext=${name === next} />`)}</ol>
+    <${Echo} isThere=${steps.has_echo} />
+  </section>`;
+}
+
+function Step({ name, steps, isNext }) {
+  const { isDone, command } = STEPS[name];
+  const ticked = isDone(steps);
+  const names = { install: steps.installed, start: steps.started }[name] ?? [];
+  const agent = steps.started[0] ?? steps.installed[0] ?? "ember";
+  return html`<li class=${ticked ? "is-done" : ""} aria-current=${isNext ? "step" : undefined}>
+    <${Icon} name=${ticked ? "circle-check" : "circle-dashed"} size=${18} />
+    <div class="grow stack tight">
+      <span>${t(`steps.${name}`)}
+        <span class="sr">${t(ticked ? "steps.done" : "steps.open")}</span>
+        ${ticked && names.length > 0 && html` <bdi class="muted">${names.join(", ")}</bdi>`}</span>
+      ${isNext && html`<span class="muted small">${t(`steps.${name}_how`)}</span>
+        <${Command} text=${command(agent)} />`}
+    </div>
+  </li>`;
+}
+
+/** An agent of the hub's own that answers, for who manages the project. */
+function Echo({ isThere }) {
+  return html`<div class="first-echo">
+    <span class="grow">${t(isThere ? "steps.echo_there" : "steps.echo_text")}</span>
+    ${isThere && html`<${Button} kind="primary" icon="send" disabled=${!may.value.write}
+      onClick=${() => compose(["echo"])}>${t("steps.echo_write")}<//>`}
+    ${isThere
+      ? html`<${Button} disabled=${!may.value.manage}
+          onClick=${() => done("removeEcho", {}, t("steps.echo_removed"))}>${t("steps.echo_remove")}<//>`
+      : html`<${Button} icon="play" disabled=${!may.value.manage}
+          onClick=${() => done("startEcho", {}, t("steps.echo_started"))}>${t("steps.echo_start")}<//>`}
+  </div>`;
+}

@@ -1,0 +1,41 @@
+"""The first steps in a project: a step is done when it was done, and the echo does none of them."""
+
+from dataclasses import asdict
+
+from hubbub.core import echo_agent, first_steps
+from hubbub.core.mail import messages
+from hubbub.model.people.rights import HUB, Role
+from tests.core.conftest import World, person
+
+
+def test_each_step_is_done_when_it_was_done(world: World) -> None:
+    """An agent comes, is written to, takes a task, and talks with another: each is told from then on."""
+    assert _done(world) == {"installed"}  # names alone, which nobody is yet
+    world.report("bob")
+    assert _done(world) == {"installed", "started"}
+    world.do(messages.send, world.id, sender="bob", to=HUB, body="I am here.")
+    assert _done(world) == {"installed", "started"}
+    world.do(messages.send, world.id, sender=HUB, to="bob", body="What are you working on?")
+    assert _done(world) == {"installed", "started", "has_message"}
+    world.accept(world.send())
+    assert _done(world) == {"installed", "started", "has_message", "has_claim"}
+    world.do(messages.send, world.id, sender="bob", to="ann", body="And you?")
+    assert _done(world) == {"installed", "started", "has_message", "has_claim", "has_talk"}
+
+
+def test_the_echo_takes_no_step(world: World) -> None:
+    """To be answered by the echo is a message, and neither an agent that has started, nor its work, nor a talk."""
+    boss = world.acting(person(world, "boss", Role.ADMIN))
+    boss.do(echo_agent.begin, world.project)
+    world.do(messages.send, world.id, sender="ann", to="echo", body="Hello?")
+    world.send("echo")
+    world.do(echo_agent.attend, world.id)
+
+    assert _done(world) == {"installed", "has_message", "has_echo"}
+    assert "echo" not in world.do(first_steps.of_project, world.id).installed
+
+
+def _done(world: World) -> set[str]:
+    """The steps that are done."""
+    steps = asdict(world.do(first_steps.of_project, world.id))
+    return {name for name, told in steps.items() if told}
