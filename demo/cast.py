@@ -1,4 +1,4 @@
-"""Who plays beside the commander and the planner: workers, a Relay team, editors, and two who use machines."""
+"""The cast beside commander and planner: workers, a Relay team, editors, and two agents that use machines."""
 
 SURVEYOR, LIBRARIAN = "surveyor", "librarian"
 ADA, BEN, CAL, CRITIC = "ada", "ben", "cal", "critic"

@@ -1,4 +1,4 @@
-"""The check: whether anything was lost, done twice, or left open.
+"""The check that nothing was lost, done twice, or left open.
 
 Three witnesses are compared: the hub (its tasks, its completions, its log), the ledger that those who work wrote
 themselves, and the commander and the planner, who know what they were promised and what they were told.
@@ -27,7 +27,7 @@ class PartOfTask(TaskReply):
 
 @dataclass(frozen=True, kw_only=True)
 class Books:
-    """What the three say, when all is over."""
+    """The records of the three witnesses at the end."""
 
     tasks: Sequence[PartOfTask]
     completions: Sequence[Mapping[str, Any]]
@@ -142,13 +142,13 @@ def left_open(books: Books) -> Iterator[str]:
 
 
 def expected_letters(books: Books) -> int:
-    """How many letters the commander should have got: for each time that a task ended, one about each it sent."""
+    """Return the number of letters due to the commander: at each end of a task, one for each subject that it sent."""
     ends = [each["task_id"] for each in books.activities if each["kind"] in ENDS]
     return sum(len(_subjects(books, task)) * ends.count(task["id"]) for task in books.tasks)
 
 
 def _subjects(books: Books, task: PartOfTask) -> list[str]:
-    """What the commander is told about when this task ends: the task and what it is a part of, if it sent that."""
+    """Return the subjects of the commander's letter when this task ends: the task and its parent, if it sent them."""
     by_id = {each["id"]: each for each in books.tasks}
     line, parent = [task], task["parent_id"]
     while parent in by_id:
@@ -158,14 +158,14 @@ def _subjects(books: Books, task: PartOfTask) -> list[str]:
 
 
 def _kept(books: Books, task: PartOfTask) -> list[str]:
-    """What the hub has of the result of a task, each time that it has it."""
+    """Return the copies of a task's result in the hub."""
     if task["assignee"] in books.team:
         return [task["result"] or ""]
     return [each["result"] for each in books.completions if each["task_id"] == task["id"]]
 
 
 def _noted(books: Books, task: PartOfTask) -> list[str]:
-    """What the planner was told in the thread of a task."""
+    """Return the planner's messages in the thread of a task."""
     return [note["content"] for note in books.notes if note["thread_id"] == task["id"]]
 
 

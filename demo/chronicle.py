@@ -31,7 +31,7 @@ class Chronicle:
         message: str | None = None,
         node: str | None = None,
     ) -> ActivityReply:
-        """The first activity of that kind, about that task, agent, message, or machine, as soon as it is there."""
+        """Wait for and return the first activity of that kind about that task, agent, message or machine."""
         wanted = {"kind": kind, "task_id": task, "agent": agent, "message_id": message, "node": node}
         looked_at = 0
         while True:
@@ -43,7 +43,7 @@ class Chronicle:
             self._read()
 
     def written(self) -> list[ActivityReply]:
-        """The whole log, as the hub gives it page by page."""
+        """Return the whole log, which the hub gives page by page."""
         found: list[ActivityReply] = []
         while True:
             last = found[-1]["id"] if found else 0

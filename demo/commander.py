@@ -30,7 +30,7 @@ WAITING_ORDERS = 100
 
 
 class Commander:
-    """What the commander knows, whatever becomes of its connection."""
+    """The commander's knowledge, which outlives its connection."""
 
     def __init__(self, orders: MemoryObjectReceiveStream[Any]) -> None:
         self.orders = orders
@@ -62,7 +62,7 @@ class Commander:
         say(here={"revision": hub.protocol_version, "tools": len(tools)})
 
     async def _take_orders(self, hub: Client) -> None:
-        """Call the tools that are named; a call whose answer got lost is made again, and takes effect once."""
+        """Call the tools that are ordered; a call whose answer got lost is made again, and takes effect once."""
         while True:
             if self.order is None:
                 try:
@@ -92,7 +92,7 @@ class Commander:
 
 @asynccontextmanager
 async def connection() -> AsyncIterator[Client]:
-    """The hub of the environment, as an MCP client sees it."""
+    """Connect to the hub of the environment as an MCP client."""
     headers = {"Authorization": f"Bearer {os.environ['HUBBUB_TOKEN']}"}
     timeout = httpx2.Timeout(30, read=None)  # a stream may be silent for long
     address = f"{os.environ['HUBBUB_URL']}/mcp/commhub"
@@ -104,7 +104,7 @@ async def connection() -> AsyncIterator[Client]:
 
 
 async def call(hub: Client, tool: str, arguments: dict[str, Any], *, key: str | None = None) -> Any:
-    """What a tool answers."""
+    """Return the answer of a tool."""
     meta = cast("RequestParamsMeta", {KEY: key}) if key else None
     return (await hub.call_tool(tool, arguments, meta=meta)).structured_content
 
@@ -119,7 +119,7 @@ async def hear(orders: MemoryObjectSendStream[Any]) -> None:
 
 
 def say(**line: object) -> None:
-    """Tell whoever gives the orders."""
+    """Report to the process that gives the orders."""
     print(json.dumps(line), flush=True)
 
 

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Encore:
-    """Where the story can be looked at: by a link that signs in once, at a process that can be ended."""
+    """The place where the story can be looked at: a link that signs in once, and a process that can be ended."""
 
     link: str
     pid: int

@@ -40,11 +40,11 @@ class Gate:
 
     @property
     def address(self) -> str:
-        """What a command finds in its environment."""
+        """The address, which a command finds in its environment."""
         return str(self._socket.getsockname()[1])
 
     def arrival(self, task: str) -> Halt:
-        """The command at work on the task, as soon as it stands here."""
+        """Wait for and return the command at work on the task."""
         while task not in self._here:
             connection, _address = self._socket.accept()
             with connection.makefile(encoding="utf-8") as lines:
@@ -59,7 +59,7 @@ class Gate:
 
 
 def stop(task: str, attempt: int) -> socket.socket:
-    """The command's side: wait for the leave to go on. What is returned is to be kept until the process ends.
+    """The command's side: wait for permission to go on. The result has to be kept until the process ends.
 
     Raises `SystemExit` if the play is over.
     """

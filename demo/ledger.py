@@ -11,7 +11,7 @@ from demo.clock import now
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """One run of a command. Without `ended_at` it was killed, or still runs; `digest` is that of what it printed."""
+    """One run of a command. Without `ended_at` it was killed or still runs; `digest` is that of its output."""
 
     task: str
     attempt: int
@@ -44,7 +44,7 @@ class Ledger:
         self._add(replace(execution, ended_at=now(), exit_code=exit_code, digest=digest(output)))
 
     def executions(self) -> list[Execution]:
-        """Every run that began, in that order, as far as it got."""
+        """Return all runs that began, in that order, whether or not they ended."""
         known: dict[tuple[str, int, int], Execution] = {}
         for line in self.file.read_text("utf-8").splitlines():
             execution = Execution(**json.loads(line))
@@ -60,5 +60,5 @@ class Ledger:
 
 
 def digest(output: str) -> str:
-    """What tells one output from another; blanks around it do not count, as an agent's reply is without them."""
+    """Return the digest of an output, without the blanks around it, which an agent's reply does not have."""
     return hashlib.sha256(output.strip().encode()).hexdigest()[:16]

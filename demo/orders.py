@@ -1,4 +1,4 @@
-"""The line to the commander: orders to it, and what it answers and gets by mail."""
+"""The line to the commander: orders to it, its answers, and its mail."""
 
 import json
 from contextlib import suppress
@@ -9,7 +9,7 @@ from demo.processes import Process, Vanished
 
 
 class Refused(Exception):
-    """The hub said no to the commander, which no play provides for."""
+    """The hub refused a call of the commander, which no play expects."""
 
 
 class Unexpected(Exception):
@@ -17,7 +17,7 @@ class Unexpected(Exception):
 
 
 class Letter(TypedDict):
-    """A letter in the commander's inbox, in CommHub's words; the context of a reply says what it answers."""
+    """A letter in the commander's inbox, in CommHub's terms; the context of a reply names what it answers."""
 
     id: str
     type: str
@@ -38,7 +38,7 @@ class Orders:
         self._keys = count(1)
 
     def arrive(self) -> dict[str, Any]:
-        """What it found when it came to the hub, as soon as it is there."""
+        """Wait for and return the commander's findings on its arrival at the hub."""
         while not self.greeting:
             self._hear()
         return self.greeting
@@ -49,7 +49,7 @@ class Orders:
         self.process.tell(json.dumps(line))
 
     def answer(self) -> Any:
-        """What came of the oldest order. Raises `Refused`."""
+        """Return the result of the oldest order. Raises `Refused`."""
         while not self._answers:
             self._hear()
         answer = self._answers.pop(0)
@@ -63,7 +63,7 @@ class Orders:
         return self.promise()
 
     def promise(self) -> str:
-        """The id of the task whose sending was the oldest order."""
+        """Return the id of the task that the oldest order sent."""
         task_id: str = self.answer()["message_id"]
         self.promised.append(task_id)
         return task_id
@@ -74,7 +74,7 @@ class Orders:
         self.answer()
 
     def reply(self, subject: str, *, status: str = "replied") -> Letter:
-        """The first reply to a task, or to a child of it, with that status, as soon as it is there.
+        """Wait for and return the first reply to a task, or to a child of it, with that status.
 
         Raises `Unexpected` if one with another status comes instead.
         """
@@ -90,7 +90,7 @@ class Orders:
             self._hear()
 
     def mail(self, number: int) -> list[Letter]:
-        """All letters, as soon as there are so many."""
+        """Wait until there are so many letters and return all."""
         while len(self.letters) < number:
             self._hear()
         return self.letters

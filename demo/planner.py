@@ -18,7 +18,7 @@ WAIT = 45  # seconds, the longest that one call may
 
 
 class Note(TypedDict):
-    """A message, in Relay's words; that of a result has the task's id as its thread."""
+    """A message, in Relay's terms; that of a result has the task's id as its thread."""
 
     seq: int
     from_agent: str
@@ -36,13 +36,13 @@ class Planner:
         self._ids = count(1)
 
     def give(self, tool: str, **arguments: object) -> None:
-        """Call a tool, whose answer may take its time."""
+        """Call a tool, whose answer may take some time."""
         params = {"name": tool, "arguments": {"agent_id": NAME, **arguments}, "_meta": ENVELOPE}
         request = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/call", "params": params}
         self.process.tell(json.dumps(request))
 
     def answer(self) -> Any:
-        """What came of the oldest call. Raises `Refused`."""
+        """Return the answer to the oldest call. Raises `Refused`."""
         answer = json.loads(self.process.line())["result"]["structuredContent"]
         if not answer["success"]:
             raise Refused(answer["error"])
@@ -59,13 +59,13 @@ class Planner:
         return self.promise()
 
     def promise(self) -> str:
-        """The id of the task whose making was the oldest call."""
+        """Return the id of the task that the oldest call made."""
         task_id: str = self.answer()["task_id"]
         self.promised.append(task_id)
         return task_id
 
     def result(self, task_id: str) -> Note:
-        """The first message in the thread of a task, as soon as it is there."""
+        """Wait for and return the first message in the thread of a task."""
         while True:
             for note in self.notes:
                 if note["thread_id"] == task_id:

@@ -17,13 +17,13 @@ class Player:
         self._ids = count(1)
 
     def give(self, tool: str, **arguments: object) -> None:
-        """Call a tool, whose answer may take its time."""
+        """Call a tool, whose answer may take some time."""
         params = {"name": tool, "arguments": arguments, "_meta": ENVELOPE}
         request = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/call", "params": params}
         self.process.tell(json.dumps(request))
 
     def answer(self) -> Any:
-        """What came of the oldest call, be it yes or no."""
+        """Return the answer to the oldest call, a success or a failure."""
         return json.loads(self.process.line())["result"]["structuredContent"]
 
     def call(self, tool: str, **arguments: object) -> Any:

@@ -17,7 +17,7 @@ class Vanished(Exception):
 
 
 class Process:
-    """A program in a process group of its own. What it says on standard error is kept."""
+    """A program in a process group of its own. Its standard error is kept."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class Process:
         return line.rstrip("\n")
 
     def rest(self) -> str:
-        """All that is still to come on its standard output."""
+        """Return the remaining standard output."""
         assert self._popen.stdout is not None
         return self._popen.stdout.read()
 
@@ -70,7 +70,7 @@ class Process:
                 self._news.wait()
 
     def kill(self) -> None:
-        """End the process itself, at once and without a word: not its group, nor what it started."""
+        """Kill the process itself, but neither its group nor what it started."""
         self._popen.kill()
         self._popen.wait()
 
@@ -92,7 +92,7 @@ class Process:
         return self._popen.wait()
 
     def destroy(self) -> None:
-        """End it, if it has not, and all of its group; wait until whoever it left behind to clear away is gone too."""
+        """End the process and its group, and wait for whatever it left behind to clear away."""
         if self._popen.poll() is None:
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()

@@ -113,7 +113,7 @@ def _give_encore(stage: Stage) -> None:
 
 
 def _last_words(stage: Stage) -> str:
-    """What each process said last, without the paths of this machine."""
+    """Return the last output of each process, without the paths of this machine."""
     lines = [f"{process.name}: {line}" for process in stage.troupe for line in process.said[-LAST_WORDS:]]
     return "\n".join(lines).replace(str(stage.folder), "…").replace(str(ROOT), ".")
 
@@ -126,7 +126,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _undisturbed_end() -> Iterator[None]:
-    """From the end of this on, no signal disturbs the clearing away."""
+    """After this context, no signal interrupts the clearing away."""
     try:
         yield
     finally:

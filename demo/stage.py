@@ -25,7 +25,7 @@ PROJECT = "default"
 
 
 class Stage:
-    """What the scenes play on. A context: when it ends, so do all processes, and the folder is gone."""
+    """The stage of the scenes. A context: in the end all processes are ended and the folder is removed."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[int, str]] = []  # what happens to processes, which the hub does not know
@@ -98,7 +98,7 @@ class Stage:
         self.agents[name] = self._start(name, "hubbub", "work", name, "--run", COMMAND)
 
     def kill_agent(self, name: str) -> None:
-        """SIGKILL to the agent itself; what becomes of its command is its own business."""
+        """Send SIGKILL to the agent itself, not to its command."""
         self.agents[name].kill()
         self.note(f"{name} is killed with SIGKILL, in the middle of its task")
 
@@ -117,7 +117,7 @@ class Stage:
         self.planner.call("start_session", session_id=run)
 
     def start_teammate(self, name: str, run: str) -> None:
-        """Start an agent of the Relay team, which starts its server. It may take a moment until it is there."""
+        """Start an agent of the Relay team, which starts its server. It may take a moment to arrive."""
         self.team[name] = self._start(
             name, "python", "-m", "demo.teammate", name, RELAY_SESSION_ID=run, **self._as_relay(name)
         )
@@ -132,7 +132,7 @@ class Stage:
         return Player(name, self._start(name, "hubbub", "mcp", "golemxv", **found))
 
     def start_craftsman(self, name: str) -> Player:
-        """Start the cmdop server of an agent, whose machine is this one, and whose folder the workshop."""
+        """Start the cmdop server of an agent, on this machine, with the workshop as its folder."""
         found = {"HUBBUB_URL": self.url, "HUBBUB_TOKEN": self._secret(name)}
         return Player(name, self._start_in(self.workshop, name, "hubbub", "mcp", "cmdop", **found))
 
@@ -153,7 +153,7 @@ class Stage:
     # ---- people ------------------------------------------------------------------------------------------------
 
     def command(self, *words: str) -> str:
-        """What `hubbub` prints for the person whose data this is. Raises `Refused`."""
+        """Return the output of `hubbub` for the person who owns this data. Raises `Refused`."""
         process = self._start("person", "hubbub", *words)
         printed = process.rest()
         if process.end():
@@ -161,7 +161,7 @@ class Stage:
         return printed
 
     def _as_relay(self, name: str) -> dict[str, str]:
-        """What the Relay server of an agent finds: a token of its own, and a folder for all of the team."""
+        """Return the environment of an agent's Relay server: a token of its own, and the team's common folder."""
         return {"HUBBUB_TOKEN": self._secret(name), "RELAY_PROJECT_ROOT": str(self.folder / "team")}
 
     def _secret(self, name: str, project: str = PROJECT) -> str:
@@ -171,7 +171,7 @@ class Stage:
         return secret
 
     def number(self, task: str) -> int:
-        """The number of a task, by which people name it."""
+        """Return the number of a task, its name among people."""
         return self.as_owner.task(task)["number"]
 
     def _start(self, name: str, program: str, *arguments: str, **variables: str) -> Process:
@@ -185,7 +185,7 @@ class Stage:
         return process
 
     def _environment(self) -> dict[str, str]:
-        """What every process finds: nothing of the user's but where programs are, and a home without anything."""
+        """Return the environment of every process: nothing of the user's but the search path, and an empty home."""
         kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TMPDIR") if name in os.environ}
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         return {

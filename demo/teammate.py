@@ -36,7 +36,7 @@ class Teammate(ABC):
         self.looked: int | None = None  # where the log was when it last looked for work
 
     async def call(self, tool: str, **arguments: object) -> Any:
-        """What a tool answers. Raises `RuntimeError` for a no, which no play provides for."""
+        """Return the answer of a tool. Raises `RuntimeError` for a failure, which no play expects."""
         called = await self.hub.call_tool(tool, {"agent_id": self.name, **arguments})
         answer = called.structured_content
         if answer is None or not answer["success"]:
@@ -106,7 +106,7 @@ class Maker(Teammate):
 
 
 class Critic(Teammate):
-    """Reviews what it is asked to: a report is to be signed."""
+    """Reviews the tasks it is asked to: a report has to be signed."""
 
     async def work(self) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""What all tests may ask for: a store, empty and fresh, on either engine, and a clock that can be moved."""
+"""The fixtures of all tests: a store, empty and fresh, on either engine, and a clock that can be moved."""
 
 import gc
 import logging
@@ -169,7 +169,7 @@ def postgres_database(postgres_server: str, postgres_template: str) -> Iterator[
 
 @pytest.fixture(scope="session")
 def postgres_emptier(postgres_database: str) -> Iterator[Emptier]:
-    """What empties the shared database, over a connection that stays, as a new one has to learn all tables anew."""
+    """A function that empties the shared database over a kept connection, as a new one has to learn all tables anew."""
     with psycopg.connect(postgres_database, autocommit=True) as db:
         db.execute("SET lock_timeout = '10s'")
         db.execute("SET session_replication_role = replica")

@@ -1,4 +1,4 @@
-"""What the agents can do: each job is told in a phrase, and gives a report on some folder of this project.
+"""The jobs of the agents: each is named by a phrase, and reports on a folder of this project.
 
 `python -m demo.jobs` is the command that the agents run; the text of the task is on its standard input.
 """

@@ -1,4 +1,4 @@
-"""Which comments are open: they ask for work that is left to do, or for a rule to be suspended."""
+"""The open comments: those that ask for work that is left to do, or for a rule to be suspended."""
 
 import re
 import tokenize
@@ -11,7 +11,7 @@ ASKS = re.compile(r"#\s*(todo|fixme|xxx|hack|noqa|type: ignore|pragma)\b", re.IG
 
 
 def report(desk: Desk, folder: str) -> str:
-    """How many comments of each such kind there are, by folder."""
+    """Return the number of comments of each such kind, by folder."""
     found: Counter[tuple[str, str]] = Counter()
     for name, path in sources(folder):
         where = name.rpartition("/")[0] or "."

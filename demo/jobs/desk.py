@@ -14,7 +14,7 @@ class Unable(Exception):
 
 
 class Desk:
-    """Where jobs put what they found, and find what others put."""
+    """The place where jobs put their findings, and read those of others."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

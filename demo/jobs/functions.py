@@ -1,4 +1,4 @@
-"""Which functions are the longest, by the lines from their name to their end."""
+"""The longest functions, by the lines from their name to their end."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Which modules the most others rely on."""
+"""The modules that most others rely on."""
 
 import ast
 from collections import Counter
@@ -31,6 +31,6 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def _module(package: str, name: str) -> str:
-    """What `from package import name` relies on: a module of the package, or else the package itself."""
+    """Return the module that `from package import name` relies on: one in the package, or else the package itself."""
     path = ROOT.joinpath("src", *package.split("."), name)
     return f"{package}.{name}" if path.is_dir() or path.with_suffix(".py").exists() else package

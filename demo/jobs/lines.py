@@ -1,4 +1,4 @@
-"""How many lines each folder has, those of code apart from the rest."""
+"""The lines of each folder, code apart from the rest."""
 
 import io
 import tokenize

@@ -52,7 +52,7 @@ def _arrive(stage: Stage, project: str) -> tuple[Player, Player]:
 
 
 def _told(answer: dict[str, list[dict[str, object]]]) -> list[tuple[object, object]]:
-    """Of whom an answer tells, and of which files."""
+    """Return the agents and the files that an answer names."""
     return [(each["agent_name"], each["overlapping_files"]) for each in answer["conflicts"]]
 
 

@@ -42,7 +42,7 @@ def _joining(stage: Stage, name: str) -> Process:
 
 
 def _run(stage: Stage, ida: Player) -> None:
-    """What only looks is done there at once."""
+    """Reading commands are run there at once."""
     ran = ida.call("connect", operation="exec", hostname=ATTIC, command=f"wc -l {LIST}")
     _expect(stage, ran, {"stdout": f"2 {LIST}\n", "stderr": "", "exit_code": 0})
     stage.note(f"{IDA} runs wc -l {LIST} on {ATTIC}, and nobody is asked: {ran.get('stdout', '').strip()}")
@@ -58,7 +58,7 @@ def _ask(stage: Stage, ida: Player) -> None:
 
 
 def _approved(stage: Stage, ida: Player) -> None:
-    """What changes something there waits until a person has said yes, from wherever they are; and is done once."""
+    """A changing command waits until a person has approved it, from wherever they are, and is run once."""
     ida.give("connect", operation="exec", hostname=CELLAR, command=f"echo {BOUGHT} >> {LIST}")
     asked = stage.chronicle.wait("approval.asked", agent=IDA)["detail"]["approval_id"]
     (question,) = json.loads(stage.command("approve", "--json"))
@@ -71,7 +71,7 @@ def _approved(stage: Stage, ida: Player) -> None:
 
 
 def _killed(stage: Stage, ida: Player, cellar: Process) -> None:
-    """Nothing waits for a machine that is gone, and everyone sees that; to come back it needs no code any more."""
+    """No call waits for a machine that is gone, and everyone sees that; it needs no code to come back."""
     cellar.kill()
     stage.note(f"{CELLAR} is killed with SIGKILL")
     ida.give("connect", operation="exec", hostname=CELLAR, command=f"cat {LIST}")
@@ -88,7 +88,7 @@ def _killed(stage: Stage, ida: Player, cellar: Process) -> None:
 
 
 def _seen(stage: Stage, ida: Player, expected: dict[str, bool]) -> None:
-    """Which machines an agent sees, and whether they are there; the hub's own is not of interest here."""
+    """Wait until an agent sees these machines with these states; the hub's own is left out."""
     rows: list[dict[str, Any]] = ida.call("connect", operation="list")["result"]
     _expect(stage, {row["name"]: row["online"] for row in rows if row["name"] in STOCK}, expected)
 

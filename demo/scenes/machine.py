@@ -28,7 +28,7 @@ def play(stage: Stage) -> None:
 
 
 def _asked_of_another(stage: Stage, gus: Player) -> str:
-    """What an agent of another dialect reports on an issue."""
+    """Return the report of an agent of another dialect on an issue."""
     made = gus.call("issue_create", title=JOB, assignee=BEN)
     task_id = made["url"].rpartition("/")[2]
     stage.promised.append(task_id)
@@ -42,7 +42,7 @@ def _asked_of_another(stage: Stage, gus: Player) -> str:
 
 
 def _without_asking(stage: Stage, gus: Player) -> None:
-    """What only looks is done at once, and what no setting allows is not."""
+    """Reading is done at once; what no setting allows is not done."""
     (stage.workshop / "plan.md").write_text("first count, then write\n", "utf-8")
     counted = gus.call("execute_command", command="wc -w plan.md")
     _expect(stage, counted, {"stdout": "4 plan.md\n", "stderr": "", "exit_code": 0})
@@ -53,7 +53,7 @@ def _without_asking(stage: Stage, gus: Player) -> None:
 
 
 def _approved(stage: Stage, gus: Player, report: str) -> None:
-    """What changes the folder waits until a person has said yes."""
+    """A change of the folder waits until a person has approved it."""
     gus.give("write_file", path=REPORT, content=report)
     asked = stage.chronicle.wait("approval.asked", agent=GUS)["detail"]["approval_id"]
     (question,) = json.loads(stage.command("approve", "--json"))

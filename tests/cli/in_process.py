@@ -24,7 +24,7 @@ OF_PROCESSES = frozenset({"TZ", "PATH", "HOME"})  # which a process reads as it 
 
 
 def can_run(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether the command does the same here as in a process: this thread may have the environment for itself."""
+    """Tell whether the command does the same here as in a process: this thread may have the environment for itself."""
     return (
         bool(arguments)
         and arguments[0] in TALK

@@ -62,7 +62,7 @@ def spawn(*arguments: str, environment: Mapping[str, str], out: int) -> subproce
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process is there, and not only its exit code."""
+    """Tell whether the process runs, rather than being a zombie."""
     if Path("/proc/self").exists():
         stat = Path(f"/proc/{pid}/stat")
         status = stat.read_text().rpartition(")")[2].split()[0] if stat.exists() else ""
@@ -75,7 +75,7 @@ def is_alive(pid: int) -> bool:
 
 
 def ends(pid: int) -> bool:
-    """Whether the process has ended, or does within seconds: a kill takes effect a moment after it was sent."""
+    """Tell whether the process has ended, or does within seconds: a kill takes effect a moment after it was sent."""
     if not hasattr(os, "pidfd_open"):
         return until(lambda: not is_alive(pid), f"the end of process {pid}")
     try:
@@ -187,7 +187,7 @@ class RunningHub:
         return hubbub(*arguments, data=self.data, given=given, environment=environment)
 
     def json(self, *arguments: str) -> Any:
-        """What a command prints with `--json`; it must succeed."""
+        """Return the output of a command with `--json`; it must succeed."""
         done = self.run(*arguments, "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -303,6 +303,6 @@ class RunningWorker:
         return self.process.returncode
 
     def kill(self) -> None:
-        """As `kill -9`."""
+        """Kill the worker as `kill -9` does."""
         self.signal(signal.SIGKILL)
         self.ended()

@@ -38,14 +38,14 @@ class Agent(StdioPeer):
         return self.request("tools/call", {"name": tool, "arguments": {"agent_id": self.name, **arguments}})
 
     def reply(self, number: int) -> Json:
-        """What a tool replies that was called; as text it says the same."""
+        """Return the reply to the call of that number; its text says the same."""
         result = self.answer(number)["result"]
         content: Json = result["structuredContent"]
         assert [json.loads(each["text"]) for each in result["content"]] == [content]
         return content
 
     def does(self, tool: str, **arguments: object) -> Json:
-        """What a tool replies, be it yes or no."""
+        """Return a tool's reply, a success or a failure."""
         return self.reply(self.soon(tool, **arguments))
 
     def cancel(self, number: int) -> None:
@@ -75,7 +75,7 @@ class Team:
     @classmethod
     @contextmanager
     def at(cls, hub: RunningHub, root: Path, **environment: str) -> Iterator[Self]:
-        """A team in a new folder, whose agents all go home in the end."""
+        """Set up a team in a new folder, whose agents all leave in the end."""
         root.mkdir()
         with ExitStack() as closing:
             yield cls(hub, root, closing, environment)
@@ -89,7 +89,7 @@ class Team:
         return agent
 
     def over_http(self, name: str, tool: str, /, dialect: str = "relay", **arguments: Any) -> Json:
-        """What a tool replies to an agent that calls it over HTTP."""
+        """Return a tool's reply to an agent that calls it over HTTP."""
         secret = self.hub.client().post("/tokens", {"agent": name})["secret"]
         who = {"relay": {"agent_id": name}, "commhub": {}}[dialect]
         params = {"name": tool, "arguments": {**who, **arguments}}
@@ -104,7 +104,7 @@ class Team:
         return content
 
     def soon_over_http(self, name: str, tool: str, /, **arguments: Any) -> Callable[[], Json]:
-        """Call a tool over HTTP and do not wait; what is returned does."""
+        """Call a tool over HTTP without waiting; the result waits for the reply."""
         background = self.closing.enter_context(ThreadPoolExecutor(1))
         return background.submit(partial(self.over_http, name, tool, **arguments)).result
 
@@ -125,7 +125,7 @@ class Team:
         self.pool(**{name: {"hooks": hooks}})
 
     def trust(self) -> None:
-        """Let all hooks run that there are now, as a person does."""
+        """Trust all hooks that exist now, as a person does."""
         done = hubbub("trust", str(self.root), "--yes", data=self.hub.data)
         assert done.returncode == 0, done.stderr
 
@@ -144,7 +144,7 @@ def pool(**agents: Json) -> str:
 
 
 def until(file: Path, is_wanted: Callable[[str], bool]) -> str:
-    """What the file says, once that is what is wanted of it."""
+    """Wait until the file's content is as wanted and return it."""
     place = next(folder for folder in file.parents if folder.exists())
     for look, _change in enumerate(watch(place, rust_timeout=LOOK, yield_on_timeout=True)):
         if file.exists() and is_wanted(text := file.read_text()):

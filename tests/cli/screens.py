@@ -24,14 +24,14 @@ class Screen:
     unread: str = ""
 
     def until(self, words: str) -> str:
-        """Wait until the words are on the screen; gives all that came until then, since the last time."""
+        """Wait until the words are on the screen; return everything printed since the last call."""
         while words not in self.unread:
             assert self._more(), f"it never showed {words!r}, but: {self.unread}"
         seen, _, self.unread = self.unread.partition(words)
         return seen
 
     def rest(self) -> str:
-        """All that comes until the command has ended."""
+        """Return everything printed until the command has ended."""
         while self._more():
             pass
         self.process.wait()
@@ -74,6 +74,6 @@ def on_screen(hub: RunningHub, *arguments: str, **environment: str) -> Iterator[
 
 
 def at_terminal(hub: RunningHub, *arguments: str) -> str:
-    """All that a command shows at a terminal."""
+    """Return everything that a command shows at a terminal."""
     with on_screen(hub, *arguments) as screen:
         return screen.rest()

@@ -1,4 +1,4 @@
-"""What systemd says about a unit, where it is there to be asked."""
+"""Systemd's verdict on a unit, where systemd is available."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from hubbub.daemons.system_service import SystemService
 
 
 def complaints(installed: SystemService, folder: Path) -> list[str]:
-    """What systemd, else its form alone, has against the unit; `folder` is one to write it into."""
+    """Return the complaints of systemd, else of a check of its form, about the unit, which is written into `folder`."""
     unit = folder / installed.file.name
     unit.write_text(installed.content, "utf-8")
     analyze = shutil.which("systemd-analyze")

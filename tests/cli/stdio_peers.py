@@ -82,7 +82,7 @@ class StdioPeer:
         return self.answer(self.request(method, params))
 
     def call(self, tool: str, **arguments: object) -> Any:
-        """What a tool answers."""
+        """Return the answer of a tool."""
         return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]["structuredContent"]
 
     def hear(self, method: str) -> Message:
@@ -93,7 +93,7 @@ class StdioPeer:
                 return message
 
     def close(self) -> tuple[str, int]:
-        """Close its input; gives what it still wrote, and its exit code."""
+        """Close its input; return its remaining output and its exit code."""
         rest, _ = self.process.communicate()
         return rest, self.process.returncode
 

@@ -35,7 +35,7 @@ with open(sys.argv[1], "a") as file:
 
 @pytest.fixture
 def run(hub: RunningHub) -> Iterator[Run]:
-    """Starts `hubbub with`; what still runs in the end is killed."""
+    """Return a function that starts `hubbub with`; processes that still run in the end are killed."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*words: str, of: RunningHub = hub) -> "subprocess.Popen[str]":

@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def _walks(url: str, secret: str) -> Iterator[tuple[str, object]]:
-    """The name of each client, and what it saw."""
+    """Return what each client saw, by its name."""
     python = sys.executable
     for mode in ("legacy", "auto"):
         yield f"Python 2, {mode}", _printed([python, str(HERE / "walk_python_2.py"), mode, url, secret])
@@ -63,7 +63,7 @@ def _python_1() -> str:
 
 
 def _inspected(url: str, secret: str) -> object:
-    """What the Inspector sees; it does one thing a run."""
+    """Return what the Inspector sees; it does one thing a run."""
 
     def ask(*what: str) -> Any:
         where = ["--cli", url, "--transport", "http", "--header", f"Authorization: Bearer {secret}"]

@@ -118,7 +118,7 @@ class World:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """An operation on the task as it is now, locked against others, as the edges do it."""
+        """Run an operation on the task as it is now, locked against others, as the edges do it."""
 
         def locked(tx: Tx) -> T:
             return operation(tx, tasks.find(tx, [self.id], str(task.id), lock=True), *args, **kwargs)
@@ -153,7 +153,7 @@ class World:
         return [each.kind for each in self.log()]
 
     def race(self, *operations: Callable[[Tx], object]) -> list[object]:
-        """What came of each operation, an outcome or an error, when all began at once, each at the next hub."""
+        """Return the outcome or error of each operation, when all began at once, each at the next hub."""
         barrier = threading.Barrier(len(operations))
 
         def run(number: int, operation: Callable[[Tx], object]) -> object:
@@ -208,7 +208,7 @@ def by_a_tool_set(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def member(project: Project, role: Role = Role.MEMBER, agent: str | None = None) -> Actor:
-    """Whoever holds a token of the project."""
+    """Return the actor with a token of the project."""
     return Actor(token_id=new_id(), project_id=project.id, role=role, agent=agent)
 
 

@@ -1,4 +1,4 @@
-"""What the documents tell of the world, in plain Python: a few lists and dictionaries that know nothing of the code.
+"""The world as documented, in plain Python: a few lists and dictionaries that know nothing of the code.
 
 `test_world` tells the same stories to this model and to the core, and compares.
 """
@@ -21,7 +21,7 @@ NOT_BEGUN = ("queued", "delivered", "accepted")
 
 @dataclass
 class Job:
-    """What the documents say of a task."""
+    """A task as documented."""
 
     sender: str
     holder: str | None
@@ -71,7 +71,7 @@ class Stay:
 
 
 class Refused(Exception):
-    """What the model refuses, by the name of the refusal."""
+    """A refusal of the model, with its name."""
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Model:
         self.deliver(job_id)
 
     def deliver(self, job_id: UUID) -> None:
-        """Into the inbox of whoever is to do it, unless something that it needs is missing."""
+        """Put the job into its assignee's inbox, unless something that it needs is missing."""
         job = self.jobs[job_id]
         is_delivered = job.holder is not None and self.is_ready(job)
         job.status = "delivered" if is_delivered else "queued"
@@ -204,7 +204,7 @@ class Model:
             parent = self.jobs[parent].parent
 
     def tell(self, job_id: UUID, by: str, status: str | None = None) -> None:
-        """Who works on it, or has handed it in, hears of what others do to it."""
+        """Tell the agent that works on it, or has handed it in, what others do to it."""
         job = self.jobs[job_id]
         if job.holder is not None and job.holder != by and (status or job.status) in (*BEGUN, "in_review"):
             self.put(job.holder, 2, ("reply", by, str(job_id), "None"))

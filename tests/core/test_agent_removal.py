@@ -1,4 +1,4 @@
-"""Removing an agent: what becomes of all that it had."""
+"""Removal of an agent with everything that it had."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is overdue is settled: tasks that nobody began in time, agents that have fallen silent."""
+"""Settling of everything overdue: tasks that nobody began in time, agents that have fallen silent."""
 
 from datetime import timedelta
 

@@ -21,7 +21,7 @@ Deeds = list[Callable[[Tx], object]]
 
 
 def leaves(world: World) -> Callable[[Tx], object]:
-    """Bob says that he goes, which releases what he holds."""
+    """Let bob leave, which releases his claims."""
     return lambda tx: presences.report(
         tx,
         world.id,

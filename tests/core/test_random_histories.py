@@ -120,7 +120,7 @@ class Story(RuleBasedStateMachine):
         return self.run(partial(inbox.read, project_id=self.project_id, recipient=name, limit=1000))
 
     def whom(self, job_id: UUID, by: str | None) -> str:
-        """Whoever is named, or else who has the task."""
+        """Return the name given, else the task's assignee."""
         return by or self.model.jobs[job_id].holder or "bob"
 
     def on(

@@ -1,4 +1,4 @@
-"""How an operation is run: in one transaction, in which nothing is overdue."""
+"""Running an operation: in one transaction, in which nothing is overdue."""
 
 from datetime import timedelta
 

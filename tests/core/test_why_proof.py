@@ -1,4 +1,4 @@
-"""Why a task does not count as completed yet: what it asks for, and what of that nobody saw."""
+"""The reasons why a task does not count as completed yet: the proof it asks for that nobody saw."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def asked(world: World, *done_when: str) -> Task:
 
 
 def facts(world: World, task: Task) -> list[Fact]:
-    """What an account of the task says of proof."""
+    """Return the facts on proof in an account of the task."""
     kinds = ("task.done_when", "task.unproven", "task.proven", "task.waived")
     return [
         each for each in world.do(why.explain, world.project, str(task.number)).facts if each.kind in kinds

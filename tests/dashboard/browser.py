@@ -240,7 +240,7 @@ class Tab:
 
 
 class Tabs:
-    """Pages of one browser that are used again: to make one takes longer than most of what a test does there.
+    """Pages of one browser that are reused, since making one takes longer than most tests.
 
     Nor do they go to an empty page between two tests, which takes a third as long as the next test's page. What one
     has left there runs no script any more.
@@ -252,7 +252,7 @@ class Tabs:
         self._taken: dict[Page, Tab] = {}
 
     def take(self, size: tuple[int, int], theme: str, language: str, *, painted: bool) -> Page:
-        """A page on which nothing happens, and that nobody else has; what it has in common with others is the cache."""
+        """Return a page on which nothing happens and that nobody else has; it shares only the cache with others."""
         kind = (language, size == PHONE)
         warm = reversed(self._idle)  # the last one first, which has most of what it needs
         known = next((tab for tab in warm if (tab.language, tab.is_phone) == kind), None)
@@ -271,7 +271,7 @@ class Tabs:
         self._taken[page].run(scripts=True)
 
     def give_back(self, page: Page) -> None:
-        """Let the next test have it; what can't be as good as new is closed."""
+        """Return the page for the next test; one that can't be as good as new is closed."""
         tab = self._taken.pop(page)
         if tab.clean():
             self._idle.append(tab)
@@ -349,7 +349,7 @@ def visitors_to(url: str, code: Callable[[str | None], str], tabs: Tabs) -> Iter
 
 @contextmanager
 def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
-    """Visits to a hub; what should not have happened in any of them fails the test at the end."""
+    """Visits to a hub; at the end the test fails if anything unexpected happened in one of them."""
     watch = Watch(visitors.url)
     opened: list[Page] = []
 

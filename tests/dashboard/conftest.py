@@ -1,4 +1,4 @@
-"""What tests of the dashboard may ask for: a hub, a believable team on it, and pages in a real browser."""
+"""The fixtures for tests of the dashboard: a hub, a believable team on it, and pages in a real browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,13 +76,13 @@ def visits(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
 
 @pytest.fixture
 def visit(visits: tuple[Visit, Watch]) -> Visit:
-    """Opens pages as whoever, in whatever width, theme and language."""
+    """Opens pages as any person, in any width, theme and language."""
     return visits[0]
 
 
 @pytest.fixture
 def watch(visits: tuple[Visit, Watch]) -> Watch:
-    """What happens on the pages of this test; say `watch.expect(409)` where a refusal is meant."""
+    """The watch over the pages of this test; call `watch.expect(409)` if a refusal is meant."""
     return visits[1]
 
 

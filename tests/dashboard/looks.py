@@ -38,7 +38,7 @@ BROKEN = """() => [...document.querySelectorAll("html, main, .side, .nav, .top, 
 def axe(
     page: Page, *, context: str | None = None, rules: Sequence[str] = (), without: Sequence[str] = ()
 ) -> list[str]:
-    """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice.
+    """Return axe-core's complaints about the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice.
 
     `rules`: only by these; `without`: by all but these.
     """
@@ -51,7 +51,7 @@ def axe(
 
 
 def in_both_themes(page: Page, *, size: tuple[int, int] = DESKTOP, context: str | None = None) -> list[str]:
-    """What axe-core finds wrong on the page as it stands, in the light and in the dark.
+    """Return axe-core's complaints about the page as it stands, in the light and in the dark theme.
 
     A tablet shows everything in the colours of a desktop or of a phone.
     """
@@ -66,7 +66,7 @@ def in_both_themes(page: Page, *, size: tuple[int, int] = DESKTOP, context: str 
 
 
 def in_chinese(page: Page, *, size: tuple[int, int], context: str | None = None) -> list[str]:
-    """What axe-core finds wrong on a page in Chinese which, in English, was looked at in both themes.
+    """Return axe-core's complaints about a page in Chinese which, in English, was checked in both themes.
 
     Colours are the same in each language, and what things are called in another is the same in each width.
     """
@@ -99,7 +99,7 @@ def judged(page: Page, size: tuple[int, int], language: str, *, context: str | N
 def faults(
     page: Page, *, context: str | None = None, sizes: Sequence[tuple[int, int]] = SIZES, chinese: bool = False
 ) -> list[str]:
-    """What axe-core finds wrong, and what is wider than its place, in each width and theme; empty if nothing is.
+    """Return axe-core's complaints and overflowing elements in each width and theme; empty if there are none.
 
     `chinese`: in that language too.
     """

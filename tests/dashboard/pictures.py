@@ -1,4 +1,4 @@
-"""Pictures as the page has them, as JSON, and when it has them."""
+"""Pictures in the page, as JSON, and the waiting for them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def live(page: Page) -> Any:
 
 
 def told(page: Page) -> Any:
-    """What the hub says that the project looks like."""
+    """Return the hub's own picture of the project."""
     return inside(page, "hub/api.js", "m.get('/snapshot').then((answer) => answer.picture)")
 
 

@@ -297,7 +297,7 @@ def _read(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def _trouble(story: _Story) -> None:
-    """What needs people: questions, somebody who waits, somebody who fell silent, files in two hands."""
+    """Make what needs people: questions, a waiting agent, a silent agent, and files in two hands."""
     _claim(story, 60, "ember", ["src/store/compaction.py", "src/store/wal.py"])
     _claim(story, 61, "xenon", ["src/store/compaction.py"])
     _claim(story, 70, "lumen", ["web/tokens.css", "web/board.js"])
@@ -318,7 +318,7 @@ def _trouble(story: _Story) -> None:
 
 
 def _spend(story: _Story) -> None:
-    """Some tell what they used; of one model nobody knows a price."""
+    """Report some use of tokens; one model has no known price."""
 
     def note(tx: Tx, agent: str, model: str, tokens: Sequence[int]) -> None:
         reading = Reading(

@@ -39,7 +39,7 @@ def replayed(page: Page) -> Any:
 
 
 class Deeds:
-    """What may happen in a project, whatever is asked of it: what the hub refuses has not happened."""
+    """Actions in a project, whatever is asked of it: one that the hub refuses has not happened."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub

@@ -154,7 +154,7 @@ def _write(tx: Tx, hub: Hub, number: int, text: str) -> Task:
 
 
 def _name(number: int, text: str) -> str:
-    """What an agent may be called that comes nearest to the payload."""
+    """Return the valid name of an agent that is closest to the payload."""
     if number < len(NAMES):
         return NAMES[number]
     letters = "".join(each for each in text if each.isprintable()).strip()
@@ -162,7 +162,7 @@ def _name(number: int, text: str) -> str:
 
 
 def _come(tx: Tx, hub: Hub, name: str, text: str, number: int) -> None:
-    """An agent and its machine, which say of themselves what they like."""
+    """Add an agent and its machine, with descriptions of their own choice."""
     line = visible(text[:190]).strip()[:190]
     machine = f"{line} {number}".replace("@", "(at)")  # which none may hold
     about = NodeInfo(name=machine, machine_id=line, platform=line, version=line, sandbox=line)
@@ -259,7 +259,7 @@ def _faults(page: Page) -> list[str]:
 
 
 def _same(shown: str, title: str) -> bool:
-    """Whether that is the title, or its beginning; `code` stands there without its marks."""
+    """Tell whether that is the title, or its beginning; `code` stands there without its marks."""
     plain = shown.removesuffix("…").replace("`", "")
     return title.replace("`", "").startswith(plain) and len(plain) >= min(
         len(title.replace("`", "")), MOST_OF_A_CARD

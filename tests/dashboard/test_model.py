@@ -1,4 +1,4 @@
-"""What the page makes of a picture: what needs people when, filters, and words; each a function without a page."""
+"""The page's use of a picture: needs of people, filters, and words; each a function without a page."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def page(scene: Scene, visitors: Visitors) -> Iterator[Page]:
 
 
 def picture(*, task: Any = None, agent: Any = None, **cards: Any) -> Any:
-    """The cards of one task and its agent, with what is different about them."""
+    """Return the cards of one task and its agent, with these differences."""
     return {"tasks": {"t": {**TASK, **(task or {})}}, "agents": {"ann": {**AGENT, **(agent or {})}}, **cards}
 
 

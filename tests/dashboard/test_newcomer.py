@@ -26,7 +26,7 @@ Press = Callable[[Locator], None]
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_more(hub: Hub, scene: Scene) -> None:
-    """As many tasks wait for people as there are ways to free one."""
+    """Add as many blocked tasks as there are ways to free one."""
     for each in scene.tasks["running"][3:9]:
         _block(hub, _now(hub, each))
 
@@ -44,7 +44,7 @@ def _now(hub: Hub, task: Task | str) -> Task:
 
 @pytest.fixture(params=["pointing", "keyboard"])
 def press(request: pytest.FixtureRequest) -> Press:
-    """How buttons are pressed: by mouse or finger, or with nothing but Tab and Enter."""
+    """The way of pressing buttons: by mouse or finger, or with nothing but Tab and Enter."""
     return {"pointing": _point, "keyboard": _walk}[request.param]
 
 
@@ -121,7 +121,7 @@ def _answer(page: Page, press: Press) -> None:
 
 
 def _is_freed(hub: Hub, task: Task) -> None:
-    """It goes on, and its holder has the answer."""
+    """Wait until the task goes on and its holder has the answer."""
     assert _now(hub, task).status is Status.WORKING
     assert task.assignee is not None
     letters = hub.do(lambda tx: inbox.read(tx, hub.project.id, task.assignee, 50))

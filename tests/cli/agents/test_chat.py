@@ -24,7 +24,7 @@ command = ["/bin/sh", "-c", "echo no credit >&2; exit 3"]"""
 
 @dataclass
 class Chat:
-    """Where a chat happens: a folder to work in, with the policy of its machine, at a hub."""
+    """A place for a chat: a folder to work in, with the policy of its machine, at a hub."""
 
     hub: RunningHub
     folder: Path
@@ -55,7 +55,7 @@ class Chat:
 
     @staticmethod
     def roles(request: dict[str, Any]) -> list[str]:
-        """Who says what the model is told, without the instructions."""
+        """Return the roles of the messages in the model's request, without the instructions."""
         return [each["role"] for each in request["messages"] if each["role"] != "system"]
 
     def run(self, prompt: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -105,7 +105,7 @@ class Chat:
         return seen
 
     def until(self, words: str) -> str:
-        """Wait until the words are on the screen; gives all that came until then, since the last time."""
+        """Wait until the words are on the screen; return everything printed since the last call."""
         while words not in self.screen:
             self.screen += os.read(self._terminal, 65_536).decode().replace("\r\n", "\n")
         seen, _, self.screen = self.screen.partition(words)

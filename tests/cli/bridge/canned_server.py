@@ -71,7 +71,7 @@ class Desk:
             closes = answer.closes
 
     async def close(self) -> None:
-        """Hang up on whoever is still there."""
+        """Close the connections that are still open."""
         for each in self._serving:
             each.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)

@@ -28,7 +28,7 @@ def answered(number: int, **result: object) -> Say:
 
 
 class Client:
-    """Says what it has to say, and hears what it is told; leaves when all its requests are answered."""
+    """Sends its messages and records what it receives; leaves when all its requests are answered."""
 
     def __init__(self, *messages: Message) -> None:
         self.messages = messages
@@ -63,7 +63,7 @@ class Aside:
 
 
 def talk(companion: Aside, *answers: Say, messages: tuple[Message, ...] = (CALL,)) -> tuple[list[Any], Desk]:
-    """What a client hears, and the desk that was asked in the hub's place."""
+    """Return the messages that a client receives, and the desk that stood in for the hub."""
 
     async def run() -> tuple[list[Any], Desk]:
         async with desk(*answers) as open_desk:

@@ -1,4 +1,4 @@
-"""What the hub says of the documents that are mirrored, to whoever listens."""
+"""Changes of mirrored documents, as the hub tells its listeners."""
 
 import asyncio
 import signal

@@ -50,7 +50,7 @@ class Paused:
 
     @property
     def times(self) -> int:
-        """How often it was run."""
+        """The number of its runs."""
         return self.runs.read_text().count("ran")
 
 
@@ -165,7 +165,7 @@ def test_hook_that_the_floor_denies(team: Team, hook: str) -> None:
 
 
 def asks_for(team: Team, seconds: float) -> dict[str, str]:
-    """The environment of a machine whose questions wait that long for people."""
+    """Return the environment of a machine whose questions wait that long for people."""
     config = team.root.parent / "config"
     config.mkdir()
     policy = config / "node.toml"

@@ -29,7 +29,7 @@ class MachinePeer(StdioPeer):
         super().__init__(hub, revision, "cmdop", **environment)
 
     def wrong(self, tool: str, **arguments: object) -> Json:
-        """What a tool refuses with."""
+        """Return the error of a tool's refusal."""
         result = self.result(tool, arguments)
         assert result["isError"] is True, result
         refused: Json = result["structuredContent"]
@@ -62,7 +62,7 @@ class Site:
     def start(
         self, revision: str = MODERN, agent: str | None = "ada", *, can_ask: bool = False, **more: str
     ) -> MachinePeer:
-        """A server for an agent, which ends with the test."""
+        """Start a server for an agent, which ends with the test."""
         made = self.hub.client().post("/tokens", {"agent": agent, "role": "admin"})
         environment = {"HUBBUB_TOKEN": made["secret"], "HUBBUB_CONFIG": str(self.config), **more}
         peer = MachinePeer(self.hub, revision, self.work, **environment)

@@ -35,7 +35,7 @@ class Traveller(Site):
         return self.start(agent=agent, HOME=str(self.user.home))
 
     def approved(self, peer: MachinePeer, times: int, shown: str, **arguments: str) -> dict[str, Any]:
-        """What a call gives that a person says yes to, who is shown this; it is the so many-th that is asked about."""
+        """Return the result of a call that a person approves after being shown this; it is the so many-th question."""
         number = peer.request("tools/call", {"name": "ssh_session", "arguments": arguments})
         approval_id = self.hub.until("approval.asked", self._is_ours, times)["detail"]["approval_id"]
         assert self.hub.client().get(f"/approvals/{approval_id}")["approval"]["shown"] == shown
@@ -58,7 +58,7 @@ def site(hub: RunningHub, tmp_path: Path) -> Iterator[Traveller]:
 
 
 def read_until(peer: MachinePeer, shell: str, expected: str) -> str:
-    """What a shell has printed, once enough of it has come."""
+    """Return a shell's output, once enough of it has come."""
     seen = ""
     while expected not in seen:
         found: dict[str, Any] = peer.call("ssh_session", operation="read", session_id=shell)

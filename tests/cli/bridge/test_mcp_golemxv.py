@@ -22,7 +22,7 @@ CALM = dict.fromkeys(("GXV_API_KEY", "GXV_PROJECT_SLUG", "GXV_SESSION_TOKEN"), "
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts a server, in the newer revision unless told otherwise, which ends with the test."""
+    """Return a function that starts a server, in the newer revision by default, which ends with the test."""
     with ExitStack() as closing:
 
         def started(hub: RunningHub, revision: str = MODERN, **environment: str) -> StdioPeer:

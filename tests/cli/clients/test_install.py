@@ -51,7 +51,7 @@ class Desk:
         return {**settings, **dict.fromkeys(gone, ""), "PATH": "/usr/bin:/bin"}
 
     def does(self, *arguments: str) -> str:
-        """What it prints; it must succeed."""
+        """Return the output of a command, which must succeed."""
         done = self.run(*arguments)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -85,7 +85,7 @@ class Desk:
 
 @pytest.fixture
 def desk(hub: RunningHub, tmp_path: Path) -> Iterator[Desk]:
-    """A desk at a fresh project of a hub; what was installed there wakes nobody in the end."""
+    """A desk at a fresh project of a hub; everything installed there is stopped in the end."""
     found = Desk(hub, tmp_path / "home")
     found.project.mkdir(parents=True)
     file = found.home / CODEX

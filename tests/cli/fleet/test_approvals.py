@@ -17,7 +17,7 @@ ASKED = "asked by the program of ada, on box as it says"
 
 
 def ask(hub: RunningHub, node: str = "box", **more: Any) -> Any:
-    """A question, as a program beside an agent puts it."""
+    """Ask a question, as a program beside an agent does."""
     told = {"who": for_agent("ada"), "shown": "git push\x1b[2J", **more}
     content = asking(**told)
     hub.client().post("/desk", {"node": node, "need": "put", "content": content})

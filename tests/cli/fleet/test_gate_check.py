@@ -22,7 +22,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def checked(home: Path, cases: list[dict[str, Any]], *options: str) -> Answers:
-    """What is answered to each case, by its id."""
+    """Return the answer to each case, by its id."""
     done = hubbub(
         *("gate", "check", "--home", str(home), "--workspace", str(home / "proj"), *options),
         data=home / "data",

@@ -54,7 +54,7 @@ def killable(
 
 
 def let_the_lease_end(hub: RunningHub, database: str | None) -> None:
-    """As if the time of every lease had passed while no hub ran."""
+    """Let every lease run out, as if its time had passed while no hub ran."""
     store: Store = Postgres.open(database) if database else SQLite.open(hub.data)
     store.write_now(SYSTEM, lambda tx: tx.run("UPDATE outbox SET leased_until = 0"))
     store.close()

@@ -1,4 +1,4 @@
-"""`hubbub doctor --wake`: what it tells of an agent that is woken, and of one that is not."""
+"""`hubbub doctor --wake`: its report on an agent that is woken, and on one that is not."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ MONITOR = {"instance": "one", "client": "claude-code", "method": "monitor"}
 
 
 def _wakes_and_reads(beside: Hub, name: str) -> None:
-    """What a monitor does, and its agent after it."""
+    """Act as a monitor, and then as its agent."""
     wake = beside.post(f"/agents/{name}/wakes", {**MONITOR, "wait": 45})["wake"]
     beside.post(f"/wakes/{wake['id']}", {"result": "woken", "took_ms": 3})
     beside.inbox(name)

@@ -112,7 +112,7 @@ class Desk:
         self.file.write_text(json.dumps(data), "utf-8")
 
     def told(self, **environment: str) -> tuple[bool, str]:
-        """What doctor would say of the client that is started with these variables."""
+        """Return doctor's report on the client that is started with these variables."""
         [install] = install_record.read(Path(self.environment["HUBBUB_CONFIG"]))
         verdict = verify(install, environment)
         return verdict.well, verdict.found

@@ -1,4 +1,4 @@
-"""How much memory one request takes of a hub, which is a process of its own here, at its highest."""
+"""Peak memory of a hub for one request; the hub is a process of its own here."""
 
 import json
 from collections.abc import Callable

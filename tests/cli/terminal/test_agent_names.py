@@ -1,4 +1,4 @@
-"""What a shell offers where the name of an agent belongs."""
+"""Completion of agents' names in a shell."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ PRESSED = {
 
 
 def _offered(hub: RunningHub, *words: str) -> list[str]:
-    """What the hub's command line offers for the last of the words."""
+    """Return the completions that the command line of the hub offers for the last of the words."""
     line = {"COMP_WORDS": " ".join(("hubbub", *words)), "COMP_CWORD": str(len(words))}
     done = hub.run(_HUBBUB_COMPLETE="bash_complete", **line)
     assert (done.returncode, done.stderr) == (0, "")

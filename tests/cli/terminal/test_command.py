@@ -1,4 +1,4 @@
-"""What all commands have in common: which hub, as whom, exit codes, help, JSON."""
+"""The common parts of all commands: choice of hub and identity, exit codes, help, JSON."""
 
 import os
 import pty
@@ -189,7 +189,7 @@ def test_terminal_gets_nothing_raw(hub: RunningHub) -> None:
 
 
 def on_terminal(hub: RunningHub, *arguments: str) -> str:
-    """All that a command writes to the terminal it runs in."""
+    """Return everything that a command writes to the terminal it runs in."""
     ours, theirs = pty.openpty()
     process = processes.spawn(
         *arguments,

@@ -1,4 +1,4 @@
-"""What reaches a terminal: tables that line up in any script, and nothing that could command it."""
+"""Output on a terminal: tables that line up in any script, and nothing that could command it."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""`hubbub --version`: what this is, and what it runs on."""
+"""`hubbub --version`: the versions of the program and of what it runs on."""
 
 import json
 import platform

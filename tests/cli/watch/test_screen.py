@@ -53,7 +53,7 @@ class Screen:
         await until_soon(condition, "the screen", seen=self.shown)
 
     def text(self, list_id: str) -> str:
-        """What stands in one of the lists."""
+        """Return the text of one of the lists."""
         choices = self.app.screen_stack[0].query_one(list_id, Choices)
         return "\n".join(
             str(choices.get_option_at_index(each).prompt) for each in range(choices.option_count)

@@ -1,4 +1,4 @@
-"""Which run of a worker is which."""
+"""Identity of a worker's runs."""
 
 import subprocess
 import sys

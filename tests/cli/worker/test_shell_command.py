@@ -1,4 +1,4 @@
-"""Running a command, and keeping what it printed in bounded memory."""
+"""Running a command, and keeping its output in bounded memory."""
 
 import os
 import threading

@@ -15,7 +15,7 @@ NOT_OURS = ("HUBBUB_", "CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "XDG_")
 
 @dataclass
 class Desk:
-    """Where somebody works."""
+    """A place where somebody works."""
 
     home: Path
     work: Path
@@ -23,12 +23,12 @@ class Desk:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a shell here passes on."""
+        """The environment that a shell here passes on."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_OURS)}
         return {**kept, "HOME": str(self.home), "HUBBUB_DATA": str(self.hub.data)}
 
     def hubbub(self, *arguments: str) -> str:
-        """What a command prints; it must succeed."""
+        """Return the output of a command, which must succeed."""
         done = subprocess.run(
             [*PROGRAM, *arguments],
             cwd=self.work,
@@ -42,7 +42,7 @@ class Desk:
         return done.stdout
 
     def holds(self, agent: str, file: Path, *, project: str) -> None:
-        """Have another agent edit a file, as its client's hook tells."""
+        """Have another agent edit a file, as reported by its client's hook."""
         token = self.hubbub("token", "create", "--project", project, "--agent", agent).strip()
         told = {"instance": agent, "cwd": str(file.parent), "tool": "edit", "path": str(file)}
         hub = {"HUBBUB_URL": self.hub.url, "HUBBUB_TOKEN": token, "HUBBUB_AGENT": agent}

@@ -80,7 +80,9 @@ class ScriptedModel:
     _came: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, request: dict[str, Any]) -> list[Block]:
-        """What the script says to this request; what the client asks on the side, without tools, is no turn."""
+        """Return the scripted answer to this request; requests without tools are the client's side questions and no
+        turn.
+        """
         self.answered += 1
         if not request.get("tools"):
             return [say("ok")]

@@ -19,18 +19,18 @@ _numbers = count()
 
 @dataclass(frozen=True)
 class Asked:
-    """What the client asked its model: all that was said so far."""
+    """A request of the client to its model, with the whole conversation so far."""
 
     body: Mapping[str, Any]
 
     @property
     def said(self) -> str:
-        """The whole of it, as text."""
+        """The whole conversation as text."""
         return json.dumps(self.body.get("input", []), ensure_ascii=False)
 
     @property
     def last(self) -> str:
-        """What came last: a person's words, or what a tool answered."""
+        """The last item: a person's words, or a tool's answer."""
         return json.dumps(self.body["input"][-1], ensure_ascii=False)
 
 
@@ -69,7 +69,7 @@ def patch_by_shell(text: str) -> Item:
 
 @dataclass
 class ScriptedModel:
-    """What was asked of the model, and what it answers."""
+    """A model that records its requests and gives scripted answers."""
 
     answers: Answers
     url: str = ""

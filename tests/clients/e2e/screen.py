@@ -52,7 +52,7 @@ class Screen:
         return found.end()
 
     def chosen(self, after: int) -> int | None:
-        """Which line of a list it has marked last, since that place."""
+        """Return the line of a list that it marked last since that place."""
         marked = MARKED.findall(self.shown, after)
         return int(marked[-1]) if marked else None
 
@@ -62,7 +62,7 @@ class Screen:
             return self._came.wait_for(is_so, SOON)
 
     def read(self) -> None:
-        """Keep reading until the terminal is closed: a program whose words nobody takes would stop."""
+        """Keep reading until the terminal is closed, since a program whose output nobody reads would stop."""
         with suppress(OSError):
             while chunk := os.read(self.keyboard, 65536):
                 text = TITLES.sub(r" ⟦\1⟧ ", chunk.decode(errors="replace")).translate(STILL)
@@ -76,7 +76,7 @@ class Screen:
 def screen(
     command: Sequence[str | Path], *, folder: Path, environment: Mapping[str, str]
 ) -> Iterator[Screen]:
-    """The program in a terminal; it is ended, with all that it started in its process group, at the end."""
+    """Run the program in a terminal; it is ended, with everything in its process group, at the end."""
     keyboard, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     process = subprocess.Popen(

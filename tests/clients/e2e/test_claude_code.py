@@ -59,7 +59,7 @@ class Person:
         (self.desk.home / ".claude.json").write_text(json.dumps(known, indent=2), "utf-8")
 
     def model(self, turn: Turn) -> list[Block]:
-        """What the model does: what was agreed for the words that it was just told, else it is content."""
+        """The model's turn: the one agreed for the words that it was just told, else a plain answer."""
         if NOT_YET in turn.told:
             return [call(INBOX)]
         for words in [*self.scripts, *self.answers]:
@@ -83,7 +83,7 @@ class Person:
                 yield shown, model
 
     def claude_says(self, *arguments: str, **more: str) -> str:
-        """What the client prints to a program, such as for one of its own commands; it must succeed."""
+        """Return the client's output for a program, such as for one of its own commands; it must succeed."""
         done = subprocess.run(
             [self.claude, *arguments],
             cwd=self.desk.work,
@@ -97,7 +97,7 @@ class Person:
         return done.stdout
 
     def token(self, agent: str) -> dict[str, str]:
-        """What a person exports for a project's install, as it says."""
+        """Return the token that a person exports for a project's install, as the install says."""
         [install] = json.loads((self.desk.home / ".config/hubbub/clients.json").read_text("utf-8"))[
             "installs"
         ]
@@ -128,7 +128,7 @@ def ended(shown: Screen, after: int = 0) -> int:
 
 
 def reads_its_mail(wake: str, letter: str) -> dict[str, list[Block]]:
-    """A model that reads its mail when it is woken, and acknowledges what it has read."""
+    """Return a model that reads its mail when it is woken, and acknowledges what it has read."""
     return {wake: [call(INBOX)], letter: [call(INBOX, ack=["all"])]}
 
 

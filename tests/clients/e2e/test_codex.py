@@ -78,7 +78,7 @@ class Person:
 
     @contextmanager
     def asking(self, answers: Answers) -> Iterator[ScriptedModel]:
-        """Codex asks this model; what it and the install left running is stopped at the end."""
+        """Let Codex ask this model; the processes that it and the install left running are stopped at the end."""
         file = self.desk.home / ".codex" / "config.toml"
         file.parent.mkdir()
         with serving(answers) as model:
@@ -102,7 +102,7 @@ class Person:
             pass  # asking takes a connection of its own, which is pause enough
 
     def chooses(self, shown: Screen, question: str, number: int) -> None:
-        """Go down to a line of what Codex asks, and take it. A key that comes too early is lost."""
+        """Go down to a line of Codex's question, and take it. A key that comes too early is lost."""
         asked = shown.shows(question)
         while (chosen := shown.chosen(asked)) != number:
             shown.type(DOWN)
@@ -113,7 +113,7 @@ class Person:
         return self.run(*PROGRAM, *arguments)
 
     def run(self, *command: str) -> str:
-        """What a program here prints; it must succeed."""
+        """Return the output of a program here, which must succeed."""
         done = subprocess.run(
             command,
             cwd=self.desk.work,

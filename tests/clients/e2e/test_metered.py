@@ -1,4 +1,4 @@
-"""Real clients tell the hub what they use: to the token, as much as the model gave out."""
+"""Real clients report their use to the hub: to the token, as much as the model gave out."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from tests.support.waiting import until
 
 
 def tokens(desk: Desk) -> int | None:
-    """Tokens of the agent `ember`, as the hub knows them."""
+    """Return the tokens of the agent `ember`, as the hub counts them."""
     lines = desk.hub.client().get("/cost", by="agent")["lines"]
     return next((line["tokens"] for line in lines if line["name"] == "ember"), None)
 

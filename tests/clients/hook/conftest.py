@@ -17,7 +17,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 @pytest.fixture
 def bench(hub: Hub, tmp_path: Path) -> Iterator[Workbench]:
-    """Agents and their repositories; what they hold they let go of when the test ends."""
+    """Agents and their repositories; their claims are released when the test ends."""
     bench = Workbench(hub, tmp_path)
     bench.mode("warn")
     yield bench

@@ -30,7 +30,7 @@ GIT = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a hook's process said."""
+    """The output of a hook's process."""
 
     code: int
     stdout: str
@@ -42,13 +42,13 @@ class Answer:
 
     @property
     def specific(self) -> Json:
-        """What Claude Code is told for the hook that asked."""
+        """The part of the answer for the hook that asked, in Claude Code's form."""
         told: Json = json.loads(self.stdout)["hookSpecificOutput"]
         return told
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder; what it says."""
+    """Run git in a folder and return its output."""
     command = [needed(shutil.which("git"), "git"), "-C", str(folder), *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **GIT})
     return done.stdout.strip()
@@ -136,7 +136,7 @@ class Editor:
 
 @dataclass
 class Workbench:
-    """Where editors come from."""
+    """Repositories and editors for the tests."""
 
     hub: Hub
     folder: Path
@@ -154,18 +154,18 @@ class Workbench:
         }
 
     def held(self, name: str | None = None) -> list[str]:
-        """What is held in the project."""
+        """Return the claims in the project."""
         held = self.hub.do(lambda tx: claims.held(tx, self.hub.project.id, name))
         return [each.entry for each in held]
 
     def mode(self, mode: str) -> None:
-        """What the project does about conflicts from now on."""
+        """Set the project's mode for conflicts."""
         slug = self.hub.project.slug
         self.hub.do(lambda tx: projects.change(tx, projects.find(tx, slug), {"conflict_mode": mode}))
 
 
 def bare_environment(home: Path) -> dict[str, str]:
-    """What a process finds around it where nothing was ever installed."""
+    """Return the environment of a process on a machine where nothing was ever installed."""
     return {
         "HOME": str(home / "home"),
         "PATH": os.environ["PATH"],

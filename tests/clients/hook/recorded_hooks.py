@@ -1,4 +1,4 @@
-"""What clients really told their hooks, kept in `fixtures`, and how our module for a client takes and answers it."""
+"""Recorded calls of real clients to their hooks, kept in `fixtures`, and our module's answers to them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ class Recorded:
         return sorted(each.stem for each in (FIXTURES / self.client).iterdir())
 
     def told(self, name: str) -> dict[str, Any]:
-        """What stood on the hook's standard input."""
+        """Return the hook's standard input."""
         content: dict[str, Any] = json.loads((FIXTURES / self.client / f"{name}.json").read_text("utf-8"))
         return content
 
@@ -42,7 +42,7 @@ class Recorded:
         return self.say(self.told(name)["hook_event_name"], self.happened(name), reply)
 
     def said(self, name: str, reply: Reply) -> Any:
-        """What the client reads on standard output, as JSON; None if nothing. It is told nothing else."""
+        """Return the hook's standard output as JSON, None if it is empty; the client gets nothing else."""
         answer = self.answer(name, reply)
         assert (answer.stderr, answer.code) == ("", 0)
         return json.loads(answer.stdout) if answer.stdout else None

@@ -1,4 +1,4 @@
-"""What somebody tries through a client's hooks who owns the repository, the hub's address, or the answers of a hub."""
+"""Attacks through a client's hooks by the owner of the repository, of the hub's address, or of a hub's answers."""
 
 import json
 import os
@@ -30,7 +30,7 @@ Impostor = Callable[..., tuple[str, list[bytes]]]
 
 @pytest.fixture
 def impostor() -> Iterator[Impostor]:
-    """What takes one call, answers it as told, and keeps what it heard; its address, and that."""
+    """A server that answers one call as told and records it; its address, and the record."""
     servers, threads = [], []
 
     def start(answer: Json | None = None, *, head: str = "200 OK", raw: bytes | None = None) -> Any:
@@ -64,7 +64,7 @@ def impostor() -> Iterator[Impostor]:
 
 
 def install(config: Path, url: str, token_file: Path, token: str | None = None) -> None:
-    """Write down an install of Claude Code for the user, as `hubbub install` does."""
+    """Record an install of Claude Code for the user, as `hubbub install` does."""
     token_file.parent.mkdir(parents=True, exist_ok=True)
     if token is not None:
         token_file.write_text(token)
@@ -221,7 +221,7 @@ def _program(folder: Path, marker: Path) -> str:
 
 
 def _look(folder: Path) -> set[str] | None:
-    """What a hook finds changed, with the time to do so."""
+    """Return the changes that a hook finds, within the time for it."""
     (folder / "a.txt").write_text("another\n")
     return git_checkout.dirty(str(folder), ["a.txt", "b.txt"], time.monotonic() + 60)
 

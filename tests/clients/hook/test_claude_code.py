@@ -1,4 +1,4 @@
-"""Claude Code's hooks: what the real program told is understood, and what it is answered is in its own form.
+"""Claude Code's hooks: calls recorded from the real program are understood, and answered in its own form.
 
 The fixtures are what Claude Code 2.1.330 wrote to its hooks, with other paths.
 """

@@ -43,13 +43,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def pointer(text: str) -> str:
-    """What stands there instead of the number of the letter, which depends on the tests before."""
+    """Replace the number of the letter, which depends on earlier tests, by a placeholder."""
     head, _, tail = text.partition("T-")
     return f"{head}T-…{tail.lstrip('0123456789')}"
 
 
 def waited_for(bench: Workbench, name: str) -> bool:
-    """Whether the hub knows of somebody who wakes the agent."""
+    """Tell whether the hub knows of a waker of the agent."""
     project_id = bench.hub.project.id
     return bool(bench.hub.do(lambda tx: wakes.wakers(tx, project_id, name)))
 

@@ -1,4 +1,4 @@
-"""Codex's hooks: what the real program told is understood, and what it is answered is in its own form.
+"""Codex's hooks: calls recorded from the real program are understood, and answered in its own form.
 
 The fixtures are what Codex 0.169 wrote to its hooks, with other paths.
 """

@@ -1,4 +1,4 @@
-"""Gemini CLI's hooks: what the real program told is understood, and what it is answered is in its own form.
+"""Gemini CLI's hooks: calls recorded from the real program are understood, and answered in its own form.
 
 The fixtures are what Gemini CLI 0.61 wrote to its hooks, with other paths.
 """

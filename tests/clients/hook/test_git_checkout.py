@@ -1,4 +1,4 @@
-"""Where a file is for everybody: its repository by one name, and its path in there."""
+"""Names of files that are the same for everybody: the repository's one name, and the path within it."""
 
 import socket
 import time

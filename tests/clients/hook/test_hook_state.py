@@ -1,4 +1,4 @@
-"""What a hook remembers between two calls: small private files, of which none can break it."""
+"""A hook's memory between two calls: small private files, of which none can break it."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Which hub a client's hooks talk to, and as whom."""
+"""Choice of the hub and the identity that a client's hooks use."""
 
 import json
 from pathlib import Path

@@ -34,7 +34,7 @@ def about(shop: Path, **more: object) -> bytes:
 
 @pytest.fixture
 def silent_hub() -> Iterator[str]:
-    """What takes calls and never answers them."""
+    """A server that takes calls and never answers them."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 

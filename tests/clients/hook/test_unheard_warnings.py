@@ -1,4 +1,4 @@
-"""Clients whose model reads nothing before a tool but a denial: what there is to say comes beside the tool's result."""
+"""Clients whose model reads nothing before a tool but a denial: warnings come beside the tool's result."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.clients.hook.hook_workbench import Answer, Json, Workbench, run
 
 @dataclass(frozen=True)
 class Client:
-    """How a client calls its hooks around an edit, and where its model reads what they answer."""
+    """A kind of client: its calls of hooks around an edit, and the place where its model reads their answers."""
 
     name: str
     before: str
@@ -83,7 +83,7 @@ class Deaf:
         return run([self.client.name, name], self.told, self.environment)
 
     def hears(self) -> str:
-        """What the model reads beside the result of its edit."""
+        """Return the text that the model reads beside the result of its edit."""
         return self.client.heard(json.loads(self.after().stdout))
 
 

@@ -44,7 +44,7 @@ class Place:
         return found
 
     def request(self, scope: str, *, platform: str = "linux", **environment: str) -> InstallRequest:
-        """What an installer is told."""
+        """Return the request to an installer."""
         file = self.config / "agents" / "ember.token"
         machine = UserFolders(self.home, environment, platform)
         return InstallRequest(
@@ -73,7 +73,7 @@ class Place:
         plan.apply(self.config, lambda: None)
 
     def tree(self) -> Tree:
-        """Every file, folder and link of the home and the project, with its rights and what it holds."""
+        """Return every file, folder and link of the home and the project, with its permissions and content."""
         return {
             str(each.relative_to(self.home.parent)): (stat.S_IMODE(each.lstat().st_mode), _held(each))
             for root in (self.home, self.project)
@@ -88,7 +88,7 @@ def _held(path: Path) -> bytes | str | None:
 
 
 def scopes(client: ClientInstaller) -> list[str]:
-    """Where the client can be installed."""
+    """Return the scopes in which the client can be installed."""
     return [USER] if client.no_project else [USER, PROJECT]
 
 
@@ -107,7 +107,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def each_sample(check: Callable[..., None]) -> Callable[..., None]:
-    """Try a test with every file of the corpus, each on a machine of its own; it tells of all that are wrong."""
+    """Run a test with every file of the corpus, each on a machine of its own; it reports all failures."""
 
     @functools.wraps(check)
     def test(tmp_path: Path, **more: object) -> None:

@@ -1,4 +1,4 @@
-"""What somebody tries who wrote a project's files, or got at the record of what is installed."""
+"""Attacks by somebody who wrote a project's files, or changed the record of what is installed."""
 
 import json
 import socket
@@ -23,7 +23,7 @@ OURS = {"url": "http://127.0.0.1:8420/mcp"}
 
 
 def installed(place: Place, client: str, scope: str, **more: Any) -> Install:
-    """What the record has of an install that was just made."""
+    """Return the record's entry of an install that was just made."""
     file = place.config / "agents" / "ember.token"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(SECRET, "ascii")

@@ -118,7 +118,7 @@ def test_each_client_gets_the_entry_that_it_reads(
 
 
 def _part(data: Any, like: Any) -> Any:
-    """What of `data` has the keys that `like` has."""
+    """Return the part of `data` with the keys that `like` has."""
     if not isinstance(like, dict):
         return data
     return {key: _part(data[key], each) for key, each in like.items()}

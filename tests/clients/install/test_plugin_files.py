@@ -1,4 +1,4 @@
-"""What an install takes from the plugin: the skills, put where a client looks for some."""
+"""Files that an install takes from the plugin: the skills, put where a client looks for some."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SHIPPED = Path(plugin.__path__[0]) / "plugins" / "hubbub" / "skills"
 
 
 def skills(folder: Path) -> dict[str, str]:
-    """What every skill in a folder says."""
+    """Return the text of every skill in a folder."""
     return {each.parent.name: each.read_text("utf-8") for each in folder.glob("*/SKILL.md")}
 
 

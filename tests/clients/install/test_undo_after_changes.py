@@ -1,4 +1,4 @@
-"""What others did to a file between the install and the uninstall stays, and exactly ours is gone."""
+"""Changes by others to a file between the install and the uninstall stay, and exactly ours is gone."""
 
 import json
 import re
@@ -31,7 +31,7 @@ OURS = re.compile(
 def laid(
     place: Place, sample: Path, languages: Container[str] = tuple(EDITORS)
 ) -> tuple[ClientInstaller, list[tuple[Path, str]]]:
-    """The client whose sample it is, with the sample at the place of each of its files in the same language.
+    """Return the client of the sample, with the sample in the place of each of its files in the same language.
 
     No files where that is none of `languages`: what others could do to them can't be done there.
     """
@@ -53,7 +53,7 @@ def write(file: Path, text: str) -> None:
 
 
 def said(text: str, language: str) -> Any:
-    """What the text says, without the section that an install may have left empty."""
+    """Return the data of the text, without the section that an install may have left empty."""
     data = EDITORS[language].load(text)
     for section in ("mcpServers", "mcp", "servers", "context_servers", "extensions", "mcp_servers"):
         data = without(data, (section, "hubbub"))
@@ -61,7 +61,7 @@ def said(text: str, language: str) -> Any:
 
 
 def with_other_ends(files: Sequence[tuple[Path, str]]) -> str:
-    """Give each file the line ends that it does not have, as an editor may do; which those are."""
+    """Change the line ends of each file, as an editor may do; return the new ones."""
     (end,) = {"\n" if "\r\n" in read(file) else "\r\n" for file, _ in files}
     for file, _ in files:
         write(file, ended(read(file), end))
@@ -132,7 +132,7 @@ def commented(text: str, language: str, where: str) -> str:
 
 
 def behind(text: str, at: int) -> int:
-    """Where the value of the JSON key at `at` ends."""
+    """Return the end of the value of the JSON key at `at`."""
     return json.JSONDecoder().raw_decode(text, text.index("{", at))[1]
 
 

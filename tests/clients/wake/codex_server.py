@@ -1,4 +1,4 @@
-"""Codex as the ringer sees it: its server, on a socket in `CODEX_HOME`, and its program, which notes its arguments."""
+"""Codex as the ringer sees it: a server on a socket in `CODEX_HOME`, and a program that records its arguments."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ exit 0
 
 @dataclass
 class CodexServer:
-    """Codex, as far as it is seen from outside; `threads` are the conversations that it holds open."""
+    """Codex as seen from outside; `threads` are the conversations that it holds open."""
 
     home: Path
     threads: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class CodexServer:
 
     @property
     def said(self) -> list[str]:
-        """What its program was called with, word by word."""
+        """The arguments of the calls of its program."""
         file = self.home / "said"
         return file.read_text("utf-8").splitlines() if file.exists() else []
 

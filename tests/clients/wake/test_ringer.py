@@ -25,7 +25,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 def install(hub: Hub, config: Path, agent: str, folder: Path | None = None) -> None:
-    """Write down an install of Codex, as `hubbub install` does."""
+    """Record an install of Codex, as `hubbub install` does."""
     file = install_record.token_file(config, agent)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(hub.token(agent), "ascii")
@@ -50,7 +50,7 @@ def ringing(config: Path, codex: CodexServer) -> Iterator[Ringer]:
 
 
 def rung(codex: CodexServer) -> list[str]:
-    """Wait until Codex's program was called; with what."""
+    """Wait until Codex's program was called and return its arguments."""
     pipe = codex.home / "rang"
     if not pipe.exists():
         os.mkfifo(pipe)

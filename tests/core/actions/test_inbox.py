@@ -209,7 +209,7 @@ def test_inboxes_of_projects_are_apart(world: World) -> None:
 
 
 def counted(world: World, name: str) -> tuple[int, int]:
-    """How many rows of an inbox are pending and how many unread, counted one by one."""
+    """Return the numbers of pending and unread rows of an inbox, counted one by one."""
     row = world.do(
         lambda tx: tx.one(
             """SELECT count(*) AS pending, count(CASE WHEN seen_at IS NULL THEN 1 END) AS unread FROM deliveries
@@ -223,12 +223,12 @@ def counted(world: World, name: str) -> tuple[int, int]:
 
 
 def told(world: World, name: str) -> tuple[int, int]:
-    """As `counted`, as the inbox says itself."""
+    """Return the same numbers as the inbox itself tells them."""
     return world.do(inbox.pending, world.id, name), world.do(inbox.unread, world.id, name)
 
 
 def deeds(world: World) -> list[Callable[[Tx], object]]:
-    """What may happen to what lies in an inbox, each twice."""
+    """Return the actions that may befall the content of an inbox, each twice."""
     held, gone, done = (world.send() for _ in range(3))
     for number in range(3):
         write_to_bob(world, f"{number}")

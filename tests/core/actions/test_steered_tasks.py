@@ -1,4 +1,4 @@
-"""What whoever has a say does with work that is in other hands."""
+"""Steering of work that is in other hands."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -39,14 +39,14 @@ def there(world: World, name: str, instance: str = "first") -> Presence:
 def claim(
     world: World, name: str, *paths: str, repository: str | None = HERE, seen: bool = True
 ) -> list[str]:
-    """Who is in conflict with that."""
+    """Claim and return the agents in conflict with it."""
     seen = seen and repository is not None
     found = world.do(claims.claim, world.project, there(world, name), paths, repository=repository, seen=seen)
     return [each.agent for each in found]
 
 
 def check(world: World, *paths: str, repository: str | None = None) -> list[str]:
-    """With whom claiming that would be in conflict."""
+    """Return the agents with whom claiming that would be in conflict."""
     return [each.agent for each in world.do(claims.check, world.project, paths, repository=repository)]
 
 
@@ -60,7 +60,7 @@ def in_mode(world: World, mode: str, repo_url: str | None = None) -> World:
 
 
 def shown(world: World, name: str) -> tuple[str, ...] | None:
-    """What a presence shows as its files."""
+    """Return the files that a presence shows."""
     presence = world.do(agents.presence, world.id, name)
     return presence.files if presence else None
 

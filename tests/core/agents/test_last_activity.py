@@ -1,4 +1,4 @@
-"""What an agent was last seen to do."""
+"""The last activity of an agent."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Who works where: declaring a scope, hearing of conflicts, and what a project does about them."""
+"""Scopes: declaring them, hearing of conflicts, and the project's modes for these."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,7 +54,7 @@ def declared(world: World, name: str) -> Scope:
 
 
 def told(world: World) -> list[tuple[str | None, object, object]]:
-    """What the log tells of scopes: whose, its files, and who was in conflict with it."""
+    """Return the log's entries on scopes: the agent, its files, and those in conflict."""
     changes = [each for each in world.log() if each.kind == "agent.scope_change"]
     return [(each.agent, each.detail["files"], each.detail["conflicts"]) for each in changes]
 
@@ -271,7 +271,7 @@ def test_of_racers_who_are_warned_all_but_the_first_hear_of_it(world: World) -> 
 
 
 def come(world: World, name: str, scope: Scope) -> Callable[[Tx], list[AgentConflict]]:
-    """What an agent does that comes and declares, in one transaction."""
+    """Let an agent come and declare, in one transaction."""
 
     def operation(tx: Tx) -> list[AgentConflict]:
         presence = presences.report(

@@ -33,7 +33,7 @@ def now(world: World, called: str = "max") -> Account:
 def hit(
     world: World, agent: str = "bob", after: timedelta | None = HOUR, kind: LimitKind = LimitKind.WINDOW
 ) -> Account:
-    """A program of the agent says that a limit is reached, which ends then."""
+    """Report that a program of the agent reached a limit and ended."""
     until = None if after is None else world.do(lambda tx: tx.now) + after // timedelta(milliseconds=1)
     return world.do(accounts.reached, world.project, agent, UsageLimit(kind, until))
 

@@ -1,4 +1,4 @@
-"""Approvals: who may ask, who may answer, and that a yes lets exactly one call through."""
+"""Approvals: rights to ask and to answer; a yes lets exactly one call through."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -24,7 +24,7 @@ DIGEST = "0123456789abcdef" * 4
 
 
 def question(world: World, **more: Any) -> Question:
-    """What a machine asks for the world's actor."""
+    """Return a question of a machine to the world's actor."""
     told: dict[str, Any] = {
         "who": Principal(project=world.project.slug, name="ann", token_id=str(world.actor.token_id)),
         "node": "box",

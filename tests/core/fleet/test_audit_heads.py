@@ -1,4 +1,4 @@
-"""How far audit logs were, and what cannot be true of them."""
+"""Lengths of audit logs, and the claims about them that cannot be true."""
 
 from datetime import timedelta
 

@@ -57,7 +57,7 @@ def found(world: World, dispatch: Dispatch) -> Dispatch:
 
 
 def do(world: World, step: Step, dispatch: Dispatch) -> bool:
-    """Whether the step was taken."""
+    """Tell whether the step was taken."""
     match step:
         case Step.SEND:
             return world.do(dispatches.send, dispatch.id) is not None

@@ -1,4 +1,4 @@
-"""How machines come to belong to a project: codes, keys, and whose a name is."""
+"""Enrolment of machines in a project: codes, keys, and the ownership of names."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ def test_a_code_is_good_once(people: World) -> None:
 
 
 def crowd(world: World, operations: Sequence[Callable[[Tx], object]]) -> list[object]:
-    """What came of each, as in a race, of more than the store has connections for."""
+    """Return the outcome of each operation, as in a race, of more than the store has connections for."""
     barrier = threading.Barrier(len(operations))
 
     def run(number: int, operation: Callable[[Tx], object]) -> object:

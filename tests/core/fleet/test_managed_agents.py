@@ -1,4 +1,4 @@
-"""Agents that people place on machines, as the hub keeps them."""
+"""Agents that people place on machines, in the hub's records."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is to leave the hub, until its end."""
+"""The outbox: items that are to leave the hub, until their end."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ REFUSED = AttemptReport(
 
 
 def completed(world: World, text: str = "count the lines") -> Task:
-    """A task about an issue, which bob has completed."""
+    """Complete a task about an issue, as bob."""
     return finish(world, world.send(text=text, issue=ISSUE))
 
 

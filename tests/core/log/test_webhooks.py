@@ -18,7 +18,7 @@ def add(world: World, *events: str) -> Webhook:
 
 
 def advance(world: World) -> None:
-    """Put all that is news, as the hub does it."""
+    """Queue all news, as the hub does it."""
     for webhook_id in world.do(webhooks.behind):
         while world.do(webhooks.advance, webhook_id):
             pass
@@ -38,7 +38,7 @@ def happen(world: World, *kinds: str) -> None:
 
 
 def deliver(world: World, fate: AttemptResult = AttemptResult.DELIVERED) -> list[str | None]:
-    """One attempt at all that is due; the events."""
+    """Attempt every due delivery once; return the events."""
     errands = world.do(outbox.take, 100)
     for errand in errands:
         world.do(outbox.note, errand, AttemptReport(fate=fate), 0.0)

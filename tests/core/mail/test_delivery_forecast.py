@@ -1,4 +1,4 @@
-"""What the sender of a letter may expect, from what the hub knows of its receiver."""
+"""The forecast for the sender of a letter, from the hub's knowledge of its receiver."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from tests.core.conftest import TEN_MINUTES, World, on_one_engine
 
 
 class Held:
-    """What is held open at this hub: the same for everybody."""
+    """The connections held open at this hub: the same for everybody."""
 
     def __init__(self, way: DeliveryChannel) -> None:
         self.way = way
@@ -137,7 +137,7 @@ class Counted:
 
 
 def reads(world: World, name: str) -> int:
-    """How many reads it takes to tell what may be expected of `name`."""
+    """Return the number of reads for a forecast about `name`."""
 
     def count(tx: Tx) -> int:
         counted = Counted(tx.db)

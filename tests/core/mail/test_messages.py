@@ -182,7 +182,7 @@ def test_how_far_a_message_got_is_known(world: World) -> None:
 
 
 def mail(world: World, name: str, after: int = 0) -> list[Message]:
-    """What `name` finds in the current run."""
+    """Return the mail of `name` in the current run."""
     return world.do(lambda tx: messages.mail(tx, runs.current(tx, world.id), name, after=after))
 
 

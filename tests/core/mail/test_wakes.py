@@ -35,7 +35,7 @@ def waker(world: World, instance: str = "one", method: WakeMethod = WakeMethod.M
 
 
 def asking(waker: Waker, gather: timedelta = timedelta()) -> Callable[[Tx], Wake | None]:
-    """What the edge does for a waker that asks."""
+    """Act as the edge does for a waker that asks."""
 
     def ask(tx: Tx) -> Wake | None:
         wakes.register(tx, waker, POLL)

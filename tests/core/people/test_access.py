@@ -1,4 +1,4 @@
-"""Who may do what: tokens make actors, actors enter projects and speak by names."""
+"""Access: tokens make actors, and actors enter projects and speak by names."""
 
 import pytest
 

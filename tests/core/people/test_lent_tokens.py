@@ -1,4 +1,4 @@
-"""Tokens that are lent to the agents of machines: for one order, with less than whoever gave it may do."""
+"""Tokens lent to the agents of machines: for one order, with fewer rights than the giver."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Logins: the links and passwords by which people sign in, how long a login lasts, and how it ends."""
+"""Logins: the links and passwords by which people sign in, and the duration and end of a login."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

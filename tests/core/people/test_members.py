@@ -1,4 +1,4 @@
-"""Who belongs to a project."""
+"""Members of a project."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a token may use: counting, and what several hubs know of it."""
+"""Limits of a token's use: counting, and its exchange between several hubs."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -95,7 +95,7 @@ def test_streams_are_bounded(time: Time) -> None:
 
 
 def add_up(store: Store, counted: Quotas) -> None:
-    """Tell the database, as a hub does."""
+    """Add the counts to the database, as a hub does."""
     taken = counted.take_unsaved()
     counted.learn(store.write_now(SYSTEM, lambda tx: counted.save(tx, taken)))
 

@@ -1,4 +1,4 @@
-"""What is heard of an agent by way of its client: that it is there."""
+"""Presence of an agent reported by its client."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a client's hook asks before an edit, and hears: one sentence that a model can act upon."""
+"""The question of a client's hook before an edit, and the answer: one sentence that a model can act upon."""
 
 from dataclasses import replace
 from datetime import timedelta

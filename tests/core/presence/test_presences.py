@@ -1,4 +1,4 @@
-"""How agents come, stay by their heartbeat, and go."""
+"""Agents' arrival, their heartbeats, and their departure."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""How tasks end, and who hears of it."""
+"""The end of tasks, and the letters about it."""
 
 import pytest
 

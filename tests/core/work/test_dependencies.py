@@ -26,7 +26,7 @@ def needing(world: World, *needs: Task, to: str | None = "bob", text: str = "sum
 
 
 def told_of(world: World, task: Task) -> list[str]:
-    """What the log tells of the task, in order."""
+    """Return the log's entries on the task, in order."""
     return [each.kind for each in world.log() if each.task_id == task.id]
 
 

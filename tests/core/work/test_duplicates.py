@@ -24,7 +24,7 @@ def make(world: World, text: str, to: str | None = None, **more: Any) -> Task:
 
 
 def told(world: World, name: str) -> list[str]:
-    """What the hub has written to somebody."""
+    """Return the letters of the hub to somebody."""
     return [each.text for each in world.inbox(name) if each.sender == "hub"]
 
 

@@ -1,4 +1,4 @@
-"""That nobody gets on with a task is told: once, by whichever hub notices it."""
+"""Warnings about tasks that make no progress: each is sent once, by whichever hub notices it."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ MOMENT = timedelta(milliseconds=1)
 
 
 def look(tx: Tx) -> None:
-    """Tell of what is late by now."""
+    """Warn of the tasks that are late by now."""
     late_tasks.settle(tx, late_tasks.due(tx))
 
 

@@ -1,4 +1,4 @@
-"""What agents remember: sections, appends, and whole documents, by many at once."""
+"""The memory of agents: sections, appends, and whole documents, by many at once."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

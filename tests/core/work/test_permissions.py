@@ -1,4 +1,4 @@
-"""Who may do what with a task: each verb by each part, and each door of each tool set by an agent that has none."""
+"""Permissions on a task: each verb by each part, and each door of each tool set by an agent that has none."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -60,12 +60,12 @@ def team(world: World) -> World:
 
 
 def bound(world: World, name: str) -> World:
-    """The world as an agent sees it, whose token is bound to it."""
+    """Return the world as an agent with a bound token sees it."""
     return world.acting(member(world.project, agent=name))
 
 
 def whom(team: World) -> Mapping[TaskRole, tuple[World, str]]:
-    """Who has each part in a task that ann sent and bob has; and by which token."""
+    """Return the names and tokens of the parts in a task that ann sent and bob has."""
     return {
         TaskRole.HOLDER: (bound(team, BOB), BOB),
         TaskRole.SENDER: (bound(team, ANN), ANN),
@@ -187,7 +187,7 @@ class Doors:
         )
 
     def call(self, by: str, dialect: str, tool: str, **arguments: object) -> bool:
-        """Whether the call was answered with what it asked for."""
+        """Tell whether the call was answered with what it asked for."""
         actor = replace(member(self.world.project, agent=by), token_id=None)
         call = Call(site=self.site)
         asked = self.dialects[dialect].call(Transactions(self.world.store), actor, tool, arguments, call=call)
@@ -210,7 +210,7 @@ class Doors:
 
 
 def attempts(task: Task, by: str, stay: str) -> list[tuple[str, str, dict[str, object]]]:
-    """Each call by which an agent may try to change a task that is somebody else's."""
+    """Yield each call by which an agent may try to change a task of somebody else."""
     ref, number = str(task.id), task.number
     hub: list[dict[str, object]] = [
         {"action": action, "text": "t", "to": by}

@@ -1,4 +1,4 @@
-"""Proof: what a task asks for, what was seen, and who may let it be completed without."""
+"""Proof: a task's requirement, the proof seen, and the right to complete the task without it."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What was said of runs at their end."""
+"""The summaries of runs."""
 
 import pytest
 

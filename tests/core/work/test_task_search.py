@@ -1,4 +1,4 @@
-"""Finding tasks by what people remember of them."""
+"""Search for tasks by what people remember of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What agents have set out to do."""
+"""Todo lists of agents."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How tasks change hands, and what becomes of them when their holder is gone."""
+"""Transfers of tasks, also when their holder is gone."""
 
 from dataclasses import replace
 from datetime import timedelta

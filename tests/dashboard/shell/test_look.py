@@ -1,4 +1,4 @@
-"""How it looks: the colours and sizes of the design, in both themes, and that everybody can read and use them."""
+"""The look of the dashboard: the colours and sizes of the design, in both themes, readable and usable for everybody."""
 
 import re
 
@@ -52,7 +52,7 @@ def _scene(scene: Scene) -> None:
 
 
 def colours(page: Page, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    """What the page makes of these tokens: red, green, blue."""
+    """Return the page's values of these tokens: red, green, blue."""
     page.evaluate(ANCHOR)
     found = {}
     for name in names:
@@ -70,7 +70,7 @@ def rgb(written: str) -> tuple[int, ...]:
 
 
 def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """As WCAG 2 defines it, 1 to 21."""
+    """Return the contrast as WCAG 2 defines it, 1 to 21."""
     lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 

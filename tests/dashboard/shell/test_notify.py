@@ -64,7 +64,7 @@ def who_looks_elsewhere(visit: Visit, hub: Hub) -> Page:
 
 
 def block(hub: Hub, title: str) -> str:
-    """Let a task be blocked; returns what is to be told of it, as an expression."""
+    """Block a task; return the expected notification, as an expression."""
     said = {"reason": "click http://evil.example"}
 
     def step(tx: Tx) -> Task:

@@ -17,7 +17,7 @@ def _scene(scene: Scene) -> None:
 
 
 def ask(page: Page, words: str) -> Locator:
-    """Open the palette and type; what it offers."""
+    """Open the palette and type; return its offers."""
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Search tasks, agents, files, actions")
     expect(field).to_be_focused()

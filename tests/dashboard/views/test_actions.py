@@ -1,4 +1,4 @@
-"""What people do from the page: it is pending until the hub has told what came of it, or has refused."""
+"""Actions of people on the page: each is pending until the hub has told its result, or has refused."""
 
 from collections.abc import Callable
 from typing import Any

@@ -48,7 +48,7 @@ def row(page: Page, name: str) -> Locator:
 
 
 def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]] | None = None) -> Any:
-    """What the map makes of a picture: the rows, as key, marks, and whether there is a conflict."""
+    """Return the map's view of a picture: the rows, as key and marks, and whether there is a conflict."""
     return inside(
         page, "model/claims.js",
         """m.claims({

@@ -24,7 +24,7 @@ SHAPE = """(() => {
 
 
 def shape(page: Page, *given: tuple[str, str, list[str]]) -> Any:
-    """What the graph shows of tasks, each with its number, its status and what it needs."""
+    """Return the graph's tasks, each with its number, its status and its dependencies."""
     return inside(page, "views/graph.js", SHAPE, [list(each) for each in given])
 
 

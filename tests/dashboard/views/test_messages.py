@@ -1,4 +1,4 @@
-"""Messages: the threads that belong to no task, who has seen what is said in them, and what a person writes."""
+"""Messages: the threads that belong to no task, their read marks, and the messages of people."""
 
 import re
 from dataclasses import replace
@@ -37,7 +37,7 @@ def say(hub: Hub, sender: str, to: str, body: str) -> str:
 
 
 def latest(hub: Hub) -> Message:
-    """What was said last."""
+    """Return the latest message."""
     found: list[Message] = hub.do(lambda tx: messages.history(tx, hub.project.id, limit=1))
     return found[0]
 

@@ -1,4 +1,4 @@
-"""What needs a person: the first screen, from which everything that waits can be understood and freed."""
+"""The needs of people: the first screen, from which everything that waits can be understood and freed."""
 
 import re
 from datetime import timedelta
@@ -96,7 +96,7 @@ def test_what_an_agents_own_program_asks_is_shown_as_that(visit: Visit, hub: Hub
 
 
 def status_of(hub: Hub, asked: object) -> ApprovalStatus:
-    """What became of a question."""
+    """Return the state of a question."""
     found: Approval = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
     return found.status
 

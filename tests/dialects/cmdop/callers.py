@@ -21,7 +21,7 @@ class CmdopCaller(Caller):
         return self.hub.portal.call(_asked, self.client, tool, {**self.says, **arguments}, meta)
 
     def texts(self, tool: str, **arguments: object) -> list[str]:
-        """What people and models read of the answer."""
+        """Return the texts of the answer for people and models."""
         return self.hub.portal.call(_read, self.client, tool, arguments)
 
 

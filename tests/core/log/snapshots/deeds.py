@@ -334,7 +334,7 @@ DEEDS: tuple[Deed, ...] = (
 
 
 def do(tx: Tx, project: Project, person: Actor, chosen: Deed, numbers: Sequence[int]) -> None:
-    """One deed after what is overdue, as the edges do it; a refusal is the caller's."""
+    """Do one deed after settling what is overdue, as the edges do it; a refusal is the caller's."""
     expiry.settle(tx)
     project = rows.find(tx, project.id) or project  # as it is now
     if chosen in (go, place):

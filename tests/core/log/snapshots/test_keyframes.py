@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 
 
 def keep(world: World) -> None:
-    """Keep a keyframe of the project if one is due, as a hub does."""
+    """Write a keyframe of the project if one is due, as a hub does."""
     for project_id in world.do(keyframes.due):
         frame = world.do(keyframes.take_keyframe, project_id)
         world.do(keyframes.keep, frame)
@@ -44,7 +44,7 @@ def reel(world: World, until: int | None = None) -> Played:
 
 
 def number_kept(world: World) -> int:
-    """How many keyframes there are, the empty one of the beginning among them."""
+    """Return the number of keyframes, the empty one of the beginning among them."""
     return world.do(lambda tx: len(tx.all("SELECT seq FROM keyframes")))
 
 
@@ -54,7 +54,7 @@ def shown(world: World) -> dict[str, Any]:
 
 
 def played(of: Played) -> dict[str, Any]:
-    """What a reel leads to."""
+    """Return the picture at the end of a reel."""
     fold = Projector.of(of.picture, of.start.seen)
     for each in of.activities:
         fold.apply(each.seq, json.loads(each.patch) if each.patch else None)

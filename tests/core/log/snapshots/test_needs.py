@@ -1,4 +1,4 @@
-"""What needs a person in a picture: each need where it is told of, from its beginning to its end."""
+"""The needs of people in a picture: each is shown where it belongs, from its beginning to its end."""
 
 import json
 from datetime import timedelta
@@ -31,7 +31,7 @@ def told(world: World) -> dict[str, Any]:
 
 
 def needs(world: World) -> list[tuple[NeedKind, str]]:
-    """What needs somebody now, by kind and key."""
+    """Return the current needs, by kind and key."""
     return [(each.need.kind, each.key) for each in needed(told(world), world.clock())]
 
 

@@ -56,7 +56,7 @@ def told(store: Store, project_id: UUID) -> Snapshot:
 
 
 def folded(store: Store, project_id: UUID, begin: Projector, after: Position = START) -> dict[str, Any]:
-    """The project as the log tells it, on top of what is known already."""
+    """Return the project as the log tells it, on top of what is known already."""
     log = store.read_now(SYSTEM, lambda tx: activity.since(tx, project_id, after, 100_000).activities)
     for each in log:
         begin.apply(each.seq, json.loads(each.patch) if each.patch else None)
@@ -64,7 +64,7 @@ def folded(store: Store, project_id: UUID, begin: Projector, after: Position = S
 
 
 def act(store: Store, clock: MovableClock, project: Project, eve: Actor, chosen: Sequence[Step]) -> None:
-    """Do one deed after the other; what is refused is not done."""
+    """Do one deed after the other, skipping refused ones."""
     acting = member(project)
     for number, more, seconds in chosen:
         clock.advance(timedelta(seconds=seconds))
