@@ -1,11 +1,20 @@
 """Proof over REST: what tasks ask for, what hooks tell, and who may let it pass."""
 
+import base64
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from hubbub.model.people.rights import Role
+from hubbub.serve.rest.work import dsse
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Json, Visit, Web, done, refusal
 
+PAGE = Path(__file__).parents[2] / "docs/proof.md"
 TREE, HEAD = "a" * 40, "b" * 40
 STEP: Json = {"deed": "shell", "instance": "run", "place": "here", "command": "make test", "code": 0}
 
@@ -84,3 +93,64 @@ def test_who_may_say_what_a_project_asks_for(hub: Hub, bob: Web, manager: Web) -
     assert done(bob.get(path))["rules"]["done_when"] == []
     assert refusal(bob.put(path, {"done_when": ["clean"]})) == (403, "forbidden")
     assert refusal(manager.put(path, {"done_when": ["tidy"]})) == (400, "invalid")
+
+
+@pytest.fixture
+def exported(hub: Hub, bob: Web, tmp_path: Path) -> tuple[Path, Path]:
+    """The statement of a proven task, and the hub's key, as files."""
+    hub.meet("bob")
+    path = f"/tasks/{hub.send_task('bob')}"
+    done(bob.post(f"{path}/start", {}))
+    done(
+        bob.post(
+            "/sightings", {**STEP, "repository": "example.org/shop", "tree": {"tree": TREE, "head": HEAD}}
+        )
+    )
+    assert refusal(bob.post(f"{path}/proof/statement", {})) == (409, "conflict")
+    done(bob.post(f"{path}/complete", {"result": "Mended."}))
+    assert refusal(bob.get("/proof/key")) == (409, "conflict")
+    statement, key = tmp_path / "T-1.json", tmp_path / "hub.pem"
+    statement.write_text(json.dumps(done(bob.post(f"{path}/proof/statement", {}))))
+    key.write_text(done(bob.get("/proof/key"))["public_key"])
+    return statement, key
+
+
+def checked(statement: Path, key: Path) -> subprocess.CompletedProcess[str]:
+    """Run the program by which the page of proof says that statements are checked."""
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    return subprocess.run(
+        [sys.executable, "-c", program, statement, key], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_proof_is_checked_without_us(exported: tuple[Path, Path]) -> None:
+    """A proof is exported as an in-toto statement in a DSSE envelope; in-toto's own verifier finds it is the hub's."""
+    told = json.loads(checked(*exported).stdout)
+
+    assert told["_type"] == "https://in-toto.io/Statement/v1"
+    assert told["subject"] == [
+        {"name": "example.org/shop@HEAD", "digest": {"gitCommit": HEAD}},
+        {"name": "example.org/shop@HEAD^{tree}", "digest": {"gitTree": TREE}},
+    ]
+    assert (told["predicate"]["agent"], told["predicate"]["claim"]) == ("bob", "Mended.")
+
+
+@pytest.mark.parametrize("part", ["payload", "payloadType", "signature", "key"])
+def test_a_proof_that_was_touched_is_found_out(exported: tuple[Path, Path], part: str) -> None:
+    """A statement of which a word was changed, or that another key signed, is refused by that verifier."""
+    statement, key = exported
+    envelope = json.loads(statement.read_text())
+    if part == "payload":
+        told = base64.b64decode(envelope["payload"]).replace(b"Mended.", b"Mended!")
+        envelope["payload"] = base64.b64encode(told).decode()
+    elif part == "payloadType":
+        envelope["payloadType"] += "x"
+    elif part == "signature":
+        envelope["signatures"][0]["sig"] = base64.b64encode(bytes(64)).decode()
+    else:
+        key.write_text(dsse.public_key(dsse.new_key()).public_key)
+    statement.write_text(json.dumps(envelope))
+
+    refused = checked(statement, key)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "VerificationError" in refused.stderr

@@ -213,6 +213,12 @@ def judge(
     return [Finding(each, *evidence.of(each)) for each in demands]
 
 
+def last_looks(sightings: Sequence[Sighting], known: Known) -> list[Sighting]:
+    """Return the last step seen in each checkout that is judged, where a hook looked at it then."""
+    evidence = _Evidence(ProofRules(), [each for each in sightings if each.at >= known.since], known)
+    return [each.seen[-1] for each in evidence.checkouts if each.last is not None]
+
+
 _Found = tuple[Verdict, str]
 
 

@@ -206,6 +206,8 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /cost/reports": WRITE,
     "POST /sightings": WRITE,
     "GET /tasks/{ref}/proof": READ,
+    "POST /tasks/{ref}/proof/statement": READ,
+    "GET /proof/key": ANYONE,
     "PUT /tasks/{ref}/done-when": PERSON_WRITES,  # or an agent that does not do the work
     "POST /tasks/{ref}/waive": PERSON_WRITES,
     "GET /projects/{slug}/proof": READ,

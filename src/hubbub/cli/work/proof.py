@@ -14,16 +14,27 @@ STEPS = 20  # of what was seen, the last
 @command(
     "proof",
     short_help="What was seen of the work on a task, beside what is said.",
-    example="hubbub proof T-14\nhubbub proof T-14 --waive 'a draft is enough'",
+    example="hubbub proof T-14\nhubbub proof T-14 --waive 'a draft is enough'\nhubbub proof T-14 --export",
 )
-@click.argument("ref", metavar="TASK")
+@click.argument("ref", metavar="TASK", required=False)
 @click.option("--waive", metavar="REASON", help="Let it be completed without what it asks for.")
+@click.option("--export", is_flag=True, help="Print it as a signed in-toto statement, for other programs.")
+@click.option("--key", is_flag=True, help="Print the key by which such statements are checked.")
 @uses_project
-def proof(*, hub: Hub, ref: str, waive: str | None, as_json: bool) -> None:
+def proof(*, hub: Hub, ref: str | None, waive: str | None, export: bool, key: bool, as_json: bool) -> None:
     """Show what a task asks for, what is known of that, and what was seen of the work."""
+    if key:
+        told = hub.get("/proof/key")
+        display.show_json(told) if as_json else display.show(told["public_key"].rstrip())
+        return
+    if ref is None:
+        raise click.UsageError("say which task")
     path = f"/tasks/{segment('task', ref)}"
     if waive is not None:
         hub.post(f"{path}/waive", {"reason": waive})
+    if export:
+        display.show_json(hub.post(f"{path}/proof/statement", {}))
+        return
     found: dict[str, Any] = hub.get(f"{path}/proof")
     if as_json:
         display.show_json(found)

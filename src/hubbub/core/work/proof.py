@@ -36,6 +36,7 @@ from hubbub.model.proof import (
     refusal,
     sentence,
 )
+from hubbub.model.proof import last_looks as looks_at_last
 from hubbub.model.records import Project, ReviewVerdict, Task
 from hubbub.model.redaction import Redactor
 from hubbub.model.timestamps import milliseconds
@@ -80,6 +81,11 @@ class Proof:
     demands: Sequence[str]
     findings: Sequence[Finding]
     sightings: Sequence[Sighting]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether all that it asks for, and that is something, was seen."""
+        return bool(self.findings) and not lacking(self.findings)
 
 
 def rules_of(tx: Tx, project_id: UUID) -> ProofRules:
@@ -189,6 +195,11 @@ def of_task(tx: Tx, task: Task) -> Proof:
     else:
         found = judge(wanted, rules, seen, _known(tx, task))
     return Proof(contract=contract, rules=rules, demands=wanted, findings=found, sightings=seen)
+
+
+def last_looks(tx: Tx, task: Task) -> list[Sighting]:
+    """Return how hooks saw each checkout at last that was changed for the task."""
+    return looks_at_last(_seen(tx, task), _known(tx, task))
 
 
 def settle(tx: Tx, task: Task, *, by: str) -> None:

@@ -44,7 +44,17 @@ from hubbub.serve.rest.fleet import (
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
 from hubbub.serve.rest.mail import deadletters, messages, threads, wakes
 from hubbub.serve.rest.people import accounts, logins, projects
-from hubbub.serve.rest.work import artifacts, leases, memory, proof, reviews, runs, task_actions, tasks
+from hubbub.serve.rest.work import (
+    artifacts,
+    leases,
+    memory,
+    proof,
+    proof_export,
+    reviews,
+    runs,
+    task_actions,
+    tasks,
+)
 
 # What there is to say of a body as a whole, by pydantic's types of problems.
 _OF_BODIES = {
@@ -69,6 +79,7 @@ ROUTERS = tuple(
         tasks,
         task_actions,
         proof,
+        proof_export,
         messages,
         deadletters,
         threads,

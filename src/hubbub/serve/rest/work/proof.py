@@ -245,7 +245,7 @@ def _shape(found: Proof, claim: str | None) -> TaskProof:
             )
             for each in found.findings
         ],
-        is_proven=bool(found.findings) and all(each.verdict is Verdict.MET for each in found.findings),
+        is_proven=found.is_proven,
         claim=claim,
         sightings=[_sighting(each) for each in found.sightings],
     )

@@ -1,0 +1,111 @@
+"""A proof for other programs: an in-toto statement about the git objects of a completed task.
+
+The hub judged the task, so the hub signs: a key on the agent's machine would be in the agent's reach.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from hubbub.core.work import proof
+from hubbub.model.errors import Conflict
+from hubbub.model.lifecycle import Status
+from hubbub.model.proof import Contract, Finding, ProofRules, Sighting, sentence
+from hubbub.model.records import Task
+from hubbub.model.timestamps import EPOCH
+from hubbub.store.people import projects
+from hubbub.store.tx import Tx
+from hubbub.store.work import signing_key as rows
+
+Json = dict[str, Any]
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "urn:hubbub:proof:v1"
+MOST_STEPS = 100  # the last
+
+known_key = rows.find
+
+
+def statement(tx: Tx, task: Task) -> Json:
+    """Tell what is known of a completed task. Raises `Conflict` where no hook saw a git object of it."""
+    if task.status is not Status.COMPLETED:
+        raise Conflict(f"the task is {task.status}: a proof is exported once it is completed")
+    subjects = _subjects(proof.last_looks(tx, task))
+    if not subjects:
+        raise Conflict("no hook saw a commit or a tree of it, so there is nothing to make a statement about")
+    return {
+        "_type": STATEMENT,
+        "subject": subjects,
+        "predicateType": PREDICATE,
+        "predicate": _predicate(tx, task, proof.of_task(tx, task)),
+    }
+
+
+def signing_key(tx: Tx, fresh: Callable[[], str]) -> str:
+    """Return the key by which the hub signs; the first time, keep a `fresh` one."""
+    found = rows.find(tx)
+    if found is None:
+        rows.keep(tx, fresh())
+        found = rows.find(tx)
+    assert found is not None
+    return found
+
+
+def _subjects(looks: Sequence[Sighting]) -> list[Json]:
+    """List the commit and the tree of each checkout, by git's own way to write them."""
+    subjects: list[Json] = []
+    for each in looks:
+        tree = each.tree
+        if tree is None:
+            continue
+        where = f"{each.repository or each.worktree or 'checkout'}@{tree.branch or 'HEAD'}"
+        if tree.head is not None:
+            subjects.append({"name": where, "digest": {"gitCommit": tree.head}})
+        subjects.append({"name": f"{where}^{{tree}}", "digest": {"gitTree": tree.tree}})
+    return subjects
+
+
+def _predicate(tx: Tx, task: Task, found: proof.Proof) -> Json:
+    project = projects.find(tx, task.project_id)
+    return {
+        "project": project.slug if project is not None else None,
+        "task": {"id": str(task.id), "number": task.number, "title": task.title},
+        "agent": task.assignee,
+        "claim": task.result,
+        "completedAt": _moment(task.ended_at),
+        "isProven": found.is_proven,
+        "findings": [_finding(each, found.rules) for each in found.findings],
+        "waiver": _waiver(found.contract),
+        "steps": [_step(each) for each in found.sightings[-MOST_STEPS:]],
+    }
+
+
+def _finding(finding: Finding, rules: ProofRules) -> Mapping[str, str]:
+    return {**proof.shown(finding), "means": sentence(finding.demand, rules)}
+
+
+def _waiver(contract: Contract) -> Json | None:
+    if contract.waived_by is None:
+        return None
+    return {"by": contract.waived_by, "reason": contract.waived_why, "at": _moment(contract.waived_at)}
+
+
+def _step(each: Sighting) -> Json:
+    tree = each.tree
+    return {
+        "at": _moment(each.at),
+        "deed": each.deed,
+        "client": each.client,
+        "host": each.host,
+        "command": each.command,
+        "exitStatus": each.code,
+        "paths": list(each.paths),
+        "gitTree": tree.tree if tree is not None else None,
+        "gitCommit": tree.head if tree is not None else None,
+    }
+
+
+def _moment(at: int | None) -> str | None:
+    if at is None:
+        return None
+    return (EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
