@@ -77,16 +77,16 @@ def play(folder: Path) -> None:
 
 
 def beginning(tx: Tx, project: Project) -> str:
-    """The address of the board at the moment at which the story's first task was sent: nobody has begun it yet."""
+    """The address of the board from the moment on at which the story's first task was sent; it runs by itself."""
     _latest, number = activity.page(tx, project.id, kinds=FIRST, limit=1)
     first, _number = activity.page(tx, project.id, kinds=FIRST, limit=1, offset=max(0, number - 1))
-    moment = {"at": first[0].seq} if first else {}
+    moment = {"at": first[0].seq, "play": 1} if first else {}
     return f"/board?{urlencode({'project': project.slug, **moment})}"
 
 
 def _say(hub: Hub) -> None:
     """Tell the play where the hub is, and say nothing more."""
-    code = hub.store.write_now(SYSTEM, logins.owners_link)
+    code = hub.store.write_now(SYSTEM, lambda tx: logins.owners_link(tx, LASTS))
     wanted = hub.store.read_now(SYSTEM, lambda tx: beginning(tx, projects.find(tx, PROJECT)))
     print(f"{hub.url}{LOGIN}/{code}?{urlencode({'next': wanted})}", flush=True)
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -108,7 +108,7 @@ def _give_encore(stage: Stage) -> None:
     given = encore.give(stage.data)
     print(f"\nSee it in the dashboard: {given.link}")
     print(
-        f"The link signs in once, within ten minutes. The hub goes by itself in an hour; now by: kill {given.pid}"
+        f"The link signs in once, as long as its hub is there: that goes in an hour; now by: kill {given.pid}"
     )
 
 

@@ -14,7 +14,7 @@ from hubbub.core.actions import inbox
 from hubbub.core.work import tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
-from tests.dashboard.browser import DESKTOP, PHONE, Visit
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside
 from tests.dashboard.scene import BLOCKED, Scene
 from tests.serve.served_hub import Hub
 
@@ -129,8 +129,15 @@ def _is_freed(hub: Hub, task: Task) -> None:
 
 
 def test_the_demos_link_leads_to_where_its_story_begins(visit: Visit, hub: Hub, scene: Scene) -> None:
-    """The board is shown as it was when the first task of all had just been sent, which nobody had begun."""
-    page = visit(hub.do(lambda tx: encore.beginning(tx, hub.project)))
+    """The board is shown as it was when nobody had begun the first task of all, and runs on from there, squeezed."""
+    start, playing = hub.do(lambda tx: encore.beginning(tx, hub.project)).split("&play=")
+    page = visit(start)
     expect(page.get_by_role("note")).to_contain_text("Nothing here changes anything")
     expect(page.locator("main [data-item^='task:']")).to_have_count(1)
     expect(page.get_by_role("main")).to_contain_text("T-1")
+    moment = re.compile(start.rpartition("?")[2].rpartition("&")[2] + r"\b")
+    expect(page).to_have_url(moment)
+    page = visit(f"{start}&play={playing}")
+    expect(page).not_to_have_url(re.compile("play="))
+    expect(page).not_to_have_url(moment)
+    assert inside(page, "hub/replay.js", "m.squeezed.value")

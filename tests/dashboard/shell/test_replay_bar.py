@@ -154,3 +154,21 @@ def test_axe_finds_nothing_in_the_past(visit: Visit) -> None:
     page = visit("/board?at=300")
     expect(page.get_by_role("note")).to_be_visible()
     assert faults(page, context=".bar", chinese=True) == []
+
+
+def test_the_bar_says_how_fast_and_squeezes_idle_time(visit: Visit) -> None:
+    """A menu has the speeds, markers with names that lead to their moments, and idle time to be squeezed on the bar."""
+    page = visit("/board?at=100")
+    expect(page.get_by_text(STRIP)).to_be_visible()
+    before = handle(page).get_attribute("style")
+    options = page.get_by_role("button", name="Speed, idle time, markers")
+    options.click()
+    page.get_by_role("menuitemradio", name="4×").click()
+    expect(options).to_contain_text("4×")
+    options.click()
+    page.get_by_role("menuitemcheckbox", name="Squeeze idle time").click()
+    expect(handle(page)).not_to_have_attribute("style", before or "")
+    assert inside(page, "hub/replay.js", "m.longestGap(x)", [0, 1000, 2000, 900_000]) == 3000
+    page.get_by_role("menuitem", name=re.compile("failed|blocked|silent|approval")).first.click()
+    expect(page).not_to_have_url(re.compile(r"at=100\b"))
+    expect(page.get_by_text(STRIP)).to_be_visible()

@@ -45,9 +45,9 @@ def link(tx: Tx, name: str | None = None) -> tuple[str, User, int]:
     return _link(tx, users.meant(tx, name))
 
 
-def owners_link(tx: Tx) -> str:
+def owners_link(tx: Tx, lasts: timedelta = LINK_LASTS) -> str:
     """Make a link for the hub's owner, at the start of the hub, by somebody who holds its data."""
-    secret, _user, _expires_at = _link(tx, users.owner(tx))
+    secret, _user, _expires_at = _link(tx, users.owner(tx), lasts)
     return secret
 
 
@@ -174,9 +174,9 @@ def _is_good(tx: Tx, secret: str) -> bool:
     return True
 
 
-def _link(tx: Tx, user: User) -> tuple[str, User, int]:
+def _link(tx: Tx, user: User, lasts: timedelta = LINK_LASTS) -> tuple[str, User, int]:
     secret = secrets.token_hex(16)
-    expires_at = tx.now + milliseconds(LINK_LASTS)
+    expires_at = tx.now + milliseconds(lasts)
     rows.insert_link(tx, access.fingerprint(secret), user.id, expires_at)
     return secret, user, expires_at
 

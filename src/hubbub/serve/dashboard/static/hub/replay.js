@@ -102,6 +102,23 @@ export function pictureAt(reel, place) {
 /** Whether the past runs on by itself. */
 export const playing = signal(false);
 
+/** How fast it runs: so many times as fast as usual. */
+export const speed = signal(1);
+export const SPEEDS = [0.5, 1, 2, 4, 8];
+
+/** Whether idle time is squeezed, on the bar and in how fast it runs. */
+export const squeezed = signal(false);
+
+const USUAL = 0.9; // of all gaps between two activities are shorter than what is usual
+const TIMES_USUAL = 3; // and none is longer than so many times that where idle time is squeezed
+const SHORT = 1_000; // milliseconds that no gap is squeezed to less than
+
+/** How long a gap may be where idle time is squeezed. @param {ArrayLike<number>} times in their order */
+export function longestGap(times) {
+  const gaps = Array.from(times, (at, place) => at - (times[place - 1] ?? at)).sort((one, other) => one - other);
+  return Math.max(SHORT, TIMES_USUAL * (gaps[Math.floor(USUAL * (gaps.length - 1))] ?? 0));
+}
+
 /** Whether a stretch of the log is being fetched. */
 export const loading = signal(false);
 
@@ -165,7 +182,7 @@ export async function play() {
 function timeAfter(at, passed) {
   const rate = Math.max(1, lengthOf(reel) / PLAYED_IN);
   const upcoming = reel.activities[place + 1]?.at ?? at;
-  return Math.max(at + passed * rate, upcoming - LONGEST_GAP * rate);
+  return Math.max(at + passed * rate * speed.value, upcoming - LONGEST_GAP * rate);
 }
 
 export function pause() {
@@ -198,9 +215,17 @@ export function restore() {
     const at = Number(route.value.query.at ?? 0);
     const shown = moment.peek()?.id ?? 0;
     if (at === shown || addressTimer) return;
-    if (at > 0) seek(at).catch(giveUp);
+    if (at > 0) seek(at).then(playIfAsked, giveUp);
     else if (moment.peek()) toLive();
   });
+}
+
+/** An address may ask to let the past run from its moment on, as the link of the demo does; a reload does not again. */
+function playIfAsked() {
+  if (!route.value.query.play) return;
+  squeezed.value = true;
+  set({ play: null }, { replace: true });
+  play();
 }
 
 /** The log does not go back that far, or never had such a moment. */
@@ -250,7 +275,13 @@ function lay({ activities }) {
 
 const newerThanAll = (id) => !reels.value.length || id > momentOfEnd(reels.value.at(-1)).id;
 const momentOfEnd = (which) => momentAt(which, which.activities.length - 1);
-const lengthOf = (which) => momentOfEnd(which).at - which.startAt;
+/** How long a reel is, without what is squeezed. */
+function lengthOf(which) {
+  if (!squeezed.value) return momentOfEnd(which).at - which.startAt;
+  const times = which.activities.map(({ at }) => at);
+  const longest = longestGap(times);
+  return times.reduce((sum, at, place) => sum + Math.min(longest, at - (times[place - 1] ?? at)), 0);
+}
 
 /** Stand at the end of the log as it is now. */
 async function fromNow() {

@@ -4,11 +4,13 @@
 import { html, useMemo, useRef } from "../vendor/ui.js";
 import { BAD } from "../model/event_kinds.js";
 import { hubNow, moment, now, recent } from "../model/store.js";
-import { earlier, loading, pause, play, playing, seek, step, toLive } from "../hub/replay.js";
+import {
+  earlier, loading, longestGap, pause, play, playing, seek, speed, SPEEDS, squeezed, step, toLive,
+} from "../hub/replay.js";
 import { connection } from "../hub/stream.js";
 import { clock, hourAndMinute, span, t } from "../i18n.js";
 import { useKey } from "./keyboard.js";
-import { Button, IconButton } from "../ui/controls.js";
+import { Button, IconButton, Menu } from "../ui/controls.js";
 import { toast } from "../ui/overlays.js";
 import { Clock } from "../ui/text.js";
 
@@ -31,6 +33,19 @@ function timesOf(activities) {
     times[place] = least;
   }
   return times;
+}
+
+/**
+ * Where each activity stands on a bar on which no gap is longer than the `longest`, and how long that may be.
+ * @param {Float64Array} times
+ */
+function squeeze(times) {
+  const longest = longestGap(times);
+  const places = new Float64Array(times.length);
+  for (let place = 1; place < times.length; place += 1) {
+    places[place] = places[place - 1] + Math.min(longest, times[place] - times[place - 1]);
+  }
+  return { places, longest };
 }
 
 /**
@@ -110,12 +125,12 @@ async function attempted(move) {
 
 /**
  * Show the moment at a share of the bar's length, 0 to 1.
- * @param {number} share @param {{from: number, to: number}} range
+ * @param {number} share @param {Scale} scale
  */
-function seekShare(share, { from, to }) {
+function seekShare(share, { places, from, to }) {
   const activities = recent.value;
   if (share >= AT_THE_END || !activities.length) return toLive();
-  const place = Math.max(0, placeAt(timesOf(activities), from + share * (to - from)));
+  const place = Math.min(activities.length - 1, Math.max(0, placeAt(places, from + share * (to - from))));
   return attempted(() => seek(activities[place].id)); // the last place that was dragged to counts
 }
 
@@ -141,17 +156,24 @@ const KEYS = {
   Home: toBeginning, End: toLive,
 };
 
-/** From when to when the bar goes: it ends now, also while the past is shown. @param {Float64Array} times */
-function rangeOf(times) {
-  const to = Math.max(moment.value ? hubNow() : now.value, times.at(-1) ?? 0);
-  return { from: times[0] ?? to - 1, to };
+/** @typedef {{places: Float64Array, from: number, to: number}} Scale  where activities stand, and what the bar shows */
+
+/**
+ * From where to where the bar goes: it ends now, also while the past is shown.
+ * @param {Float64Array} times @param {ReturnType<typeof squeeze>|null} tight @returns {Scale}
+ */
+function scaleOf(times, tight) {
+  const end = Math.max(moment.value ? hubNow() : now.value, times.at(-1) ?? 0);
+  if (!tight) return { places: times, from: times[0] ?? end - 1, to: end };
+  const { places, longest } = tight;
+  return { places, from: 0, to: (places.at(-1) ?? 0) + Math.max(1, Math.min(longest, end - (times.at(-1) ?? 0))) };
 }
 
-/** Dragging: at most one move a frame, of the last place. */
-function useDrag(range) {
+/** Dragging: at most one move a frame, of the last place. @param {Scale} scale */
+function useDrag(scale) {
   const frame = useRef(0);
-  const latest = useRef(range);
-  latest.current = range;
+  const latest = useRef(scale);
+  latest.current = scale;
   const move = (event) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     const share = Math.min(1, Math.max(0, (event.clientX - left) / width));
@@ -178,12 +200,14 @@ function told(place, count) {
 function Track() {
   const activities = recent.value;
   const times = useMemo(() => timesOf(activities), [activities]);
-  const range = rangeOf(times);
-  const drag = useDrag(range);
+  const tight = useMemo(() => (squeezed.value ? squeeze(times) : null), [times, squeezed.value]);
+  const scale = scaleOf(times, tight);
+  const drag = useDrag(scale);
   const last = activities.length - 1;
   const place = Math.max(0, moment.value ? activities.findIndex(({ id }) => id === moment.value.id) : last);
-  const share = moment.value ? ((times[place] ?? range.to) - range.from) / (range.to - range.from) : 1;
-  const { counts, bad } = bucketed(activities, times, range);
+  const { places, from, to } = scale;
+  const share = moment.value ? ((places[place] ?? to) - from) / (to - from) : 1;
+  const { counts, bad } = bucketed(activities, places, scale);
   const until = Math.round(share * BUCKETS);
   const onKeyDown = (event) => {
     const run = KEYS[event.key];
@@ -229,6 +253,40 @@ function Time() {
   </div>`;
 }
 
+// How fast, how tight, and where to: what is said of the past in one menu.
+
+const MARKERS = 8; // the last of them
+/** What has a name on the bar -> the key of its words. */
+const NAMED = {
+  "task.failed": "replay.mark_failed", "task.blocked": "replay.mark_blocked", "task.expired": "replay.mark_expired",
+  "agent.timeout": "replay.mark_silent", "approval.asked": "replay.mark_asked", "node.offline": "replay.mark_offline",
+};
+
+/** The last moments that have a name, the newest first, as things to do. */
+function markers() {
+  const found = recent.value.filter(({ kind }) => kind in NAMED).slice(-MARKERS).reverse();
+  if (!found.length) return [];
+  return ["-", { heading: t("replay.markers") }, ...found.map(({ id, at, kind, agent, actor, detail }) => ({
+    label: t(NAMED[kind], { task: `T-${detail.number ?? "?"}`, name: agent ?? actor ?? detail.node ?? "" }),
+    hint: hourAndMinute(at),
+    run: () => tried(() => seek(id)),
+  }))];
+}
+
+function Options() {
+  const items = () => [
+    { heading: t("replay.speed") },
+    ...SPEEDS.map((value) => ({
+      label: `${value}×`, radio: true, checked: speed.value === value, run: () => (speed.value = value),
+    })),
+    "-",
+    { label: t("replay.squeeze"), checked: squeezed.value, run: () => (squeezed.value = !squeezed.value) },
+    ...markers(),
+  ];
+  return html`<span class="bar-options"><${Menu} kind="quiet" small label=${`${t("replay.options")}, ${speed.value}×`}
+    items=${items}><span class="num">${`${speed.value}×`}</span><//></span>`;
+}
+
 const PRESSED = "button, a, summary, [role=button], [role=tab]";
 
 /** Space presses what has the focus, if that can be pressed. */
@@ -253,6 +311,7 @@ export function Bar() {
         <${IconButton} kind="quiet" small icon="skip-back" label=${t("replay.earlier")}
           disabled=${loading.value} onClick=${loadEarlier} /></span>
       <${Track} />
+      <${Options} />
       <${Time} />
     </div>
   </section>`;

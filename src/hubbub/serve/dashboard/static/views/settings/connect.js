@@ -1,7 +1,7 @@
 // Connecting a client: where the hub is, and what to write where. A token stands in it only if it was made just now.
 
 import { html, useState } from "../../vendor/ui.js";
-import { could, may } from "../../model/store.js";
+import { could, inProject, may } from "../../model/store.js";
 import { has, t } from "../../i18n.js";
 import { Button, Tabs } from "../../ui/controls.js";
 import { CopyButton } from "../../ui/empty.js";
@@ -68,7 +68,11 @@ export function Connect() {
   const clients = Object.entries(made).map(([id, { name }]) => ({ id, label: name || t("settings.any_client") }));
   const action = could.value.write && html`
     <${Button} icon="key-round" disabled=${!may.value.write} onClick=${make}>${t("settings.token_make")}<//>`;
-  return html`<${Part} title=${t("settings.connect")} text=${t("settings.connect_text")} action=${action}>
+  return html`<${Part} title=${t("settings.install")} text=${t("settings.install_text")}>
+    <${Snippet} where=${t("settings.in_terminal")} text=${inProject("hubbub install claude-code --as ember")} />
+    <p class="small"><a class="link" href="/docs/clients">${t("settings.install_docs")}</a></p>
+  <//>
+  <${Part} title=${t("settings.connect")} text=${t("settings.connect_text")} action=${action}>
     <${Select} label=${t("settings.dialect")} hint=${t("settings.dialect_hint")} value=${dialect}
       onInput=${(event) => setDialect(event.target.value)}
       options=${DIALECTS.map((value) => ({ value, label: t(`settings.dialect_${value}`) }))} />
