@@ -1,0 +1,129 @@
+"""A reader with an empty home, who types what the documents say, in the order in which the hub lists them.
+
+What cannot be run here has a comment above it in the document's source, `<!-- not run: why -->`.
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from hubbub.serve.documents.library import Document, Library
+from tests.cli.processes import PROGRAM
+from tests.support.waiting import patience, until
+
+BLOCK = re.compile(
+    r"(?:^<!-- not run: (?P<why>[^>]+) -->\n)?^```sh\n(?P<lines>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+COMMENT = re.compile(r"(?:^|\s+)#\s.*$")
+HERE = Path(sys.executable).parent
+OPERATORS = re.compile(r"[|<>$`]|&&")
+LATER = "hubbub work"  # what is left running, until the next begins
+
+
+@dataclass
+class Reader:
+    """Types commands in a folder of its own, as somebody to whom nothing belongs yet."""
+
+    home: Path
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = f"{HERE}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        return {
+            "HOME": str(self.home), "PATH": path, "HUBBUB_PORT": "0", "LANG": "C.UTF-8", "BROWSER": "true",
+        }  # fmt: skip
+
+    def type(self, line: str) -> str | None:
+        """Run one command; return what was wrong with it."""
+        words = shlex.split(line)
+        if words[-1] == "&":
+            return self._leave_running(words[:-1])
+        is_ours = words[0] == "hubbub" and not OPERATORS.search(line)
+        command = [*PROGRAM, *words[1:]] if is_ours else ["bash", "-c", line]
+        try:
+            ended = subprocess.run(
+                command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+                text=True, timeout=patience(), check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return "it does not end"
+        return f"exit code {ended.returncode}: {ended.stderr or ended.stdout}" if ended.returncode else None
+
+    @property
+    def folder(self) -> Path:
+        """Where the reader is."""
+        place = self.home / "shop"
+        place.mkdir(exist_ok=True)
+        return place
+
+    def _leave_running(self, words: list[str]) -> str | None:
+        """Start what goes on beside the rest, and wait until it has said something."""
+        name = " ".join(words[:3])
+        self.stop(name)
+        said = self.home / f"{len(self.running)}.said"
+        with said.open("wb") as out:
+            self.running[name] = subprocess.Popen(
+                [*PROGRAM, *words[1:]], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                stdout=out, stderr=out,
+            )  # fmt: skip
+        until(
+            lambda: "ready" in said.read_text("utf-8"),
+            f"{name} to be ready",
+            seen=lambda: said.read_text("utf-8"),
+        )
+        return None
+
+    def stop(self, *names: str) -> None:
+        """End what was left running."""
+        for name in names:
+            if (process := self.running.pop(name, None)) is not None:
+                process.send_signal(signal.SIGTERM)
+                process.wait(patience())
+
+    def leave(self) -> None:
+        self.stop(*self.running)
+        self.type("hubbub down")
+
+
+def commands(document: Document) -> Iterator[tuple[str, str | None]]:
+    """Each command of a document, and why it cannot be run, where that is so."""
+    for block in BLOCK.finditer(document.text):
+        for line in re.sub(r"(\\|\|)\n\s*", r"\1 ", block["lines"]).replace("\\ ", " ").splitlines():
+            command = COMMENT.sub("", line).strip()
+            if command:
+                yield command, block["why"]
+
+
+@pytest.mark.system
+def test_what_the_documents_say_can_be_typed(tmp_path: Path) -> None:
+    """Each command of each document works as it stands, one after the other, for who begins with nothing."""
+    reader, wrong, typed = Reader(tmp_path), [], 0
+    with ExitStack() as stack:
+        stack.callback(reader.leave)
+        for document in Library.own().documents.values():
+            for line, why in commands(document):
+                if why is None:
+                    fault = reader.type(line)
+                    typed += 1
+                    wrong += [f"{document.file}: {line}\n  {fault}"] if fault else []
+
+    assert typed > 60
+    assert not wrong, "\n".join(wrong)
+
+
+def test_each_command_is_in_a_block_that_is_looked_at() -> None:
+    """A block of commands is marked as one, and no reason is given for a block that is none."""
+    for document in Library.own().documents.values():
+        assert not re.search(r"^```(bash|shell|console)$", document.text, re.MULTILINE), document.file
+        told = len(re.findall(r"<!-- not run: ", document.text))
+        assert told == sum(1 for block in BLOCK.finditer(document.text) if block["why"]), document.file
