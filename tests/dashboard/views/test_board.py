@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from hubbub.core.work import tasks
 from hubbub.model.lifecycle import Status
-from tests.dashboard.browser import PHONE, Visit
+from tests.dashboard.browser import PHONE, Visit, until_told
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
@@ -82,6 +82,66 @@ def test_several_are_selected_by_touch(visit: Visit) -> None:
     cards.nth(1).tap()
     expect(bar).to_contain_text("2 selected")
     expect(page.get_by_role("complementary")).to_have_count(0)
+
+
+def test_cards_are_grouped_and_sorted_and_that_is_kept(visit: Visit) -> None:
+    """Each column has its cards under headings and in another order, as the address says; a saved view has it again."""
+    page = visit("/board")
+    queued = page.locator(".column.is-queued")
+    menu = page.get_by_role("button", name="View", exact=True)
+    for choice in ("Agent", "Newest first"):
+        menu.click()
+        page.get_by_role("menuitemradio", name=choice).click()
+    expect(page).to_have_url(re.compile("group=agent.*sort=newest"))
+    expect(queued.locator("h3").last).to_have_text(re.compile(r"^unassigned \d+$"))
+    free = queued.locator(".board-group").last.locator("~ .board-card .ref").all_inner_texts()
+    assert free == sorted(free, key=lambda ref: -int(ref.removeprefix("T-")))
+    assert len(free) > 1
+
+    menu.click()
+    page.get_by_role("menuitem", name="Save this view…").click()
+    page.get_by_label("Name").fill("By hand")
+    page.keyboard.press("Control+Enter")
+    menu.click()
+    expect(page.get_by_role("menuitemradio", name="By hand", checked=True)).to_be_visible()
+    page.get_by_role("menuitemradio", name="What matters most").click()
+    page.reload()
+    menu.click()
+    page.get_by_role("menuitemradio", name="By hand").click()
+    expect(page).to_have_url(re.compile("group=agent.*sort=newest"))
+    menu.click()
+    page.get_by_role("menuitem", name="Forget “By hand”").click()
+    menu.click()
+    expect(page.get_by_role("menuitemradio", name="By hand")).to_have_count(0)
+
+
+def test_a_card_is_dragged_to_an_agent_and_that_is_undone(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """Let go over an agent's tile it is that agent's; *Undo* gives it back to whoever had it."""
+    task = scene.tasks["acked"][0]
+    page = visit("/board")
+    card = page.locator(f"[data-item='task:{task.id}']")
+    holder = page.locator(f".board-card:has([data-item='task:{task.id}']) .board-foot")
+    to = page.get_by_role("group", name="Agents by machine").get_by_role("button", name="Ce cedar")
+    card.drag_to(to)
+    expect(holder).to_contain_text("cedar")
+    page.get_by_role("status").filter(has_text="goes to cedar").get_by_role("button", name="Undo").click()
+    expect(holder).to_contain_text(str(task.assignee))
+    until_told(page)
+    found = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))
+    assert found.assignee == task.assignee
+
+
+def test_a_card_is_dragged_to_where_something_leads(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """Work in review that is let go over *Finished* is approved; over a column where only agents lead it stays."""
+    task = scene.tasks["review"][0]
+    page = visit("/board")
+    card = page.locator(f"[data-item='task:{task.id}']")
+    card.drag_to(page.get_by_role("region", name="Blocked or waiting").locator("h2"))
+    card.drag_to(page.get_by_role("region", name="Finished").locator("h2"))
+    expect(page.get_by_role("status").filter(has_text=f"T-{task.number} is approved")).to_be_visible()
+    until_told(page)
+    found = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))
+    assert found.status is Status.COMPLETED
 
 
 def test_only_what_is_near_is_drawn(visit: Visit, hub: Hub) -> None:

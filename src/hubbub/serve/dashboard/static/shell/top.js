@@ -6,6 +6,7 @@ import { isEnded, SPELLED, STATES } from "../model/states.js";
 import { agents, could, may, standstill, tasks } from "../model/store.js";
 import { t } from "../i18n.js";
 import { Account, setTheme, theme, THEMES } from "./account.js";
+import { Arranging } from "./arranging.js";
 import { createTask, openPalette } from "./dialogs.js";
 import { useKey } from "./keyboard.js";
 import { route, set } from "./router.js";
@@ -58,7 +59,7 @@ export function Top() {
 /** @param {{open: boolean}} props on phones there is room for it only where it is asked for */
 function Filter({ open }) {
   const field = useRef(null);
-  const typed = route.value.query.q ?? "";
+  const { view, query: { q: typed = "" } } = route.value;
   const query = parse(typed);
   useKey("/", "keys.filter", () => field.current.focus(), { group: "find" });
   const change = (q) => set({ q }, { replace: true });
@@ -76,6 +77,7 @@ function Filter({ open }) {
       <kbd aria-hidden="true">/</kbd>
     </span>
     <${States} query=${query} toggleState=${(state) => change(toggle(typed, "state", state))} />
+    ${view === "board" && html`<${Arranging} />`}
     <div class="chips">${areas.value.map((area) => html`<${Chip} key=${area}
       pressed=${query.area.includes(area.toLowerCase())}
       onClick=${() => change(toggle(typed, "area", area))}>${area}<//>`)}</div>

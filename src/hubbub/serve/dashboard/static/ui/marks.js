@@ -81,12 +81,12 @@ export function Tile({ agent, picture, small = false }) {
  * The tile as a link or a button. Its accessible name begins with the two letters that are seen (WCAG 2.5.3).
  * @param {{agent: any, picture: any, href?: string, onClick?: (event: Event) => void, pressed?: boolean}} props
  */
-export function TileButton({ agent, picture, href, onClick, pressed }) {
+export function TileButton({ agent, picture, href, pressed, ...rest }) {
   const [name, card] = named(agent, picture);
   const state = card?.state ?? "offline";
   const label = `${monogram(name)} ${name}, ${stateWord(state, true)}`;
   const inside = html`<${Tile} agent=${agent} picture=${picture} />`;
-  const common = { class: "tile-button", "aria-label": label, title: `${name}, ${stateWord(state, true)}`, onClick };
+  const common = { class: "tile-button", "aria-label": label, title: `${name}, ${stateWord(state, true)}`, ...rest };
   if (href) return html`<a ...${common} href=${href} aria-current=${pressed ? "true" : undefined}>${inside}</a>`;
   return html`<button type="button" ...${common} aria-pressed=${pressed}>${inside}</button>`;
 }

@@ -1,12 +1,12 @@
 // The board: who is there, what needs a person, and every task in the column of its state.
 
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { matches, parse, toggle } from "../model/filter.js";
 import { waiting } from "../model/needs.js";
 import { columnOf, COLUMNS } from "../model/states.js";
 import { inProject, isPending, loaded, may, moment, now, shown } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
-import { number, t } from "../i18n.js";
+import { language, number, t } from "../i18n.js";
 import { useKey, useList } from "../shell/keyboard.js";
 import { href, route, set } from "../shell/router.js";
 import { BulkBar, Card, clearSelection, selected, selectRange, toggleSelected } from "../ui/card.js";
@@ -18,7 +18,7 @@ import { toast } from "../ui/overlays.js";
 import { Ago, Span, Text } from "../ui/text.js";
 import { NeedCard, useNeedKeys } from "./needs.js";
 import {
-  isAble, openTask, performOnAll, Priority, refOf, TASK_ACTIONS, taskHref, taskOf, useTaskKeys,
+  isAble, openTask, perform, performOnAll, Priority, refOf, TASK_ACTIONS, taskHref, taskOf, useTaskKeys,
 } from "./task/actions.js";
 
 // What stands where on the board, made from a picture: no DOM, so that it can be told from a test what goes where.
@@ -35,16 +35,39 @@ function since(task, state) {
   }
 }
 
-/** The columns, left to right: `{name, glyph, cards: [{task, state}]}`, what matters most first. */
-function columnsOf(picture, query) {
+/**
+ * The columns, left to right: `{name, glyph, cards: [{task, state}], items}`, what matters most first; in `items` the
+ * cards stand under headings, if they are to be grouped.
+ * @param {{group?: string, sort?: string}} arranged as the address says
+ */
+function columnsOf(picture, query, { group, sort }) {
   const cards = new Map(COLUMNS.map(({ name }) => [name, []]));
   for (const task of picture.tasks.values()) {
     if (!matches(task, query, picture)) continue;
     cards.get(columnOf(task.state)).push({ task, state: task.state });
   }
-  return COLUMNS.map(({ name, glyph }) => ({
-    name, glyph, cards: cards.get(name).sort(ORDER[name] ?? oldestFirst),
-  }));
+  return COLUMNS.map(({ name, glyph }) => {
+    const sorted = cards.get(name).sort(SORTED[sort] ?? ORDER[name] ?? oldestFirst);
+    return { name, glyph, cards: sorted, items: GROUPED[group] ? grouped(sorted, GROUPED[group]) : sorted };
+  });
+}
+
+/** By which words cards may stand together, none for those that have none; and what comes first of them. */
+const GROUPED = {
+  agent: { of: ({ assignee }) => assignee, none: "board.unassigned" },
+  area: { of: ({ area }) => area, none: "board.no_area" },
+  priority: { of: ({ priority }) => priority, word: (name) => t(`board.priority_${name}`), rank: (name) => RANK[name] },
+};
+
+/** The cards under a heading for each group, by name, those without one last. */
+function grouped(cards, { of, none, word = (name) => name, rank = () => 0 }) {
+  const groups = Map.groupBy(cards, ({ task }) => of(task) ?? "");
+  const names = [...groups.keys()].sort((a, b) =>
+    Number(a === "") - Number(b === "") || rank(a) - rank(b) || a.localeCompare(b));
+  return names.flatMap((name) => {
+    const heading = name ? word(name) : t(none);
+    return [{ heading, count: groups.get(name).length, key: `group ${name}` }, ...groups.get(name)];
+  });
 }
 
 function oldestFirst(a, b) {
@@ -55,6 +78,8 @@ function urgentFirst(a, b) {
   return RANK[a.task.priority] - RANK[b.task.priority] || oldestFirst(a, b);
 }
 
+const byNumber = (a, b) => a.task.number - b.task.number;
+const SORTED = { priority: urgentFirst, newest: (a, b) => byNumber(b, a), oldest: byNumber };
 const ORDER = { queued: urgentFirst, finished: (a, b) => oldestFirst(b, a) };
 
 /** Of each task, how many others it is linked with: what it needs, and what needs it. */
@@ -109,7 +134,7 @@ const TELLING = new Set(["blocked", "waiting", "failed"]);
 function TaskCard({ task, state, picture, counts, progress, selected, current, pending, onPick }) {
   const note = TELLING.has(state) && reasonOf(task, picture);
   return html`
-    <div class="board-card" role="listitem" onClick=${onPick}>
+    <div class="board-card" role="listitem" onClick=${onPick} ...${drag(task)}>
       <${Card} item=${`task:${task.id}`} href=${taskHref(task)} name=${nameOf(task, state)} selected=${selected}
         current=${current} pending=${pending} flash=${state}>
         <div class="board-line">
@@ -165,7 +190,7 @@ function Progress({ percent }) {
 /** A task that has ended, in one line. */
 function FinishedRow({ task, state, selected, current, pending, onPick }) {
   return html`
-    <div class="board-done" role="listitem" onClick=${onPick}>
+    <div class="board-done" role="listitem" onClick=${onPick} ...${drag(task)}>
       <${Card} item=${`task:${task.id}`} href=${taskHref(task)} name=${nameOf(task, state)} selected=${selected}
         current=${current} pending=${pending} flash=${state}>
         <div class="board-line">
@@ -177,6 +202,45 @@ function FinishedRow({ task, state, selected, current, pending, onPick }) {
           <div class="board-note" data-state="failed"><${Text} value=${task.note} lines=${1} /></div>`}
       <//>
     </div>`;
+}
+
+// A card is drawn with the mouse to where it is to go: a column, if something can be done to the task that leads there,
+// or an agent, who is to have it. What the keys and buttons do to the task is the same.
+
+/** The task whose card is on its way. */
+const dragged = signal(null);
+
+/** What leads into a column, the best first; into the others only agents bring a task. */
+const LEADING = {
+  queued: ["release", "retry"], running: ["request_changes", "answer"], finished: ["approve_work", "complete"],
+};
+
+/** What would be done to the task that is on its way, if it were let go over a column; null: nothing can. */
+function actionAt(column) {
+  const task = dragged.value;
+  if (!task || !may.value.write || columnOf(task.state) === column) return null;
+  return TASK_ACTIONS.find((action) => LEADING[column]?.includes(action.id) && isAble(action, task)) ?? null;
+}
+
+const drag = (task) => ({ onDragStart: () => (dragged.value = task), onDragEnd: () => (dragged.value = null) });
+
+/** What lets a card be dropped on an element. @param {((task: object) => any)|null|false} run null: it may not */
+const dropped = (run) => ({
+  onDragOver: (event) => run && event.preventDefault(),
+  onDrop: (event) => {
+    const task = dragged.value;
+    event.preventDefault();
+    dragged.value = null;
+    if (run && task) run(task);
+  },
+});
+
+/** Giving the task that is on its way to an agent; null: it cannot have it. */
+function giveTo(agent) {
+  const task = dragged.value;
+  const reassign = TASK_ACTIONS.find(({ id }) => id === "reassign");
+  if (!task || !may.value.write || task.assignee === agent || !isAble(reassign, task)) return null;
+  return () => perform("reassign", task, { to: agent });
 }
 
 // One column of the board: its name, how many there are, and the cards that are near the visible part.
@@ -194,23 +258,31 @@ const CARD = 92; // pixels of a card with a title of one line, and the gap below
 function Column({ column, look, aside, children }) {
   const drawn = useRef(new Map());
   const title = t(`board.column_${column.name}`);
-  const items = column.cards.map((card) => ({ ...card, key: card.task.id }));
+  const items = column.items.map((item) => (item.task ? { ...item, key: item.task.id } : item));
   const finished = column.name === "finished";
+  const drop = actionAt(column.name);
+  const frame = [`column is-${column.name}`, !items.length && "is-empty", drop && "is-open"].filter(Boolean).join(" ");
   return html`
-    <section class=${`column is-${column.name}${items.length ? "" : " is-empty"}`} aria-label=${title}>
+    <section class=${frame} aria-label=${title} ...${dropped(drop && ((task) => perform(drop.id, task)))}>
       <h2 class="column-head">
         <${Glyph} state=${column.glyph} quiet />
-        <span class="column-name" title=${title}>${title}</span> <small class="num">${number(items.length)}</small>
+        <span class="column-name" title=${title}>${title}</span>${" "}
+        <small class="num">${number(column.cards.length)}</small>
         ${aside && html`<small class="end">${aside}</small>`}
       </h2>
       <${Window} items=${items} guess=${finished ? ROW : CARD} label=${title}
-        draw=${(item) => remembered(drawn.current, item, look, finished)}>
+        draw=${(item) => (item.task ? remembered(drawn.current, item, look, finished)
+          : html`<${Heading} key=${item.key} ...${item} />`)}>
         ${items.length === 0 && html`<p class="faint" role="listitem"><span aria-hidden="true">–</span>
           <span class="sr">${t("board.nothing")}</span></p>`}
         ${children}
       <//>
     </section>`;
 }
+
+/** What the cards below it have in common. */
+const Heading = ({ heading, count }) => html`<div class="board-group" role="listitem">
+  <h3><bdi>${heading}</bdi> <span class="num faint">${number(count)}</span></h3></div>`;
 
 /** The element of a card: the same object as the last time if nothing that it shows is another. */
 function remembered(drawn, { task, state }, look, finished) {
@@ -307,7 +379,7 @@ function Strip({ picture }) {
         <div class="strip-machine" key=${machine} role="group" aria-label=${machine || t("board.elsewhere")}>
           <bdi class="strip-name">${machine || t("board.elsewhere")}</bdi>
           ${present(crew).map((agent) => html`
-            <${TileButton} key=${agent.name} agent=${agent} picture=${picture}
+            <${TileButton} key=${agent.name} agent=${agent} picture=${picture} ...${dropped(giveTo(agent.name))}
               pressed=${chosen.includes(agent.name.toLowerCase())}
               onClick=${() => set({ q: toggle(route.value.query.q, "agent", agent.name) })} />`)}
         </div>`)}
@@ -350,7 +422,7 @@ const chosen = () => [...selected.value].map((id) => shown.value.tasks.get(id)).
 
 export function View() {
   const picture = shown.value;
-  const { q } = route.value.query;
+  const { q, group, sort } = route.value.query;
   const page = useRef(null);
   useList(page);
   useNeedKeys();
@@ -364,16 +436,16 @@ export function View() {
       <${Attention} />
       ${!loaded.value ? html`<div class="view"><${Skeleton} lines=${6} /></div>`
         : picture.tasks.size === 0 && !q ? html`<${NoTasks} />`
-        : html`<${Columns} picture=${picture} typed=${q ?? ""} />`}
+        : html`<${Columns} picture=${picture} typed=${q ?? ""} group=${group} sort=${sort} />`}
       <${Bulk} />
     </div>`;
 }
 
-function Columns({ picture, typed }) {
+function Columns({ picture, typed, group, sort }) {
   const query = useMemo(() => parse(typed), [typed]);
   const columns = useMemo(
-    () => columnsOf(picture, query),
-    [picture.tasks, picture.overlaps, query],
+    () => columnsOf(picture, query, { group, sort }),
+    [picture.tasks, picture.overlaps, query, group, sort, language.value],
   );
   const links = useMemo(() => linksOf(picture.tasks), [picture.tasks]);
   const letters = useMemo(() => lettersOf(picture.letters), [picture.letters]);

@@ -52,6 +52,7 @@ export function Priority({ priority, always = false }) {
  * @property {string[]} [states]  in which it is worth offering
  * @property {(tasks: Task[]) => Promise<object|null>} asks  what else has to be said; null: thought better of it
  * @property {(task: Task, said: object) => Promise<object|null>} run  null: refused, which was told
+ * @property {(task: Task) => Promise<object|null>} [undo]  brings it back to how it was, if that can be
  */
 
 const nothing = async () => ({});
@@ -97,15 +98,16 @@ export const TASK_ACTIONS = [
   { id: "retry", icon: "rotate-ccw", verbs: ["retry"], bulk: true, asks: nothing, run: call("retry") },
   {
     id: "reassign", icon: "user-plus", verbs: ["reassign", "retry"], bulk: true,
-    asks: (tasks) => askIn("Reassign", { tasks }), run: reassign,
+    asks: (tasks) => askIn("Reassign", { tasks }), run: reassign, undo: giveBack,
   },
   {
     id: "cancel", icon: "ban", verbs: ["cancel"], bulk: true, danger: true,
     asks: sentence("cancel", "reason", { danger: true, optional: true }), run: call("cancel"),
+    undo: (task) => act("retry", { task: task.id }),
   },
   {
     id: "release", icon: "unlink", verbs: ["release"], bulk: true,
-    asks: sentence("release", "reason"), run: call("release"),
+    asks: sentence("release", "reason"), run: call("release"), undo: giveBack,
   },
   {
     id: "complete", icon: "circle-check", verbs: ["complete"], bulk: true,
@@ -124,15 +126,25 @@ export const actionsOn = (task) => TASK_ACTIONS.filter((action) => isAble(action
 export const labelOf = (action, task) =>
   (action.id === "reassign" && task && !task.assignee ? t("inspector.assign") : t(`inspector.${action.id}`));
 
-/** Do one of them to one task: ask what has to be said, call the hub, and say that it is done. */
-export async function perform(id, task) {
+/**
+ * Do one of them to one task: ask what has to be said, call the hub, and say that it is done.
+ * @param {string} id @param {Task} task @param {object} [said] what would be asked for
+ */
+export async function perform(id, task, said) {
   if (!may.value.write) return false;
   const action = TASK_ACTIONS.find((each) => each.id === id);
-  const values = await action.asks([task]);
+  const values = said ?? await action.asks([task]);
   if (values === null || !(await action.run(task, values))) return false;
-  toast(t(`inspector.${id}_done`, { ref: refOf(task), to: values.to ?? "" }));
+  toast(t(`inspector.${id}_done`, { ref: refOf(task), to: values.to ?? "" }), { undo: undoing(action, [task]) });
   return true;
 }
+
+/** What takes back what was done to tasks, as they were before; nothing where that cannot be taken back. */
+const undoing = ({ undo }, tasks) =>
+  undo && (async () => {
+    const answers = await Promise.all(tasks.map(undo));
+    if (answers.some(Boolean)) toast(t("inspector.undone"));
+  });
 
 /** Do one of them to several; in the end one sentence says what came of it. */
 export async function performOnAll(id, tasks) {
@@ -145,13 +157,19 @@ export async function performOnAll(id, tasks) {
   const done = answers.filter(Boolean).length;
   const left = tasks.length - done;
   const outcome = t(`board.bulk_${id}`, { count: done });
-  return toast(left ? `${outcome} ${t("board.bulk_left", { count: left })}` : outcome);
+  const undo = undoing(action, able.filter((_task, at) => answers[at]));
+  return toast(left ? `${outcome} ${t("board.bulk_left", { count: left })}` : outcome, { undo });
 }
 
 /** Work that has ended must begin again before somebody else can have it. */
 async function reassign(task, { to }) {
   if (!task.may.includes("reassign") && !(await act("retry", { task: task.id }))) return null;
   return act("reassign", { task: task.id, to });
+}
+
+/** Let whoever had a task have it again; what nobody had is put back. */
+function giveBack({ id: task, assignee: to }) {
+  return to ? act("reassign", { task, to }) : act("release", { task, reason: t("inspector.undone") });
 }
 
 /** Say something to whoever works on a task, and let the task go on if that was what it waited for. */

@@ -16,7 +16,7 @@ import { Glyph, StateWord, Tile } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
 import { Ago, Clock, Text } from "../../ui/text.js";
 import { called, Deliveries } from "../deliveries.js";
-import { actionsOn, labelOf, perform, Priority, refOf, taskHref } from "./actions.js";
+import { actionsOn, labelOf, perform, Priority, refOf, taskHref, useTaskKeys } from "./actions.js";
 import { Events, Rail } from "./history.js";
 import { Proof } from "./proof.js";
 import { Why } from "./why.js";
@@ -399,6 +399,7 @@ function Content({ text }) {
 /** @param {{id: string}} props  the id or the number of a task */
 export function View({ id }) {
   const picture = shown.value;
+  useTaskKeys();
   const details = useDetails(id);
   const card = findTask(id, picture) ?? (moment.value ? undefined : details.task);
   if (!card) return html`<div class="inspector">${absent(id, details)}</div>`;
