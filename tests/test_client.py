@@ -35,7 +35,7 @@ def test_finds_hub_and_owner(running: RunningHub, tmp_path: Path) -> None:
 
 
 def test_refusals_have_code_and_sentence(hub: Hub) -> None:
-    """What the hub refuses is raised with its status, its code and its sentence, and may or may not pass."""
+    """A refusal of the hub is raised with its status, its code and its sentence, and may or may not pass."""
     with pytest.raises(HubRefused, match="task '9' not found") as refused:
         hub.task("9")
     assert (refused.value.status, refused.value.code, refused.value.is_temporary) == (404, "not_found", False)

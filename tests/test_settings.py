@@ -1,4 +1,4 @@
-"""Where a setting comes from, and what is said about one that will not do."""
+"""The sources of a setting, and the errors for invalid values."""
 
 from pathlib import Path
 

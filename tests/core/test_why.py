@@ -166,7 +166,7 @@ def test_what_an_agent_holds_and_waits_for(world: World) -> None:
 
 
 def test_a_task_is_found_by_number_or_id(world: World) -> None:
-    """What is asked about may be written as people see it."""
+    """The subject may be written as people see it."""
     task = world.send(None)
 
     assert {explain(world, ref).name for ref in (task.number, "#1", "T-1", "t-1", task.id)} == {"1"}
@@ -186,7 +186,7 @@ def test_a_task_for_an_agent_that_never_came(world: World) -> None:
 
 
 def test_an_agent_that_calls_tools_without_a_heartbeat(world: World) -> None:
-    """Who keeps no heartbeat, and was seen to act, has not been away: it is said when it last did something."""
+    """An agent without a heartbeat that was seen to act has not been away: its last action is told."""
     at = world.clock() - 5_000
     world.do(last_activity.note, world.id, "bob", tool="relay.get_messages", tool_at=at)
 
@@ -198,7 +198,7 @@ def test_an_agent_that_calls_tools_without_a_heartbeat(world: World) -> None:
 
 
 def test_a_task_that_is_held_without_a_presence(world: World) -> None:
-    """Who began a task and was never there holds it, has acted, and no silence ends that, whatever it said."""
+    """An agent that began a task and was never there holds it, has acted, and no silence ends that."""
     task = world.start(world.send("bob"), "bob")
 
     assert kinds(world, task.number) == ["task.working", "task.held", "agent.acted"]
@@ -258,7 +258,7 @@ def test_a_task_whose_assignee_is_offline(world: World) -> None:
 
 
 def test_how_far_a_task_got_in_an_inbox(world: World) -> None:
-    """Whether its receiver has read it is told from its row in the inbox."""
+    """The receiver's reading is told from its row in the inbox."""
     task = world.send("bob")
     letters = world.inbox("bob")
     world.do(inbox.note_seen, letters)
@@ -278,7 +278,7 @@ def test_an_assignee_that_works_on_something_else(world: World) -> None:
 
 
 def test_a_task_that_waits_for_others(world: World) -> None:
-    """What must be completed first is named, with how it is and who has it; what is completed is not."""
+    """Open dependencies are named, each with its state and assignee; completed ones are not."""
     done, working, free = world.send("bob"), world.send("bob"), world.send(None)
     finish(world, done)
     world.start(working)
@@ -315,7 +315,7 @@ def test_a_task_held_by_a_lease(world: World) -> None:
 
 
 def test_a_task_held_without_a_lease(world: World) -> None:
-    """Who has no heartbeat holds it until it is done."""
+    """An agent without a heartbeat holds it until it is done."""
     task = world.send(None)
     world.on(task, task_actions.start, "bob", leased=False)
 
@@ -323,7 +323,7 @@ def test_a_task_held_without_a_lease(world: World) -> None:
 
 
 def test_a_task_whose_holder_is_gone(world: World) -> None:
-    """What was addressed to an agent that is gone waits for it; what it had claimed is free again, and says why."""
+    """A task addressed to an agent that is gone waits for it; one it had claimed is free again, and says why."""
     world.report("bob")
     addressed, claimed = world.start(world.send("bob")), world.start(world.send(None))
     world.pass_time(TEN_MINUTES + MINUTE)
@@ -346,7 +346,7 @@ def test_a_task_that_was_taken_from_somebody(world: World) -> None:
 
 
 def test_a_blocked_task(world: World) -> None:
-    """That an agent cannot go on is its own word, and is told as that."""
+    """An agent's report that it cannot go on is quoted as its own word."""
     task = in_status(world, S.BLOCKED)
 
     assert "is blocked since" in fact(world, task.number, "task.blocked").sentence
@@ -354,7 +354,7 @@ def test_a_blocked_task(world: World) -> None:
 
 
 def test_a_blocked_task_with_a_reason(world: World) -> None:
-    """What was said of why a task is blocked is told, as others' words, with what would free it."""
+    """The reason of a blocked task is told, as others' words, with what would free it."""
     task = world.start(world.send())
     world.on(task, transfers.move_to, S.BLOCKED, by="bob", reason='the disk is "full"')
 
@@ -365,7 +365,7 @@ def test_a_blocked_task_with_a_reason(world: World) -> None:
 
 
 def test_a_task_in_review_that_nobody_looks_at(world: World) -> None:
-    """What was handed in, and nobody was asked to look at, says so."""
+    """Work that was handed in without a named reviewer says so."""
     task = in_status(world, S.IN_REVIEW)
 
     assert "task.leased" not in kinds(world, task.number)
@@ -373,7 +373,7 @@ def test_a_task_in_review_that_nobody_looks_at(world: World) -> None:
 
 
 def test_a_task_whose_review_is_pending(world: World) -> None:
-    """Whoever was asked to review what was made for it is named; with the answer that is over."""
+    """A reviewer of the work is named; with the answer that is over."""
     task = in_status(world, S.IN_REVIEW)
     run = world.do(runs.current, world.id)
     artifact = world.do(
@@ -395,7 +395,7 @@ def test_a_task_that_is_being_checked(world: World) -> None:
 
 
 def test_a_task_that_is_late(world: World) -> None:
-    """Of what nobody gets on with it is told since when it is late, and that a person is needed; not before."""
+    """A task without progress is told as late since when, and that a person is needed; not before."""
     task = world.send(None)
     world.clock.advance(25 * MINUTE)
     assert "late" not in explain(world, task.number).sentence
@@ -462,7 +462,7 @@ def test_a_call_that_waits_for_a_person(world: World) -> None:
 
 
 def test_an_order_that_is_under_way(world: World) -> None:
-    """What a machine was ordered for an agent is told until it has ended, and that the machine is away."""
+    """A machine's order for an agent is told until it has ended, and that the machine is away."""
     where = machine(world)
     who = Principal(project=world.project.slug, name="bob")
     order, _new = world.do(
@@ -585,7 +585,7 @@ def test_a_file_that_nobody_works_on(world: World) -> None:
 
 
 def test_a_file_that_somebody_works_on(world: World) -> None:
-    """Who has declared a file, a pattern or an area that it is in is named, with until when that lasts."""
+    """An agent that has declared a file, its pattern or its area is named, with until when that lasts."""
     world.do(scopes.put_area, world.project, "auth", name="Login", patterns=["src/auth/**"])
     by_area, by_file = world.report("bob"), world.report("ann")
     world.do(scopes.declare, world.project, by_area, Scope.of("auth", []))
@@ -604,7 +604,7 @@ def test_a_file_that_somebody_works_on(world: World) -> None:
 
 
 def test_a_file_that_somebody_edits(world: World) -> None:
-    """Who claimed a file by editing it is named with since when and where, and with everything that ends the claim."""
+    """A claimer of a file by an edit is named with since when and where, and with everything that ends the claim."""
     there = world.report("bob")
     where: dict[str, Any] = {"branch": "main", "worktree": "/w", "instance": "one"}
     world.clock.advance(MINUTE)
@@ -637,7 +637,7 @@ def test_a_file_that_is_claimed_and_declared(world: World) -> None:
 
 
 def test_what_there_is_not(world: World) -> None:
-    """What is no task, agent, machine or file of the project is one sentence, with near names where one is meant."""
+    """An unknown task, agent, machine or file is one sentence, with near names where one is meant."""
     for ref in ("77", "nobody", str(uuid4())):
         with pytest.raises(NotFound, match=r"task, agent, machine, file or thing '.*' not found"):
             explain(world, ref)

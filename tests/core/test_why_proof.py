@@ -76,7 +76,7 @@ def test_what_is_missing(world: World) -> None:
 
 
 def test_what_was_all_seen(world: World) -> None:
-    """What was seen whole is said so, before the task is completed and after."""
+    """Complete proof is told as such, before the task is completed and after."""
     task = world.accept(asked(world, "clean", "tests"))
     saw(world)
     assert [each.kind for each in facts(world, task)] == ["task.proven"]

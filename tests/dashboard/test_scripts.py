@@ -191,7 +191,7 @@ def test_no_words_are_left_over() -> None:
 
 
 def test_both_languages_say_the_same_things() -> None:
-    """What is said in English is said in Chinese, about the same values; numbers have no forms there."""
+    """Every text in English has one in Chinese, about the same values; numbers have no forms there."""
     assert {said_as(key) for key in ENGLISH} == {said_as(key) for key in CHINESE}
     assert {key for key, text in {**ENGLISH, **CHINESE}.items() if not text.strip()} == set()
     for key, text in CHINESE.items():
@@ -202,7 +202,7 @@ def test_both_languages_say_the_same_things() -> None:
 
 
 def test_counts_have_the_forms_that_languages_need() -> None:
-    """What is counted has a form for one and for others in English, for others in Chinese."""
+    """A counted noun has a form for one and for others in English, for others in Chinese."""
     for key in COUNTED:
         assert {f"{key}_one", f"{key}_other"} <= set(ENGLISH)
         assert f"{key}_other" in CHINESE

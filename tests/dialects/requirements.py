@@ -1,4 +1,4 @@
-"""How a dialect's documents and its tests are kept together.
+"""The comparison of a dialect's documents with its tests.
 
 Each documented sentence has an id; `requires` marks the tests that prove it. `test_requirements.py` compares
 both ways: a sentence without a test fails, and a test can only name sentences that there are. Every run of the tests

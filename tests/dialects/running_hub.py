@@ -111,7 +111,7 @@ class SeenFollowers(Subscribers):
 
 
 class SeenNotified(DeliveryReceipts):
-    """What is noted after the answer; a test can tell how often that was asked for."""
+    """The notes taken after an answer; a test can tell how many there were."""
 
     def __init__(self, transactions: Transactions) -> None:
         super().__init__(transactions)
@@ -268,7 +268,7 @@ class Caller:
         return [answer for answer, _is_error in answers]
 
     def soon(self, tool: str, **arguments: object) -> Callable[[], Json]:
-        """Call a tool in the background; what is returned waits for the answer."""
+        """Call a tool in the background; the result waits for the answer."""
         asked = self.hub.portal.start_task_soon(_asked, self.client, tool, {**self.says, **arguments}, {})
         return lambda: asked.result(patience())[0]
 
@@ -293,7 +293,7 @@ class Caller:
 
 
 async def _asked(client: Client, tool: str, arguments: Json, meta: Json) -> tuple[Json, bool]:
-    """The answer, which must be the same as text and as structured content, and whether it is called an error."""
+    """Return the answer, which must be the same as text and as structured content, and whether it is an error."""
     result = await client.call_tool(tool, arguments, meta=meta or None)  # type: ignore[arg-type]
     (content,) = result.content
     assert content.type == "text"
@@ -345,7 +345,7 @@ class Place:
         return self.caller(secret)
 
     def caller(self, secret: str) -> Caller:
-        """Whoever holds the token."""
+        """Return a caller with the token."""
         return Caller(self.hub, secret, self.path, self.closing)
 
     def token(
@@ -366,7 +366,7 @@ class Place:
         self.hub.clock.advance(timedelta(**duration))
 
     def log(self) -> list[Json]:
-        """What the project's activity log says happened, oldest first."""
+        """Return the events of the project's activity log, oldest first."""
         rows = self.hub.look(
             lambda tx: tx.all(
                 "SELECT kind, actor, agent, task_id, detail FROM activity WHERE project_id = :id ORDER BY tx, seq",
@@ -376,7 +376,7 @@ class Place:
         return [{**row, "detail": json.loads(row["detail"])} for row in rows]
 
     def world(self) -> World:
-        """Everything that is kept of the project, row by row, and how much there is of what names no project."""
+        """Return every row of the project, and the number of rows of each table that belongs to no project."""
 
         def rows(tx: Tx) -> World:
             found = {
@@ -391,7 +391,7 @@ class Place:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """What happens in the context leaves no trace: nothing half done, nothing to hear of."""
+        """Check that the context leaves no trace: nothing half done, no news."""
         before = self.world()
         yield
         assert self.world() == before

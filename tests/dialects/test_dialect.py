@@ -1,4 +1,4 @@
-"""What a dialect is: tools made of functions, arguments checked against their contract, and refusals in its words."""
+"""A dialect: tools made of functions, arguments checked against their contract, and refusals in its words."""
 
 import asyncio
 from typing import Annotated, Any, Literal, get_args
@@ -250,7 +250,7 @@ def test_commhubs_vocabularies_are_total(vocabulary: dict[Any, str], everything:
 
 
 def test_commhubs_words_lead_back() -> None:
-    """What a client may say is understood as what is then said to it, and an unknown word means no status."""
+    """CommHub's words lead to ours and back, and an unknown word means no status."""
     for word, priority in vocabulary.PRIORITIES.items():
         assert vocabulary.PRIORITY[priority] == word
     for word, condition in vocabulary.CONDITIONS.items():

@@ -1,4 +1,4 @@
-"""What each dialect promises, and the tests of it, compared with each other."""
+"""Each dialect's promises and their tests, compared with each other."""
 
 from collections import Counter
 from pathlib import Path

@@ -16,7 +16,7 @@ class Maker:
         return {each: {"text": each} for each in missing}
 
     def read(self, kept: RowCache, *things: str, of: str = "list") -> list[str]:
-        """The texts of a list, of which the rows are kept."""
+        """Return the texts of a list, of which the rows are cached."""
         return [row["text"] for row in kept.rows(of, things, self).value]
 
 

@@ -57,7 +57,7 @@ class File:
 
 @dataclass(slots=True)
 class Folder:
-    """Names with the numbers of what they name, None for a name that goes."""
+    """Names with the numbers of their files, None for a removed name."""
 
     mode: int
     kept: dict[str, int | None] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Link:
 
 
 class Luck:
-    """Says of one file or folder what of all that waits has come to the disk: the `share` of it, by chance."""
+    """Decides how much of the waiting data of one file or folder is on the disk: the `share` of it, by chance."""
 
     def __init__(self, chance: random.Random, share: float) -> None:
         self._chance, self._share = chance, share
@@ -167,7 +167,7 @@ class Disk:
 
 
 def _names(folder: Folder, luck: Luck) -> dict[str, int]:
-    """The names of a folder, with what they name."""
+    """Return the names of a folder that are on the disk, each with the number of its file."""
     found = dict(folder.kept)
     missed: set[str] = set()  # of names an earlier change of which has not come to the disk
     for change in folder.waiting:

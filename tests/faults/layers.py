@@ -1,4 +1,4 @@
-"""Between a program and the disk: what it does there is recorded, and fails where a test says so.
+"""A layer between a program and the disk: its operations are recorded, and fail where a test says so.
 
 For as long as that is, the functions of `os` that change files are ours, files are opened by the library of Python that
 is written in Python, which goes by them, and those of SQLite by a layer of ours, a VFS of apsw. All threads of the

@@ -69,7 +69,7 @@ class Recording:
         return fault.number
 
     def number(self, path: str | int) -> int | None:
-        """Return the number of what the path, or the descriptor, leads to; None if it is not beneath the folder."""
+        """Return the number of the file behind the path or the descriptor; None if it is not beneath the folder."""
         try:
             status = os.stat(path, follow_symlinks=False) if isinstance(path, str) else os.fstat(path)
         except OSError:

@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 def power_cuts(recording: Recording, rounds: int, look: Callable[[Found], None]) -> None:
-    """Have `look` see so many power cuts, at places all over the story; what it asserts is told with the round."""
+    """Have `look` see so many power cuts, at places all over the story; its failures are reported with the round."""
     places, said = _places(recording), [step.said for step in recording.steps if isinstance(step, Note)]
     chosen = [places[number * len(places) // rounds] for number in range(rounds)]
     chance = random.Random(rounds)

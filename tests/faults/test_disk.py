@@ -24,7 +24,7 @@ def outcomes(root: Path, *, after: int) -> set[tuple[str, ...]]:
 
 
 def change(root: Path, note: object) -> None:
-    """Put another file in the place of `a`, with all that it takes."""
+    """Put another file in the place of `a`, with everything that belongs to it."""
     assert callable(note)
     (root / "b").write_text("new" * 1000)
     note("written")

@@ -39,14 +39,14 @@ from tests.faults.rounds import DAILY, Found, many, power_cuts
 
 
 class Writing(NamedTuple):
-    """Something that is written in steps, each of which is sure when it is done, and how to read it."""
+    """Something that is written in steps, each durable when it is done, with a way to read it."""
 
     steps: Sequence[Callable[[Path], object]]
     read: Callable[[Path], object]
 
 
 def text(name: str) -> Callable[[Path], str | None]:
-    """Read a file whose text says it all."""
+    """Read a file by its text alone."""
     return lambda root: (root / name).read_text() if (root / name).exists() else None
 
 

@@ -34,7 +34,7 @@ every_call = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Move all that is written into the database at once, so that this fails too."""
+    """Move all written data into the database at once, so that this can fail too."""
     monkeypatch.setattr(sqlite_writer, "CHECKPOINT_AT", 1)
 
 

@@ -30,14 +30,14 @@ from tests.support.migrated_database import migrated
 
 
 class State(NamedTuple):
-    """All that a database holds: as a hash, and the last number of its log for whoever reads it."""
+    """The content of a database: a hash, and the last number of its log for its readers."""
 
     digest: str
     last: object
 
 
 def state(file: Path) -> State:
-    """State of a database, which has to be sound."""
+    """Return the state of a database, which has to be sound."""
     with closing(apsw.Connection(str(file), vfs=BENEATH)) as db:
         assert db.pragma("integrity_check") == "ok"
         tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
@@ -47,7 +47,7 @@ def state(file: Path) -> State:
 
 
 def opened(folder: Path) -> State:
-    """All that a hub finds that starts in the folder."""
+    """Return everything that a hub finds when it starts in the folder."""
     SQLite.open(folder).close()
     return state(folder / DATABASE)
 
@@ -168,7 +168,7 @@ def test_a_new_hub_is_there_with_what_it_answered_first(root: Path, rounds: int)
 
 
 def older(folder: Path, scratch: Path) -> State:
-    """Put a database of an older version there, with users in it, whose hub was killed."""
+    """Put a database of an older version there, with users in it, as after its hub was killed."""
     files = sorted(migrate.FOLDER.glob("*.sql"))[:-2]
     scratch.mkdir()
     for file in files:

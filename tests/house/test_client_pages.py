@@ -30,7 +30,7 @@ def _page(client: ClientInstaller) -> str:
 
 
 def _written(client: ClientInstaller) -> list[dict[str, Any]]:
-    """What an install for the whole user puts into files that were empty, a value for each."""
+    """Return the content that an install for the whole user puts into empty files, a value for each."""
     request = InstallRequest(
         scope="user",
         folder=Path("project"),

@@ -54,13 +54,13 @@ def play(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.
 
 
 def leftovers(folder: Path) -> list[str]:
-    """What a play left behind in its folder, and, where the system tells, which processes."""
+    """Return the files that a play left in its folder, and, where the system tells, its processes."""
     files = [str(path) for path in folder.rglob("*") if path != folder / "home"]
     return files + [str(path.parent) for path in PROCESSES.glob("[0-9]*/environ") if _stays(path, folder)]
 
 
 def _stays(environment: Path, folder: Path) -> bool:
-    """Whether a process that knows the folder is there to stay, rather than about to end."""
+    """Tell whether a process that knows the folder is there to stay, rather than about to end."""
     try:
         process = os.pidfd_open(int(environment.parent.name))
         if str(folder) not in environment.read_bytes().decode(errors="replace"):

@@ -60,7 +60,7 @@ def _options(command: click.Command) -> Iterator[str]:
 
 
 def _places(section: str) -> list[str]:
-    """Where a command can be described: in a section of its own, or in a row of a table."""
+    """Return the places for the description of a command: a section of its own, or a row of a table."""
     return [section] if section.startswith("hubbub ") else section.splitlines()
 
 
@@ -122,7 +122,7 @@ def test_every_threat_has_its_proof() -> None:
 
 
 def test_a_policy_on_a_page_loads(tmp_path: Path) -> None:
-    """Whoever copies a policy from a page has one that holds, and no machine that denies everything."""
+    """A policy copied from a page holds, and is not one that makes a machine deny everything."""
     faults = {}
     for page, text in TEXTS.items():
         for block in () if page.startswith("docs/clients/") else POLICY.findall(text):
@@ -170,7 +170,7 @@ def test_every_tool_is_documented() -> None:
 
 
 def test_every_kind_of_activity_is_documented() -> None:
-    """Whoever follows the log can look up every kind of line that may come."""
+    """A follower of the log can look up every kind of line that may come."""
     page = _read("docs", "reference", "events.md")
     core = "\n".join(
         module.read_text("utf-8")
@@ -184,7 +184,7 @@ def test_every_kind_of_activity_is_documented() -> None:
 
 
 def test_every_frame_of_the_live_view_is_documented() -> None:
-    """Whoever watches a run can look up every type of frame that may come."""
+    """A watcher of a run can look up every type of frame that may come."""
     types = set(re.findall(r'"([a-z]+:[a-z]+)"', _read("src", "hubbub", "dialects", "relay", "live_view.py")))
 
     assert "session:snapshot" in types

@@ -1,4 +1,4 @@
-"""What every file of the house has to be like: the rules that no linter knows."""
+"""The rules for every file of the house that no linter knows."""
 
 import ast
 import os
@@ -109,7 +109,7 @@ def _of_store(found: list[ast.AST]) -> set[str]:
 
 
 def _is_forward(function: ast.FunctionDef, modules: set[str]) -> bool:
-    """Whether all that a function does is a call of one of the modules with its own arguments."""
+    """Tell whether all that a function does is a call of one of the modules with its own arguments."""
     match [
         each for each in function.body if ast.get_docstring(function) is None or each is not function.body[0]
     ]:
@@ -145,7 +145,7 @@ def test_a_session_is_always_somebody_elses(nodes: Nodes) -> None:
 
 
 def test_the_lock_pins_every_package_by_hash_and_names_no_registry() -> None:
-    """What is installed is what was locked, wherever it is fetched from."""
+    """The installed packages are the locked ones, wherever they are fetched from."""
     entries = re.split(
         r"^(?=[A-Za-z0-9])", (ROOT / "requirements.lock").read_text("utf-8"), flags=re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""`make setup`, with a Python that only notes what it was asked to do."""
+"""`make setup`, with a Python that only records its calls."""
 
 import shutil
 import subprocess
@@ -49,7 +49,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_an_environment_that_can_be_used_is_left_alone(checkout: Checkout) -> None:
-    """What `make setup` has prepared, it does not prepare again."""
+    """`make setup` does not prepare again what it has prepared."""
     assert "-m venv --clear .venv" in checkout.set_up()
     assert "-m" not in checkout.set_up().split()
 

@@ -9,7 +9,7 @@ SHORTEST, LONGEST = 20, 160  # characters of a sentence
 
 
 def _wrong(mutant: Mutant) -> str | None:
-    """What is wrong with a mutant; None if nothing is."""
+    """Return the fault of a mutant; None if there is none."""
     try:
         changed = mutant.applied(ROOT)
     except DoesNotApply as error:

@@ -1,4 +1,4 @@
-"""What is written of a noun beside its record, held against the record: tables, replies, secrets, shapes of several."""
+"""The texts on a noun beside its record, compared with the record: tables, replies, secrets, shapes of several."""
 
 import re
 import sqlite3

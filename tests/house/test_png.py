@@ -12,7 +12,7 @@ WIDTH, STEP = 24, 3
 
 
 def _guess(way: int, left: int, up: int, corner: int) -> int:
-    """What the format has a byte be compared with."""
+    """Return the value with which the format compares a byte."""
     nearest = sorted((left, up, corner), key=lambda each: abs(left + up - corner - each))[0]
     return (0, left, up, (left + up) // 2, nearest)[way]
 

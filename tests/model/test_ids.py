@@ -93,7 +93,7 @@ def test_an_id_is_read_as_it_is_written(spell: "type[str]") -> None:
     ],
 )
 def test_nonsense_is_no_id(nonsense: str) -> None:
-    """What is not written as an id is none, and nothing worse."""
+    """A text that is not written as an id is none, and nothing worse."""
     assert parse_id(nonsense) is None
 
 

@@ -1,4 +1,4 @@
-"""JSON of what is large, in pieces."""
+"""JSON of large values, in pieces."""
 
 import json
 import weakref

@@ -123,7 +123,7 @@ each_pair = pytest.mark.parametrize(("status", "target"), list(product(Status, S
 
 
 def distance(status: Status, target: Status) -> int | None:
-    """How many steps of steering lie between two statuses, found by trying all."""
+    """Return the number of steps of steering between two statuses, found by trying all."""
     steps, waiting = {status: 0}, deque([status])
     while waiting:
         here = waiting.popleft()

@@ -1,4 +1,4 @@
-"""What is taken out of text as a secret, and what stays."""
+"""Redaction: the text that is taken out as a secret, and the text that stays."""
 
 import random
 import string
@@ -122,7 +122,7 @@ def test_values_are_redacted_to_their_depth() -> None:
 
 
 def test_a_secret_may_be_learnt_later() -> None:
-    """What becomes known while the machine runs is taken out from then on; what is as short as a word never is."""
+    """A secret that becomes known while the machine runs is taken out from then on; one as short as a word never is."""
     redactor = Redactor()
     redactor.learn(["made-up-today", "cat"])
     assert redactor.text("made-up-today and a cat") == f"{REDACTED} and a cat"

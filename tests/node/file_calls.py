@@ -14,13 +14,13 @@ from tests.node.tool_contexts import order
 
 
 def answer(here: ToolContext, tool: str, **arguments: object) -> ToolResult:
-    """What comes of a call that the gate lets through."""
+    """Return the result of a call that the gate lets through."""
     reading = file_calls.read(tool, arguments, here.world)
     return done(replace(here, reading=reading), tool, **arguments)
 
 
 def done(here: ToolContext, tool: str, **arguments: object) -> ToolResult:
-    """What comes of a call, whatever the gate might say of it."""
+    """Return the result of a call, whatever the gate would decide."""
 
     async def called() -> ToolResult:
         return await {**FILES, **SEARCHES}[tool](here, order(tool, **arguments))

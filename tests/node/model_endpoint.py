@@ -52,7 +52,7 @@ class Endpoint:
     keys: list[str | None] = field(default_factory=list)
 
     def tool_results(self) -> list[str]:
-        """What the model was told of its calls, as of the last request."""
+        """Return the results of its calls that the model was given, as of the last request."""
         return [each["content"] for each in self.asked[-1]["messages"] if each["role"] == "tool"]
 
 

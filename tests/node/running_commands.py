@@ -41,12 +41,12 @@ def wall(name: str, *, network: bool = True) -> Sandbox:
 
 @cache
 def bubblewrap() -> str | None:
-    """Where bubblewrap is; it is tried once for all tests."""
+    """The path of bubblewrap, which is tried once for all tests."""
     return find()
 
 
 async def perform(here: ToolContext, tool: str, who: Principal = SOMEBODY, **arguments: object) -> ToolResult:
-    """What comes of a call that the gate lets through."""
+    """Return the result of a call that the gate lets through."""
     return await TOOLS[tool](here, NodeCall(who=who, tool=tool, arguments=arguments))
 
 
@@ -56,14 +56,14 @@ def ask(here: ToolContext, tool: str, who: Principal = SOMEBODY, **arguments: An
 
 
 def run(here: ToolContext, command: str, **arguments: Any) -> Any:
-    """What a command answers that was run to its end."""
+    """Return the answer of a command that was run to its end."""
     outcome = ask(here, "execute_command", command=command, **arguments)
     assert not outcome.is_error, outcome.value
     return outcome.value
 
 
 def printed(here: ToolContext, command: str, **arguments: Any) -> str:
-    """What a command printed; it must succeed, and complain of nothing."""
+    """Return the output of a command, which must succeed without errors."""
     value = run(here, command, **arguments)
     assert (value["exit_code"], value["stderr"]) == (0, ""), value
     return str(value["stdout"])
@@ -79,7 +79,7 @@ def begin(here: ToolContext, command: str, who: Principal = SOMEBODY, **argument
 
 
 def row(here: ToolContext, task_id: str, who: Principal = SOMEBODY) -> dict[str, Any]:
-    """What shell_tasks says of one command."""
+    """Return the entry of shell_tasks for one command."""
     rows: Any = ask(here, "shell_tasks", who).value
     (found,) = (each for each in rows if each["id"] == task_id)
     return dict(found)
@@ -120,7 +120,7 @@ class Marked:
 
 @contextmanager
 def marked() -> Iterator[Marked]:
-    """Processes of which none must be left in the end."""
+    """The mark of processes, of which none must be left in the end."""
     processes = Marked()
     yield processes
     eventually(lambda: not processes.pids())

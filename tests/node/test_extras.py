@@ -35,7 +35,7 @@ async def test_without_ssh_a_shell_elsewhere_is_refused(
 
 @pytest.mark.anyio
 async def test_without_chat_a_model_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks the machine's agent hears how its operator gets what a model as the agent needs."""
+    """A caller of the machine's agent hears how its operator gets the model that the agent needs."""
     lacks(monkeypatch, "pydantic_ai", "hubbub.node.runtimes.openai")
     with pytest.raises(RuntimeFailed) as failed:
         await runtimes.conversation(OpenAIRuntime("http://127.0.0.1:1", "m"))

@@ -37,7 +37,7 @@ class NotedTask:
 
 
 class NoWire:
-    """Nobody is asked for anything else."""
+    """Sends no request to anybody."""
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
         raise AssertionError(f"nobody is to be asked: {need}")

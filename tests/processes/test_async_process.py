@@ -1,4 +1,4 @@
-"""How an event loop starts other programs."""
+"""Starting other programs from an event loop."""
 
 import subprocess
 import sys

@@ -47,7 +47,7 @@ def test_the_beginning_ends_with_a_whole_character() -> None:
 
 
 def test_recent_output_is_the_end_of_what_came() -> None:
-    """What a command in the background printed last is kept, up to a limit, from a whole character on."""
+    """The last output of a command in the background is kept, up to a limit, from a whole character on."""
     assert fed(OutputEnds(0, 4), b"ab").last(4) == "ab"
     assert fed(OutputEnds(0, 4), b"abc", b"def").last(4) == "cdef"
     assert fed(OutputEnds(0, 4), b"x" * 10, "a€".encode()).last(4) == "a€"

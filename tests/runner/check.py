@@ -37,7 +37,7 @@ class Step:
         self._said.put(b"")
 
     def tell(self) -> None:
-        """Print what it has said and still says, until it has ended."""
+        """Print its output, past and future, until it has ended."""
         while said := self._said.get():
             sys.stdout.buffer.write(said)
             sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""What a run of the tests tells in the end: the time of each part, the slowest tests, and what it leaves unproven.
+"""The report at the end of a test run: the time of each part, the slowest tests, and the parts left unproven.
 
 A test says by `pytest.mark.requires` which documented sentences it proves. A sentence counts as proven only when such a
 test has passed in this very run: a test that was skipped, deselected or failed proves nothing.
@@ -79,7 +79,7 @@ def _sentences(item: pytest.Item) -> Iterator[str]:
 
 
 class Times:
-    """How long each test took, on the clock and on the processors."""
+    """The time of each test, on the clock and on the processors."""
 
     def __init__(self) -> None:
         self._before = processor_seconds()
@@ -129,7 +129,7 @@ class Times:
 
 
 class HeldUp(logging.Handler):
-    """What held up the event loops of hubs in this process, by the test during which it did; no test fails by it.
+    """Delays of the event loops of hubs in this process, by test; no test fails by them.
 
     Only that counts for which the loop's own thread worked: on a busy machine every loop is late.
     """
@@ -166,7 +166,7 @@ class HeldUp(logging.Handler):
 
 
 def _place(stack: str) -> str:
-    """Where in the hub's own code a stack ends."""
+    """Return the last place in the hub's own code on a stack."""
     places = OURS.findall(stack)
     return "{}:{} {}".format(*places[-1]) if places else "no place of the hub's own"
 

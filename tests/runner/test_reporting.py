@@ -1,4 +1,4 @@
-"""What a run of the tests tells, repeats and leaves out, shown by small runs of their own."""
+"""The report, the repetitions and the omissions of a test run, shown by small runs of their own."""
 
 import os
 import re
@@ -106,7 +106,7 @@ def test_the_time_of_each_part_is_told(tmp_path: Path) -> None:
 
 
 def test_the_line_of_a_failure_runs_it_again(tmp_path: Path) -> None:
-    """What stands below a failure, pasted into a shell, runs this one case, whatever is in its name."""
+    """The line below a failure, pasted into a shell, runs this one case, whatever is in its name."""
     small = Small(tmp_path, test_fails=FAILS)
     first = small.run().stdout.splitlines()
     (told,) = [index for index, line in enumerate(first) if "to run it again" in line]

@@ -17,7 +17,7 @@ PAGE = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 
 class Browser:
-    """Keeps cookies and says where its requests come from, as browsers do; follows nothing by itself."""
+    """Keeps cookies and sends the origin of its requests, as browsers do; it follows nothing by itself."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
@@ -29,7 +29,7 @@ class Browser:
         return self.http.cookies.get(f"hubbub_{self.hub.served.port}")
 
     def visit(self, path: str, **headers: str) -> httpx2.Response:
-        """Go to a page, as somebody who types its address."""
+        """Go to a page as a person who types its address."""
         return self.http.get(path, headers={"Accept": PAGE, "Sec-Fetch-Site": "none", **headers})
 
     def submit(self, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
@@ -53,7 +53,7 @@ class Browser:
 
     @property
     def csrf(self) -> str:
-        """What `/me` tells a page of the hub."""
+        """The CSRF value that `/me` gives a page of the hub."""
         return str(self.http.get("/api/v1/me").json()["csrf"])
 
     def sign_in(self, who: Actor | None = None) -> "Browser":
@@ -74,7 +74,7 @@ def browsing(hub: Hub) -> Iterator[Browser]:
 
 
 def field(page: httpx2.Response, name: str) -> str:
-    """The value of a field in a form of a page, as it is written there."""
+    """Return the value of a field in a form of a page, as it is written there."""
     found = re.search(rf'name="{name}" value="([^"]*)"', page.text)
     assert found, page.text
     return found[1]

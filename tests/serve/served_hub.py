@@ -151,7 +151,7 @@ def _known(served: app.Hub, secret: str) -> Hub:
 
 
 def _clear(tx: Tx, is_sqlite: bool) -> None:
-    """Forget everything but that there were projects: what the hub still has to note of them finds its place."""
+    """Clear everything except the projects, under other names, so that the hub's pending notes still find them."""
     if is_sqlite:
         tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
         tx.run("PRAGMA defer_foreign_keys = ON")

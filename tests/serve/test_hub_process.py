@@ -67,7 +67,7 @@ class Process:
         return response.status, body
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Exit status and what it logged, after a signal."""
+        """Return exit status and log, after a signal."""
         self.child.send_signal(how)
         _out, errors = self.child.communicate(timeout=20)
         return self.child.returncode, errors
@@ -98,7 +98,7 @@ def test_the_first_start_makes_an_owner(start: Start) -> None:
 
 
 def test_a_second_start_keeps_everything(start: Start) -> None:
-    """What was there when a hub was killed is there when it starts again, with the same token."""
+    """Things that were there when a hub was killed are there when it starts again, with the same token."""
     first = start()
     secret = first.secret
     first.end(signal.SIGKILL)
@@ -108,7 +108,7 @@ def test_a_second_start_keeps_everything(start: Start) -> None:
 
 
 def test_a_lost_owner_token_is_made_anew(start: Start) -> None:
-    """Whoever holds the data owns the hub: where the owner's token is gone, or no good, a start makes another."""
+    """The owner of the data owns the hub: where the owner's token is gone, or no good, a start makes another."""
     first = start()
     lost = first.secret
     first.end()
@@ -333,7 +333,7 @@ def test_a_host_that_is_not_this_machine_is_refused(start: Start, host: str, sen
 def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_garbage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """What a hub is made of is out of the collector's sight while it is served, and given back when it has ended."""
+    """A hub's parts are out of the collector's sight while it is served, and given back when it has ended."""
     request.addfinalizer(gc.freeze)
     request.addfinalizer(partial(gc.set_threshold, *gc.get_threshold()))
     monkeypatch.setattr(app, "gc_frozen", gc_frozen)  # which other hubs of the tests' own process do without

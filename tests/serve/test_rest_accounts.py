@@ -13,7 +13,7 @@ WEEK = 7 * 24 * 3_600_000
 
 @pytest.fixture
 def web(hub: Hub, visit: Visit) -> Web:
-    """Who may act as any agent of the project."""
+    """A client that may act as any agent of the project."""
     return visit(hub, hub.token())
 
 

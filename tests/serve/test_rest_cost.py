@@ -1,4 +1,4 @@
-"""Cost over REST: asked for, as a table for spreadsheets, and told by who started a client."""
+"""Cost over REST: in an answer, as a table for spreadsheets, and reported by the process that started a client."""
 
 import csv
 

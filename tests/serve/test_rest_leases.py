@@ -17,7 +17,7 @@ LONG = 40  # seconds of waiting, which no test lives to see
 
 @pytest.fixture
 def web(hub: Hub, visit: Visit) -> Web:
-    """Who may act as any agent of the project."""
+    """A client that may act as any agent of the project."""
     return visit(hub, hub.token())
 
 

@@ -1,4 +1,4 @@
-"""Proof over REST: what tasks ask for, what hooks tell, and who may let it pass."""
+"""Proof over REST: the requirements of tasks, the reports of hooks, and the right to waive it."""
 
 import base64
 import json

@@ -46,7 +46,7 @@ def done(response: httpx2.Response) -> Json:
 
 
 def refusal(response: httpx2.Response) -> tuple[int, str]:
-    """Status and code of a refusal, which always has one sentence."""
+    """Return status and code of a refusal, which always has one sentence."""
     content = response.json()
     assert set(content) == {"error", "message"}, content
     assert content["message"]
@@ -56,7 +56,7 @@ def refusal(response: httpx2.Response) -> tuple[int, str]:
 def not_refused(
     call: Callable[[T], httpx2.Response], table: Iterable[T], status: int = 400, code: str = "invalid"
 ) -> list[tuple[T, str]]:
-    """What of the table is not refused with this code and a sentence, each with the answer that came instead."""
+    """Return the rows that are not refused with this code and a sentence, each with the answer that came instead."""
     found = []
     for each in table:
         answer = call(each)

@@ -26,14 +26,14 @@ def cases(name: str) -> Iterator[Case]:
 
 
 def tried(case: Case, machine: World) -> Decision:
-    """What is decided of a command, with a person at hand and no sandbox. It is not run."""
+    """Return the decision on a command, with a person at hand and no sandbox. It is not run."""
     reading = commands.read(filled(case["args"]["command"], machine), machine)
     policy = Policy(mode=POLICIES[case["profile"]], home=machine.home, roots=tuple(map(Path, machine.roots)))
     return decide(reading, policy, case["tool"], sandboxed=False)
 
 
 def filled(text: str, machine: World) -> str:
-    """The text with what its placeholders stand for on a machine."""
+    """Return the text with its placeholders filled in for a machine."""
     stands_for = {
         "WS": machine.cwd,
         "HOME": machine.home,

@@ -60,7 +60,7 @@ def test_a_deny_rule_goes_before_all_but_the_floor(mode: Mode) -> None:
 
 
 def test_the_floor_asks_before_rules_allow() -> None:
-    """What the floor cannot decide is asked, whatever an allow rule says, and in `bypass` too."""
+    """A command that the floor cannot decide is asked, whatever an allow rule says, and in `bypass` too."""
     found = reading(part("x", floor=(ASKED,)))
     for mode in (Mode.DEFAULT, Mode.BYPASS):
         assert decided(found, policy(mode, allow="Bash")) == ("ask", "floor", "F9")
@@ -100,7 +100,7 @@ def test_an_ask_rule_goes_before_an_allow_rule() -> None:
 
 
 def test_the_mode_has_the_last_word() -> None:
-    """What no rule names is asked by default, denied in `strict`, allowed in `bypass`."""
+    """A command that no rule names is asked by default, denied in `strict`, allowed in `bypass`."""
     found = reading(part("make"))
     assert decided(found, policy()) == ("ask", "mode", "default")
     assert decided(found, policy(Mode.STRICT)) == ("deny", "mode", "strict")
@@ -108,7 +108,7 @@ def test_the_mode_has_the_last_word() -> None:
 
 
 def test_the_shipped_policy_is_that_of_the_mode_default() -> None:
-    """What only reads is let through by default; `strict` denies it too, unless a rule allows it."""
+    """A command that only reads is let through by default; `strict` denies it too, unless a rule allows it."""
     found = reading(part("ls", is_harmless=True))
     assert decided(found, policy()) == ("allow", "mode", "shipped:execute_command")
     assert decided(found, policy(Mode.STRICT)) == ("deny", "mode", "strict")
@@ -140,7 +140,7 @@ def test_people_are_told_the_weightiest_of_equal_reasons() -> None:
 
 
 def test_a_perhaps_is_asked() -> None:
-    """What may be what a deny rule forbids is asked, though an allow rule covers it."""
+    """A command that may be one that a deny rule forbids is asked, though an allow rule covers it."""
     by = policy(Mode.BYPASS, deny="Bash(git push *)", allow="Bash(git *)")
     assert decided(reading(part("git", None)), by) == ("ask", "rule", "Bash(git push *)")
     assert decided(reading(part("git", "log", None)), by) == ("allow", "rule", "Bash(git *)")
@@ -148,7 +148,7 @@ def test_a_perhaps_is_asked() -> None:
 
 @pytest.mark.parametrize("mode", [*Mode])
 def test_some_calls_are_never_asked_about(mode: Mode) -> None:
-    """What only looks at what is one's own is let through in every mode; the floor and deny rules can still deny it."""
+    """A look at one's own things is let through in every mode; the floor and deny rules can still deny it."""
     found = Analysis(parts=(CallPart(tool="shell_tasks", target="", never_asks=True),))
     assert (
         decide(found, policy(mode, ask="shell_tasks"), "shell_tasks", sandboxed=False).effect is Effect.ALLOW
@@ -161,13 +161,13 @@ def test_some_calls_are_never_asked_about(mode: Mode) -> None:
 
 
 def test_a_call_without_parts_is_a_part() -> None:
-    """What has nothing in it is not let through for that: rules and the mode decide it."""
+    """An empty call is not let through for that: rules and the mode decide it."""
     assert decided(Analysis(), policy()) == ("ask", "mode", "default")
     assert decided(Analysis(), policy(deny="Bash")) == ("deny", "rule", "Bash")
 
 
 def test_a_policy_that_does_not_load_says_so_in_each_denial() -> None:
-    """Whoever is denied hears that it is the policy's fault."""
+    """A denied caller hears that it is the policy's fault."""
     broken = Policy(mode=Mode.STRICT, fault="node.toml is no TOML")
     decision = decide(reading(part("ls", is_harmless=True)), broken, TOOL, sandboxed=False)
     assert (decision.effect, decision.source, decision.reason) == (

@@ -65,7 +65,7 @@ def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
 
 
 def test_one_decision_sees_one_state(tmp_path: Path) -> None:
-    """What a snapshot has looked at stays so, whatever is done meanwhile; a new one sees what is there."""
+    """Things that a snapshot has looked at stay so, whatever is done meanwhile; a new one sees the present."""
     link, seen = tmp_path / "link", Disk().snapshot()
     link.symlink_to("a")
     assert seen.resolve(str(link)) == str(tmp_path.resolve() / "a")

@@ -1,4 +1,4 @@
-"""Which addresses are everybody's."""
+"""Public addresses."""
 
 from shellgate.ip_addresses import AddressReach, is_public, reach
 from tests.support.each_row import each_row

@@ -62,7 +62,7 @@ def test_reading_and_listing_are_other_than_writing(here: World) -> None:
 
 
 def test_a_link_hides_nothing(here: World) -> None:
-    """What it leads to counts, over several links and before anything is there."""
+    """The target of a link counts, over several links and before anything is there."""
     work, home = Path(here.cwd), Path(here.home)
     (home / ".ssh").mkdir()
     (work / "l").symlink_to(home / ".ssh")
@@ -100,7 +100,7 @@ def test_links_in_a_circle_lead_nowhere(here: World) -> None:
 
 
 def test_links_that_make_a_path_too_long_to_follow_hide_nothing(here: World) -> None:
-    """What cannot be followed to its end might be anything, and is closed."""
+    """A link that cannot be followed to its end might be anything, and is closed."""
     work = Path(here.cwd)
     long = "/".join(["x" * 200] * 15)
     (work / "one").symlink_to(f"{long}/more")

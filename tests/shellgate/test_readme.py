@@ -7,7 +7,7 @@ import shellgate
 
 
 def test_the_example_of_the_readme_is_true() -> None:
-    """What the README shows in Python is what it prints."""
+    """The Python of the README prints what it shows."""
     readme = Path(shellgate.__file__).with_name("README.md")
 
     assert doctest.testfile(str(readme), module_relative=False) == doctest.TestResults(failed=0, attempted=15)

@@ -1,4 +1,4 @@
-"""How rules are written, and what they match: little where they allow, much where they forbid."""
+"""The syntax of rules, and their matches: few where they allow, many where they forbid."""
 
 import hypothesis
 import pytest

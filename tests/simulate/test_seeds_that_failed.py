@@ -1,4 +1,4 @@
-"""Stories that broke a promise once, as small as they could be made. Each of these wrongs has its own test as well.
+"""Stories that broke a promise once, as small as they could be made. Each of these bugs has its own test as well.
 
 What a step's number chooses depends on the moves there are: a story that means nothing any more may go.
 """

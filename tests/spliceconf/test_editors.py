@@ -76,7 +76,7 @@ def _round(language: str, text: str, keys: tuple[str, ...], value: Any) -> str:
 @few
 @given(documents(blanks, commas=False))
 def test_taking_an_entry_out_of_json_leaves_the_bytes_that_were_there(text: str) -> None:
-    """What was put into a JSON file and taken out again was never there."""
+    """An entry put into a JSON file and taken out again leaves the bytes as they were."""
     assert _round("json", text, ("mcpServers", "hubbub"), ENTRY) == text
 
 
@@ -205,7 +205,7 @@ toml_documents = st.builds(
 @few
 @given(toml_documents)
 def test_taking_a_table_out_of_toml_leaves_the_bytes_that_were_there(text: str) -> None:
-    """What was put into a TOML file and taken out again was never there."""
+    """An entry put into a TOML file and taken out again leaves the bytes as they were."""
     assert _round("toml", text, ("mcp_servers", "hubbub"), FLAT) == text
 
 
@@ -315,7 +315,7 @@ yaml_documents = st.builds(
 @few
 @given(yaml_documents)
 def test_taking_a_mapping_out_of_yaml_leaves_the_bytes_that_were_there(text: str) -> None:
-    """What was put into a YAML file and taken out again was never there."""
+    """An entry put into a YAML file and taken out again leaves the bytes as they were."""
     assert _round("yaml", text, ("extensions", "hub"), {**ENTRY, "env_keys": ["X"]}) == text
 
 
@@ -406,7 +406,7 @@ def test_a_file_with_line_ends_of_both_kinds_is_not_taken_for_changed() -> None:
 
 
 def test_the_example_of_the_readme_is_true() -> None:
-    """What the package's README shows in Python is what it prints."""
+    """The Python of the package's README prints what it shows."""
     readme = Path(spliceconf.__file__).with_name("README.md")
 
     assert doctest.testfile(str(readme), module_relative=False) == doctest.TestResults(failed=0, attempted=6)

@@ -204,7 +204,7 @@ def test_hubs_that_start_at_once_on_an_empty_database_prepare_it_once(
 
 
 def test_an_empty_database_that_may_not_be_prepared_says_so(empty_postgres: str) -> None:
-    """Who may make no tables is told what is missing, in one sentence."""
+    """A user who may make no tables is told what is missing, in one sentence."""
     with psycopg.connect(empty_postgres) as db:
         db.execute("DROP SCHEMA public")
     with pytest.raises(StoreRefused, match="may make no tables in it; grant CREATE"):
@@ -222,7 +222,7 @@ def test_postgres_is_migrated_by_asking_for_it(empty_postgres: str) -> None:
 
 
 def test_migrating_again_counts_inboxes_anew(own_database: str) -> None:
-    """What a hub of an older version did not count after a migration is counted when `migrate` is run again."""
+    """Rows that a hub of an older version did not count after a migration are counted when `migrate` is run again."""
     with closing(Postgres.open(own_database)) as store:
         project_id = store.write_now(SYSTEM, lambda tx: projects.create(tx, "here")).id
         store.write_now(SYSTEM, lambda tx: agents.meet(tx, project_id, "bob"))

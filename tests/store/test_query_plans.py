@@ -1,4 +1,4 @@
-"""How the engines find what the everyday calls ask for: by an index, in its order, however much there is.
+"""Query plans of everyday calls: an index, in its order, however much data there is.
 
 The statements are not copied here: the calls are made, what they send to the database is overheard, and the engine
 is asked for its plan.
@@ -390,7 +390,7 @@ class Overhearing:
 
 
 def plans(tx: Tx, call: Callable[[Tx, World], object], explain: str) -> dict[str, str]:
-    """What the engine says of each statement that the call sends."""
+    """Return the engine's plan of each statement that the call sends."""
     world = build(tx)
     plain, overhearing = tx.db, Overhearing(tx.db)
     tx.db = overhearing
@@ -407,7 +407,7 @@ class Undone(Exception):
 
 
 def in_vain(store: Store, operation: Callable[[Tx], dict[str, str]]) -> dict[str, str]:
-    """What the operation gives; nothing of it is kept."""
+    """Return the operation's result; none of its changes is kept."""
     given: dict[str, str] = {}
 
     def undone(tx: Tx) -> None:
@@ -425,7 +425,7 @@ LISTED_WHOLE = re.compile(
 
 
 def sorts_what_it_returns(sql: str) -> bool:
-    """Memberships, runs, presences, and what a run holds are asked for whole: all that is found is wanted, in order."""
+    """Tell whether a statement lists something whole, so that it may sort: all of it is wanted, in order."""
     return bool(LISTED_WHOLE.search(sql)) and "LIMIT" not in sql
 
 

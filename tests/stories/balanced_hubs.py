@@ -45,12 +45,12 @@ class Behind:
         return text
 
     def replace(self, number: int) -> None:
-        """Kill one of the hubs, as `kill -9`, and start it again."""
+        """Kill one of the hubs, as by `kill -9`, and start it again."""
         self.hubs[number].stop(signal.SIGKILL)
         self.hubs[number].start()
 
     def are_reached(self) -> bool:
-        """Whether the balancer has found the hubs."""
+        """Tell whether the balancer reaches a hub."""
         with suppress(httpx2.TransportError):
             return httpx2.get(f"{self.url}/ready").is_success
         return False

@@ -1,4 +1,4 @@
-"""What stories need: a hub that may be killed, or one whose clock can be moved, and an end to waiting."""
+"""Fixtures of stories: a hub that may be killed, or one whose clock can be moved, and a limit to waiting."""
 
 from collections.abc import Iterator
 

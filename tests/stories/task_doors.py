@@ -24,7 +24,7 @@ SENDER, HOLDER, NEXT = "ann", "bob", "zoe"  # who sent the task, who has it, to 
 
 
 class Answer(StrEnum):
-    """What a door says to a call; some say only that it was not done."""
+    """A door's answer to a call; some doors only report that it was not done."""
 
     DONE = auto()
     DENIED = auto()  # it is not theirs to do
@@ -34,7 +34,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody who calls: by what part, as which agent, and with what token."""
+    """A caller: its part, its agent's name, and its token."""
 
     called: str
     part: TaskRole
@@ -44,7 +44,7 @@ class Visitor:
 
     @property
     def unbound_name(self) -> str | None:
-        """The name that they have to say, as the token does not."""
+        """The name to be given in a call, as the token does not imply it."""
         return None if self.is_bound else self.name
 
 
@@ -65,7 +65,7 @@ Ask = Callable[[Task], Answer]
 
 @dataclass(frozen=True)
 class Way:
-    """How a door says a verb: by which tool or address, and with what, for a task and whoever calls."""
+    """A verb at a door: its tool or address, and its arguments, for a task and a caller."""
 
     verb: Verb
     tool: str
@@ -116,14 +116,14 @@ class Hall:
         return self.place.token(visitor.name if visitor.is_bound else None)
 
     def caller(self, visitor: Visitor, path: str, **headers: str) -> Caller:
-        """The official client, as the visitor."""
+        """Return the official client with the visitor's token."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         kind = CmdopCaller if path.endswith("cmdop") else Caller
         return kind(self.place.hub, self.secret(visitor), path, self.place.closing, headers=named)
 
 
 def _by_code(code: str) -> Answer:
-    """What a stable code says."""
+    """Return the meaning of a stable code."""
     if code in ("forbidden", "not_holder", "wrong_identity", "denied", "permission_denied"):
         return Answer.DENIED
     assert code in ("invalid_transition", "unavailable", "failed", "conflict"), code
@@ -270,7 +270,7 @@ def _enter_commhub(hall: Hall, visitor: Visitor) -> Callable[[Way, Task], Answer
 
 
 def _told(given: Json) -> Json:
-    """Without what is not said."""
+    """Return the arguments without empty ones."""
     return {name: value for name, value in given.items() if value is not None}
 
 

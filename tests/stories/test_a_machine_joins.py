@@ -29,13 +29,13 @@ class Agent:
     """An agent that speaks one dialect, each call for itself, with a token that is nobody else's."""
 
     def __init__(self, fleet: Fleet, dialect: str, name: str, **says: object) -> None:
-        """`says` is what it says in every call."""
+        """`says` are the arguments of every call."""
         self._address = f"{fleet.hub.url}/mcp/{dialect}"
         self._headers = {"Authorization": f"Bearer {fleet.agent(name)}"}
         self._says = says
 
     def call(self, tool: str, *, on: str | None = None, **arguments: object) -> Json:
-        """What a tool answers; `on` is the machine that is meant, where the dialect knows of machines."""
+        """Return the answer of a tool; `on` is the machine meant, where the dialect knows of machines."""
         params = {"name": tool, "arguments": {**self._says, **arguments}}
         response = httpx2.post(
             self._address,
@@ -75,7 +75,7 @@ class Meeting:
         self.hub.until("task.completed", lambda line: line["task_id"] == task_id)
 
     def mail(self) -> list[tuple[str, str]]:
-        """What rhea was told, and by whom."""
+        """Return the messages to rhea, with their senders."""
         found = self.rhea.call("get_messages")["messages"]
         return [(each["from_agent"], each["content"].strip()) for each in found]
 
@@ -94,7 +94,7 @@ def meeting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Meeting]:
 
 
 def test_an_agent_on_a_machine_is_one_of_the_team(meeting: Meeting) -> None:
-    """What Relay asks of an agent that was placed on a machine comes back to it; the others see the agent at home."""
+    """Relay's order to an agent that was placed on a machine is answered to it; the others see the agent at home."""
     meeting.place("counter")
 
     title, description = TEXT[:12], TEXT[13:]
@@ -112,7 +112,7 @@ def test_an_agent_on_a_machine_is_one_of_the_team(meeting: Meeting) -> None:
 
 
 def test_what_a_machine_works_on_is_a_task_of_everyone(meeting: Meeting) -> None:
-    """What cmdop delegates to a machine is on everybody's list, in each one's words, with what came of it."""
+    """A task that cmdop delegates to a machine is on everybody's list, in each one's words, with its result."""
     done = meeting.cleo.call("delegate_task", prompt=TEXT, on="box")
 
     assert (done["text"].strip(), done["status"]) == (COUNTED, "done")
@@ -123,7 +123,7 @@ def test_what_a_machine_works_on_is_a_task_of_everyone(meeting: Meeting) -> None
 
 
 def test_a_machine_is_cut_off(meeting: Meeting) -> None:
-    """Who asks the machine hears at once that it is away; a task for its agent waits, and is done when it is back."""
+    """A caller of the machine hears at once that it is away; a task for its agent waits until it is back."""
     meeting.place("patient")
     meeting.box.stop(signal.SIGKILL)
     meeting.hub.is_away(meeting.box)

@@ -1,4 +1,4 @@
-"""What may be done with a task is the same by every door: each verb, by each part, through the doors' real clients."""
+"""The rights on a task are the same by every door: each verb, by each part, through the doors' real clients."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -38,7 +38,7 @@ S, V, P, M = Status, Verb, TaskRole, VerbManner
 
 @dataclass(frozen=True)
 class Deed:
-    """What a verb does, by whomever and by whatever door."""
+    """The effect of a verb, the same for every caller and door."""
 
     at: Status  # the task is, when it is done
     after: Status
@@ -85,7 +85,7 @@ class Case:
 
     @property
     def may(self) -> bool:
-        """Whether the table lets them."""
+        """True if the table permits the call."""
         part, way = self.visitor.part, self.way
         return part in allowed(way.verb, way.manner) & OPEN_TO.get(way.manner, frozenset(TaskRole))
 
@@ -105,7 +105,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Seen:
-    """What there is of a task: how it is, the log, letters about it, in whose inbox it lies, and what `why` says."""
+    """The visible state of a task: its record, its log, letters about it, inboxes it is in, and the answer of `why`."""
 
     status: Status
     assignee: str | None
@@ -171,7 +171,7 @@ def look(tx: Tx, place: Place, task: Task) -> Seen:
 
 
 def expected(case: Case, before: Seen) -> Seen:
-    """What the tables say there is after the call, of the log and the letters what came by it."""
+    """Return the state that the tables expect after the call, with new entries of the log and new letters only."""
     if not case.may:
         return replace(before, log=(), letters=())
     way, by, is_free = case.way, case.actor, case.visitor.is_free
@@ -213,7 +213,7 @@ def expected(case: Case, before: Seen) -> Seen:
 
 
 def compared(case: Case, before: Seen, after: Seen) -> list[str]:
-    """What is other than the tables say."""
+    """Return the differences from the tables."""
     wanted, letters = expected(case, before), after.letters[len(before.letters) :]
     bare = tuple(sorted((Letter(each.recipient, each.sender) for each in letters), key=str))
     found = replace(after, log=after.log[len(before.log) :], letters=bare)

@@ -53,7 +53,7 @@ class Member:
         return self.begin("get_messages", after_seq=after, wait_seconds=45)
 
     def woken(self, number: int) -> list[tuple[str, str]]:
-        """Who said what to it; what woke it before may have been a task."""
+        """Return sender and text of a wake; an earlier wake may have been for a task."""
         while not (found := self.hear(number)["messages"]):
             number = self.wait()
         self.read += found
@@ -90,7 +90,7 @@ class Team:
 
     @property
     def door(self) -> Path:
-        """Where the counter's program waits until it is let go."""
+        """The place where the counter's program waits until it may go on."""
         return self.folder / "door"
 
     def let_go(self) -> None:
@@ -186,7 +186,7 @@ def have_the_design_reviewed(team: Team) -> None:
 
 
 def start_building(team: Team) -> None:
-    """When the design is done, both who waited for it begin: one claims it, the other finds it in its inbox."""
+    """Finish the design; both agents that wait for it begin: one claims its job, the other finds it in the inbox."""
     plan = team.plan
     team.dora.do("send_message", to="olga", content="see the artifact", thread_id=plan["design"])
     team.dora.do("update_task", task_id=plan["design"], status="done")
@@ -265,7 +265,7 @@ def look_back(team: Team) -> None:
 
 
 def completion(team: Team) -> Any:
-    """How far the run is, as those who watch ask it."""
+    """Return the run's progress, as observers ask for it."""
     return httpx2.get(
         f"{team.hub.url}/api/relay/sessions/{RUN}/completion-check",
         headers={"Authorization": f"Bearer {team.hub.client().token}"},

@@ -99,7 +99,7 @@ def test_what_is_withdrawn_is_withdrawn_for_everyone(world: World) -> None:
 
 
 def test_the_board_moves_what_the_others_see(world: World) -> None:
-    """What is moved on the board is, for each of the others, what its own words have for that."""
+    """A move on the board is, for each of the others, what its own words have for that."""
     task_id = world.team.task("the task", by="rhea")
     moves = {
         "in_progress": ("running", "in_progress", "in_progress"),
@@ -114,7 +114,7 @@ def test_the_board_moves_what_the_others_see(world: World) -> None:
 
 
 def test_a_thread_is_the_comments_of_its_issue(world: World) -> None:
-    """What Relay's and CommHub's agents say about a task is read on the board, in the order in which it was said."""
+    """Messages of Relay's and CommHub's agents on a task are read on the board, in their order."""
     task_id = world.team.task("the task", by="rhea", assignee="gil")
     yes(world.rhea.send_message(to="gil", content="begin with the lexer", thread_id=task_id))
     world.gil.claim_task(task_id=world.number(task_id))

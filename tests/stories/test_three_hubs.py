@@ -85,7 +85,7 @@ class Office:
                 return
 
     async def receive(self, client: Client) -> list[str]:
-        """What bob gets, who waits for his mail, and acknowledges it, until he has all that was sent."""
+        """Return bob's letters: he waits for them and acknowledges them, until he has everything that was sent."""
         received: list[str] = []
         given: Json = {"wait": 1, "limit": 100}
         while not self.done.is_set() or len(received) < len(self.sent):
@@ -191,7 +191,7 @@ class Reader:
         await until_soon(lambda: number() >= tasks, "the end of the log", seen=number)
 
     def told(self) -> list[int]:
-        """What it has heard of up to the last task."""
+        """Return everything heard up to the last task."""
         last = max(place for place, line in enumerate(self.lines) if line["kind"] == "task.sent")
         return [line["id"] for line in self.lines[: last + 1]]
 

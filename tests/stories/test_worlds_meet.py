@@ -67,7 +67,7 @@ def test_what_waits_for_gil_is_named_in_his_words(world: World) -> None:
 
 
 def test_everyone_is_seen_by_everyone(world: World) -> None:
-    """Who checked in is in CommHub's list, who reported in GolemXV's, and each may be written to from each."""
+    """A checked-in agent is in CommHub's list, a reporting one in GolemXV's, and each may be written to from each."""
     assert world.fleet.row("gil")["status"] == "idle"
     assert world.crew.here() == ["commander", "gil"]
     world.rhea.get_messages()  # whoever acts is known
@@ -87,7 +87,7 @@ def test_everyone_is_seen_by_everyone(world: World) -> None:
 
 @both_engines
 def test_a_presence_ends_in_every_tongue(world: World) -> None:
-    """Who checks out, or reports to be offline, or falls silent is gone for everyone, and counted as that."""
+    """An agent that checks out, reports to be offline, or falls silent is gone for everyone, and counted as that."""
     world.gil.checkout(outcome_status="partial", work_summary="half of it")
     assert world.fleet.row("gil")["status"] == "offline"
     gus = world.checked_in("gus")

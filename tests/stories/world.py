@@ -44,7 +44,7 @@ class World:
         return str(answer["message_id"])
 
     def number(self, task_id: str) -> int:
-        """What GolemXV calls the task."""
+        """Return GolemXV's name of the task."""
         titles = {each["id"]: each["title"] for each in self.team.tasks()}
         (row,) = [each for each in self.listed() if each["title"] == titles[task_id]]
         return int(row["id"])
@@ -55,11 +55,11 @@ class World:
         return rows
 
     def issue(self, task_id: str) -> Json:
-        """What cmdop calls the task, whole."""
+        """Return cmdop's view of the task, whole."""
         return dict(self.cleo.issue_get(id=task_id))
 
     def said_of(self, task_id: str) -> tuple[str, str, str, str]:
-        """How the task is, in the words of CommHub, Relay, GolemXV and cmdop."""
+        """Return the task's state in the words of CommHub, Relay, GolemXV and cmdop."""
         commhub, relay = self.fleet.task(task_id)["status"], self.team.row(task_id)["status"]
         golemxv = self.crew.row(self.number(task_id))["status"]
         return commhub, relay, golemxv, self.issue(task_id)["status"]

@@ -13,7 +13,7 @@ _read = httpcore2.default_ssl_context
 
 
 def read_once() -> None:
-    """Have clients share what was read, as long as the environment names the same files."""
+    """Have clients share the certificates read, as long as the environment names the same files."""
     httpcore2.default_ssl_context = _shared
 
 

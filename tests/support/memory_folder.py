@@ -1,4 +1,4 @@
-"""Where data may lie that no test is about keeping: in memory, as a disk has to be waited for at each commit."""
+"""A folder in memory for data that no test needs to keep, since a disk has to be waited for at each commit."""
 
 import os
 import shutil

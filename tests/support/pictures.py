@@ -1,4 +1,4 @@
-"""What a project looks like, as the hub tells it."""
+"""Pictures of a project from the hub."""
 
 import json
 from typing import Any

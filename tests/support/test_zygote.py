@@ -1,4 +1,4 @@
-"""What the zygote becomes is what `python -m hubbub` starts."""
+"""The zygote starts the same program as `python -m hubbub`."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def own_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningH
 def run(
     program: Sequence[str], folder: Path, *arguments: str, given: bytes = b"", **environment: str
 ) -> tuple[int, bytes, bytes]:
-    """The exit code of a command, and what it wrote."""
+    """Return the exit code and the output of a command."""
     done = subprocess.run(
         [*program, *arguments],
         cwd=folder,
@@ -107,7 +107,7 @@ def test_takes_every_signal(own_hub: RunningHub, number: int, code: int) -> None
 
 
 def test_started_from_many_threads(tmp_path: Path) -> None:
-    """Whoever asks gets a process of its own, however many ask at once."""
+    """Each order gets a process of its own, however many ask at once."""
     codes: list[int] = []
 
     def ask(number: int) -> None:
@@ -155,7 +155,7 @@ def test_by_its_name_and_in_a_group_of_its_own(tmp_path: Path) -> None:
 
 
 def test_what_it_starts_is_forked_too(tmp_path: Path) -> None:
-    """What a forked program starts of the program is a fork as well, in a session of its own, and outlives it."""
+    """A program started by a forked program is a fork as well, in a session of its own, and outlives it."""
     assert run(PROGRAM, tmp_path, "up", "--port", "0")[0] == 0
     pid = json.loads((tmp_path / "data" / "hub.json").read_text())["pid"]
     try:

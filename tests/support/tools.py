@@ -7,7 +7,7 @@ import pytest
 
 
 def needed(program: str | None, package: str) -> str:
-    """Return `program`, the path of what `package` brings.
+    """Return the path of `program`, which `package` provides.
 
     Where it was not found (None), skip the test, and say what to install; in CI, where everything is tested, fail it.
     """

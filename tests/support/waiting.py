@@ -17,7 +17,7 @@ PAUSE = 0.005
 
 
 def slowness() -> float:
-    """How much longer things take than on an idle machine: by how many processes each processor is wanted."""
+    """Return the slowdown against an idle machine: the number of processes that want each processor."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
@@ -62,7 +62,7 @@ async def until_soon(
 def _looks(
     happened: Callable[[], T], what: str, seen: Callable[[], object] | None, seconds: float
 ) -> Iterator[T]:
-    """What there is to see, look by look, until nobody would wait any longer."""
+    """Yield the views, look by look, until nobody would wait any longer."""
     began = time.monotonic()
     while True:
         late = time.monotonic() - began > patience(

@@ -74,7 +74,7 @@ SELDOM = "hubbub.node.runtimes.openai"  # takes a third of the time, and few pro
 
 @dataclass(frozen=True)
 class Order:
-    """What to become: a module that is run, or a script that runs the program, and where."""
+    """An order to run: a module, or a script that runs the program, and its folder."""
 
     arguments: list[str]
     environment: dict[str, str]
@@ -87,7 +87,7 @@ class Order:
 
     @property
     def starts(self) -> bool:
-        """Whether it may start the program in turn."""
+        """True if it may start the program in turn."""
         return bool(self.arguments) and self.arguments[0] in STARTERS
 
 
@@ -111,7 +111,7 @@ class Popen(subprocess.Popen[AnyStr]):
 
 
 def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
-    """What is to be forked; None if this is not the program, or a fork would be different."""
+    """Return the order to fork; None if this is not the program, or a fork would be different."""
     if isinstance(args, str | bytes | os.PathLike) or not _is_forkable(given):
         return None
     words = [os.fspath(each) for each in args]
@@ -147,7 +147,7 @@ def _is_forkable(given: Mapping[str, Any]) -> bool:
 
 
 def _start(environment: Mapping[str, str]) -> dict[str, str]:
-    """What Python reads of an environment as it starts."""
+    """Return the parts of an environment that Python reads as it starts."""
     return {name: value for name, value in environment.items() if READ_AT_START.fullmatch(name)}
 
 
@@ -185,7 +185,9 @@ class Zygote:
         return ours
 
     def plant(self) -> socket.socket | None:
-        """Fork, as long as this process is nobody yet: the child is the zygote of what it starts, and gets its line."""
+        """Fork while this process is still nobody: the child is the zygote of the processes it starts, and gets its
+        line.
+        """
         ours, theirs = socket.socketpair()
         if os.fork() == 0:
             ours.close()
@@ -196,7 +198,7 @@ class Zygote:
         return None
 
     def end(self) -> None:
-        """Let it go; what it has become lives on."""
+        """Release the zygote; the processes that it became live on."""
         if self._line is not None and self._process is not None:
             self._line.close()
             self._process.wait()
@@ -209,7 +211,7 @@ _zygote = Zygote()
 
 
 def load() -> None:
-    """Import all of the program but its entry, which is run, and what is seldom needed."""
+    """Import all of the program but its entry, which is run, and the rarely needed parts."""
     import hubbub
     from hubbub.serve.dashboard.assets import Assets
     from hubbub.serve.rest.application import routes
@@ -228,7 +230,7 @@ def load() -> None:
 
 
 def serve(line: socket.socket) -> Order:
-    """Become what is asked for, again and again; returns in the child only, which is to run the order."""
+    """Fork for each order; returns in the child only, which is to run the order."""
     while True:
         byte, files, _flags, _address = socket.recv_fds(line, 1, 5)
         if not byte:
@@ -286,7 +288,7 @@ def _become(told: int, network: int, *files: int) -> Order:
 
 
 def _enter(network: int) -> None:
-    """Go to the network whose file is open, unless this is it: only root may go anywhere."""
+    """Enter the network whose file is open, unless this is it: only root may enter any."""
     if not os.path.sameopenfile(network, ours := os.open(NETWORK, os.O_RDONLY)):
         enter_network(network)
     os.close(ours)
@@ -294,13 +296,13 @@ def _enter(network: int) -> None:
 
 
 def enter_network(network: int) -> None:
-    """Have this thread, and whatever it starts from now on, be in the network whose file is open."""
+    """Move this thread, and everything it starts from now on, into the network whose file is open."""
     if ctypes.CDLL(None, use_errno=True).setns(network, CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "the system does not let us into that network")
 
 
 def _open_streams() -> None:
-    """Standard input, output and error anew, as Python opens them: where they lead decides how they are read."""
+    """Open standard input, output and error anew, as Python does: their targets decide how they are read."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         before = getattr(sys, name)
         newline = None if mode == "r" else "\n"
@@ -313,7 +315,7 @@ def _open_streams() -> None:
 
 
 def _end(code: int) -> NoReturn:
-    """End as Python does, but leave the memory to the system: letting go of all that was loaded takes 0.1 s."""
+    """End as Python does, but leave the memory to the system: freeing all modules takes 0.1 s."""
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
     atexit._run_exitfuncs()
     sys.stdout.flush()

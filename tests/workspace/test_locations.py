@@ -1,4 +1,4 @@
-"""Where a team works."""
+"""The place of a team's work."""
 
 from pathlib import Path
 

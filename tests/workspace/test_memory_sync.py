@@ -1,4 +1,4 @@
-"""Memory and summaries as files: equal with the hub, whoever changes which of them, and whatever goes wrong."""
+"""Memory and summaries as files: equal with the hub, whatever side changes, and whatever goes wrong."""
 
 import asyncio
 import os
@@ -133,7 +133,7 @@ def test_a_new_file_is_a_new_document(place: Place) -> None:
 
 
 def test_an_edit_reaches_the_hub(place: Place) -> None:
-    """What is edited in the file is changed in the hub, section by section; what a content holds stays in it."""
+    """An edit in the file is made in the hub, section by section; the content of a section is kept exactly."""
     place.write("guide", "so:\n\n## heading\n\nand so on")
     place.write("style", "tabs")
     place.sync()
@@ -201,7 +201,7 @@ def test_a_memory_that_is_emptied_on_purpose(place: Place) -> None:
 
 
 def test_changes_of_both_sides_meet(place: Place) -> None:
-    """What was changed here and there, in different parts, is everywhere afterwards."""
+    """Changes here and there, in different parts, are everywhere afterwards."""
     for key in "abc":
         place.write(key, f"this is {key}")
     place.sync()
@@ -257,7 +257,7 @@ def test_deleted_here_and_changed_there(place: Place) -> None:
 
 
 def test_a_change_while_it_merges(place: Place) -> None:
-    """What is written into the hub or the file just while they are being made equal is not lost."""
+    """A write into the hub or the file just while they are being made equal is not lost."""
     place.edit("from the file\n")
     turns = iter(("hub", "file"))
 
@@ -584,7 +584,7 @@ def test_a_hub_that_is_away(place: Place) -> None:
 
 
 def test_one_bad_file_stops_no_other(place: Place) -> None:
-    """What is wrong with one file is told, and the others are kept equal."""
+    """A fault of one file is told, and the others are kept equal."""
     place.edit("")
     place.file().write_bytes(b"\xff")
     place.edit("mine\n", ANN)

@@ -15,7 +15,7 @@ Read = Callable[[str | bytes], Value]
 
 @pytest.fixture
 def of(tmp_path: Path) -> Read:
-    """What is read from a file with that content."""
+    """Return the values read from a file with that content."""
 
     def content(text: str | bytes) -> Value:
         path = tmp_path / "team.yml"

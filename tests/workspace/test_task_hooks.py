@@ -46,7 +46,7 @@ def _anything_goes(_command: str, _root: Path) -> None:
 
 
 async def _printed(root: Path, command: str) -> str:
-    """What a command prints, of which one is told when it fails."""
+    """Return the reported output of a command that fails."""
     failure = await _run(root, f"{command}\nexit 1")
     assert failure is not None
     return failure.output
@@ -58,7 +58,7 @@ async def _opened(path: Path) -> int:
 
 
 async def _read_to_its_end(reader: int) -> bytes:
-    """What was written into the pipe by all who held it; fails if one of them does not let go."""
+    """Return all bytes written into the pipe by all its holders; fails if one of them does not let go."""
     stream = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reader, "rb")
@@ -118,7 +118,7 @@ async def test_no_commands_no_failure(tmp_path: Path) -> None:
 
 
 async def test_the_first_failure_ends_the_list(tmp_path: Path) -> None:
-    """What comes after a command that failed is not run."""
+    """Commands after a failed one are not run."""
     failure = await _run(tmp_path, "true", "echo no >&2; exit 3", "touch later")
 
     assert failure == HookFailure("echo no >&2; exit 3", "exit code 3", "no")
@@ -158,7 +158,7 @@ async def test_output_comes_in_order(tmp_path: Path) -> None:
 
 
 async def test_the_last_words_are_told() -> None:
-    """What is still in the pipe when a command has ended belongs to its output."""
+    """Data still in the pipe when a command has ended belongs to its output."""
     with task_hooks._Output() as output:
         os.write(output.writer, b"too late for the loop")
 

@@ -1,4 +1,4 @@
-"""What a team file may say, and that the editors' schema says the same."""
+"""The content of a team file, which the editors' schema describes alike."""
 
 import json
 import re
@@ -107,7 +107,7 @@ def _content(folder: Path, text: str) -> Value:
 
 
 def test_the_schema_is_one() -> None:
-    """What editors get is a JSON Schema of the current draft."""
+    """Editors get a JSON Schema of the current draft."""
     Draft202012Validator.check_schema(SCHEMA)
 
 

@@ -1,4 +1,4 @@
-"""Who is in a team."""
+"""The members of a team."""
 
 import re
 from collections.abc import Callable

@@ -119,7 +119,7 @@ def chat(hub: RunningHub, tmp_path: Path) -> Chat:
 
 class TestOnePrompt:
     def test_the_answer_is_printed(self, chat: Chat) -> None:
-        """What the agent says in the end is all that goes to standard output, made harmless for terminals."""
+        """Only the agent's final answer goes to standard output, made harmless for terminals."""
         chat.configure("""kind = "command"
 command = ["/bin/sh", "-c", 'pwd; cat; printf "\\033[2Jboo"']""")
 

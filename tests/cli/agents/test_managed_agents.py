@@ -90,7 +90,7 @@ def test_its_key_ends_with_it(machine: RunningHub, tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_it_is_started_again_when_it_was_killed(machine: RunningHub) -> None:
-    """Whoever kills its process finds it back a moment later, and it says so."""
+    """A managed agent whose process is killed is started again a moment later, and says so."""
     begun = start(machine)
     ready(machine)
     os.kill(begun["pid"], signal.SIGKILL)
@@ -131,7 +131,7 @@ def test_what_is_denied_by_then_is_not_started_again(machine: RunningHub, policy
 
 @pytest.mark.system
 def test_a_task_under_way_is_handed_back(machine: RunningHub) -> None:
-    """What an agent is at when it is stopped, and cannot end soon, stays to be done, and is when it is back."""
+    """A task under way that cannot end soon when its agent is stopped stays to be done, and is done when it is back."""
     start(machine, "sleep 1000")
     machine.send("coder", "take your time")
     machine.until("task.started")

@@ -82,7 +82,7 @@ def test_stops_what_takes_too_long(hub: RunningHub) -> None:
 
 
 def test_takes_the_most_urgent_first(hub: RunningHub) -> None:
-    """Of what waits in the inbox the most urgent is done first, then what came first."""
+    """The most urgent task in the inbox is done first, then the oldest."""
     hub.meet("sorter")
     for text, priority in (("c", "low"), ("a", "critical"), ("d", "low"), ("b", "high")):
         hub.send("sorter", text, priority=priority)

@@ -76,7 +76,7 @@ def talk(companion: Aside, *answers: Say, messages: tuple[Message, ...] = (CALL,
 
 
 def test_companion_answers() -> None:
-    """What the companion answers to a call is the client's answer, under the id that it waits for; no hub is asked."""
+    """The companion's answer to a call is the client's answer, under the id that it waits for; no hub is asked."""
 
     class Knowing(Aside):
         async def call(self, message: Message, ask: Ask) -> Message | None:
@@ -120,7 +120,7 @@ def test_companion_asks_the_hub() -> None:
 
 
 def test_what_the_companion_asks_is_done_once() -> None:
-    """What was lost on the way is sent again with the key of the first time, and each question has its own key."""
+    """A request lost on the way is sent again with the key of the first time, and each request has its own key."""
 
     class Asking(Aside):
         async def call(self, message: Message, ask: Ask) -> Message | None:
@@ -133,7 +133,7 @@ def test_what_the_companion_asks_is_done_once() -> None:
 
 
 def test_refusal_is_an_answer_to_the_companion() -> None:
-    """What the hub refuses comes to the companion as an answer with an error in it."""
+    """A refusal of the hub reaches the companion as an answer with an error in it."""
 
     class Asking(Aside):
         async def call(self, message: Message, ask: Ask) -> Message | None:
@@ -277,7 +277,7 @@ def test_what_nobody_hears_stands_for_itself() -> None:
 
 
 def test_the_hub_hears_that_a_call_was_cancelled() -> None:
-    """What the companion has asked is taken back at the hub, under the id that it went by there."""
+    """A cancelled request of the companion is cancelled at the hub too, under the id that it went by there."""
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
 
     async def run() -> list[bytes]:

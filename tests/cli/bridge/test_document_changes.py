@@ -17,7 +17,7 @@ def remember(hub: RunningHub, path: str) -> None:
 
 
 def test_what_changes(hub: RunningHub) -> None:
-    """Whoever listens is told first that anything may have changed, then which documents do, and of nothing else."""
+    """A listener is told first that anything may have changed, then the changed documents, and nothing else."""
 
     async def listen() -> list[Subject | None]:
         async with aclosing(changes(hub.client)) as heard:

@@ -244,7 +244,7 @@ def test_no_hook_for_what_cannot_be_claimed(team: Team) -> None:
 
 
 def test_dependencies_are_looked_at_again(team: Team) -> None:
-    """What a task needs is looked at again after the before-hook, which may have taken its time."""
+    """A task's dependencies are checked again after the before-hook, which may have taken its time."""
     team.hooks(before_task=PAUSED)
     hook, agent = Paused(team), team.agent("fe")
     need = agent.task(assignee="lead")
@@ -284,7 +284,7 @@ def test_after_hook_of_the_holder(team: Team) -> None:
 
 
 def test_output_is_cut(team: Team) -> None:
-    """Of what a hook printed the first 2,000 characters are told."""
+    """Of a hook's output the first 2,000 characters are reported."""
     team.hooks(after_task="head -c 5000 /dev/zero | tr '\\0' x; exit 1")
     agent = team.agent("fe")
     error = done(agent, claimed(agent))["error"]
@@ -293,7 +293,7 @@ def test_output_is_cut(team: Team) -> None:
 
 
 def test_a_holder_that_gives_it_away(team: Team) -> None:
-    """Who gives a task away and says that it is done, in one, has the hook of the new holder run."""
+    """If one call gives a task away and reports it as done, the hook of the new holder is run."""
     team.pool(be={"hooks": {"after_task": "echo $RELAY_AGENT_ID >> ran"}})
     agent, lead = team.agent("fe"), team.agent("lead")
     task_id = lead.task(assignee="fe")

@@ -263,7 +263,7 @@ def test_ends_when_nobody_reads(hub: RunningHub) -> None:
 
 
 def test_a_stranger_at_the_address(hub: RunningHub) -> None:
-    """What answers at the address and speaks no MCP is told from a hub, in the answer to each request."""
+    """A server at the address that does not speak MCP is told from a hub, in the answer to each request."""
     with stranger() as url:
         peer = StdioPeer(hub, MODERN, HUBBUB_URL=url, HUBBUB_TOKEN="ntok_1")
         answer = peer.ask("tools/list")

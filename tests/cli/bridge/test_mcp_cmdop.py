@@ -202,7 +202,7 @@ def test_the_client_answers_since_2026(site: Site) -> None:
 
 @pytest.mark.system
 def test_it_works_on_while_the_hub_is_away(own_site: Site) -> None:
-    """What the machine alone does needs no hub; what the hub does waits for it to come back."""
+    """Calls of the machine alone need no hub; calls of the hub wait for it to come back."""
     own_site.policy(BYPASS)
     peer = own_site.start()
     assert peer.call("issue_list") == {"result": []}
@@ -246,7 +246,7 @@ def test_a_repeated_key_runs_nothing_twice(site: Site) -> None:
 
 
 def test_an_agent_that_is_asked_goes_on_from_its_chain(site: Site) -> None:
-    """What a machine's agent asks by a server that it starts is its chain's next link, whatever its calls say."""
+    """A question of a machine's agent, by a server that it starts, is its chain's next link, whatever its calls say."""
     site.policy(f"{BYPASS}\nruntime = {{ kind = 'command', command = ['printenv', 'HUBBUB_CHAIN'] }}")
     free = site.start()
     here = free.call("connect", operation="whoami")["hostname"]

@@ -101,7 +101,7 @@ def run_of(agent: Agent) -> str:
 
 
 def test_who_has_no_team_waits_for_no_yaml() -> None:
-    """What reads team files is loaded with the first of them, and not before the first answer."""
+    """The reader of team files is loaded with the first of them, and not before the first answer."""
     done = run_python(
         "import sys, hubbub.cli.clients.mcp, hubbub.bridge.companions.relay_companion as relay\n"
         "print(callable(relay.companion), 'yaml' in sys.modules)"
@@ -199,7 +199,7 @@ def test_malformed_team_file(team: Team, text: str, error: str) -> None:
 
 
 def test_listing_needs_who_asks(team: Team) -> None:
-    """Who may not speak as the agent is told no agents either."""
+    """A caller that may not speak as the agent is told no agents either."""
     team.pool(fe={})
     secret = team.hub.client().post("/tokens", {"agent": "be"})["secret"]
     agent = team.agent("lead", HUBBUB_URL=team.hub.url, HUBBUB_TOKEN=secret)

@@ -29,7 +29,7 @@ def test_nothing_is_created_for_nothing(team: Team) -> None:
 
 
 def test_what_is_edited_is_read(team: Team) -> None:
-    """What somebody has written into a file by hand, the next read finds, also in the hub."""
+    """A manual edit of a file is found by the next read, and in the hub."""
     agent = team.agent("fe")
     agent.does("write_memory", key="stack", content="python")
     file = team.relay_folder / "memory" / "agents" / "fe.md"
@@ -43,7 +43,7 @@ def test_what_is_edited_is_read(team: Team) -> None:
 
 
 def test_edits_are_noticed_without_a_call(team: Team) -> None:
-    """What somebody writes into a file by hand reaches the hub though no agent asks for it."""
+    """A manual edit of a file reaches the hub though no agent asks for it."""
     team.agent("fe")
     file = team.relay_folder / "memory" / "project.md"
     edit(file, "## stack\n\nrust\n")
@@ -53,7 +53,7 @@ def test_edits_are_noticed_without_a_call(team: Team) -> None:
 
 @pytest.mark.system
 def test_news_are_noticed_without_a_call(own_team: Team) -> None:
-    """What others remember reaches the file though no agent here asks for it, also after the hub was away."""
+    """A change by others reaches the file though no agent here asks for it, also after the hub was away."""
     own_team.agent("fe")
     file = own_team.relay_folder / "memory" / "agents" / "be.md"
     for content in ("python", "rust"):

@@ -148,7 +148,7 @@ def allow_all(planted: Planted) -> None:
 
 
 def test_a_command_and_a_hook_import_nothing(planted: Planted) -> None:
-    """What a person types, and what a client runs at each step, looks for no module where it is called."""
+    """Commands that a person types, and that a client runs at each step, look for no module where they are called."""
     told = planted.run([*CONSOLE, "agents"])
     assert (told.returncode, "no hub runs" in told.stderr) == (3, True)
     assert planted.run(shlex.split(hook_command("codex", "SessionStart")), given="{}").returncode == 0

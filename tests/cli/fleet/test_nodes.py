@@ -143,13 +143,13 @@ def test_an_agent_s_token_lets_no_machine_in(hub: RunningHub, tmp_path: Path) ->
 
 
 def test_a_hub_that_is_not_there(tmp_path: Path) -> None:
-    """Who cannot reach the hub does not join: exit code 3."""
+    """A machine that cannot reach the hub does not join: exit code 3."""
     refusal(tmp_path, "--join", "join_0", "--url", "http://127.0.0.1:1", code=3)
     refusal(tmp_path, code=3, HUBBUB_URL="http://127.0.0.1:1", HUBBUB_TOKEN="utok_0")
 
 
 def test_a_policy_that_was_named_and_is_not_there(tmp_path: Path) -> None:
-    """Who names a policy does not want another one: wrong usage."""
+    """If a named policy is missing no other one is used: wrong usage."""
     assert "does not exist" in refusal(tmp_path, "--config", str(tmp_path / "none.toml"), code=2)
 
 

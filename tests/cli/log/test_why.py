@@ -23,7 +23,7 @@ def test_why_prints_a_paragraph(hub: RunningHub) -> None:
 
 
 def test_why_of_what_there_is_not(hub: RunningHub) -> None:
-    """What the project does not know is one sentence and exit code 1, also where the kind is said."""
+    """Something that the project does not know is one sentence and exit code 1, also where the kind is given."""
     unknown, no_task = hub.run("why", "nobody"), hub.run("why", "7", "--kind", "task")
     assert (unknown.returncode, no_task.returncode) == (1, 1)
     assert "task, agent, machine, file or thing 'nobody' not found" in unknown.stderr

@@ -40,7 +40,7 @@ def test_send_and_read(hub: RunningHub) -> None:
 
 
 def test_wait_for_what_is_there(hub: RunningHub) -> None:
-    """What is there already is printed at once, as JSON, with exit code 0."""
+    """Mail that is there already is printed at once, as JSON, with exit code 0."""
     hub.meet("ada")
     hub.send("ada", "early")
     assert [each["text"] for each in hub.json("wait", "ada")] == ["early"]
@@ -120,7 +120,7 @@ def test_what_nobody_came_to_read(hub: RunningHub) -> None:
 
 
 def test_everyone_is_written_to(hub: RunningHub) -> None:
-    """What is sent to everyone lies in the inbox of each agent that was ever here, also of those who are away now."""
+    """A message to everyone lies in the inbox of each agent that was ever here, also of those who are away now."""
     client = hub.client()
     assert hub.run("send", "everyone", "hello?").stdout == "sent to nobody: no agent was ever here\n"
     for name in ("ada", "bob"):

@@ -63,7 +63,7 @@ def test_an_agent_that_does_not_look_in_time_is_said_not_to_have(hub: RunningHub
 
 
 def test_an_agent_that_nobody_knows_is_not_woken(hub: RunningHub) -> None:
-    """Who is unknown is refused in one sentence."""
+    """An unknown agent is refused in one sentence."""
     done = hub.run("doctor", "--wake", "emberr")
 
     assert done.returncode == 1

@@ -90,7 +90,7 @@ def test_a_password_to_sign_in_with(own_hub: RunningHub) -> None:
 
 
 def test_a_hub_greets_with_a_link(tmp_path: Path) -> None:
-    """Who starts a hub gets the dashboard, under its public name if it has one; no file of the hub holds the code."""
+    """A person who starts a hub gets the dashboard, under its public name if it has one; no file holds the code."""
     command = [*PROGRAM, "serve", "--port", "0", "--no-node", "--public-url", "https://hub.example.org/"]
     with subprocess.Popen(
         command, env=plain_environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

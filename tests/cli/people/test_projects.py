@@ -48,7 +48,7 @@ def test_areas_that_cannot_be(hub: RunningHub) -> None:
 
 
 def test_changing_a_project(hub: RunningHub) -> None:
-    """What is named is changed, and what is not stays as it is; what is no mode is refused with those there are."""
+    """Only the named settings are changed; an unknown mode is refused with the list of modes."""
     assert hub.run("project", "change", hub.project, "--conflict-mode", "block").returncode == 0
     changed = hub.json("project", "change", hub.project, "--name", "Shop")
 

@@ -28,7 +28,7 @@ def test_all_is_well(own_hub: RunningHub) -> None:
 
 
 def test_says_what_to_do(tmp_path: Path) -> None:
-    """What is wrong has a line that says what to do, and the exit code is 1."""
+    """A fault has a line that says what to do, and the exit code is 1."""
     data = tmp_path / "data"
     hubbub("migrate", data=data)
     data.chmod(0o755)

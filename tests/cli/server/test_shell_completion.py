@@ -14,7 +14,7 @@ def test_completion(tmp_path: Path, shell: str) -> None:
 
 
 def test_completes_commands(tmp_path: Path) -> None:
-    """What is begun is completed to the commands that begin so."""
+    """The beginning of a command is completed to the commands that begin so."""
     asked = {"_HUBBUB_COMPLETE": "bash_complete", "COMP_WORDS": "hubbub ta", "COMP_CWORD": "1"}
     done = hubbub(data=tmp_path, environment=asked)
     assert [line.partition(",")[2] for line in done.stdout.splitlines()] == ["tasks", "task"]

@@ -21,7 +21,7 @@ def test_a_hub_where_nobody_has_been(hub: RunningHub) -> None:
 
 
 def test_what_needs_a_person_comes_first(hub: RunningHub) -> None:
-    """Who is online is named, then what needs a person with the command that sees to it, which is the next step."""
+    """Online agents are named, then the needs of people, each with its command, which is the next step."""
     hub.meet("ada", "bob")
     client = hub.client()
     client.put("/agents/ada/presence", {"instance": "1", "take": True})

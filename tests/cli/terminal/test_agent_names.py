@@ -73,7 +73,7 @@ def test_names_of_agents_are_offered(hub: RunningHub, words: tuple[str, ...]) ->
 
 
 def test_a_name_that_means_something_to_a_shell_is_not_offered(hub: RunningHub) -> None:
-    """What bash would run, expand or take for an option on the line where it is put stays out of it."""
+    """Names that bash would run, expand or take for an option on the line are not offered."""
     for name in ("$(reboot)", "`reboot`", "a;reboot", "*", "--ack", "代码1号"):
         hub.client().put(f"/agents/{quoted(name)}/presence", {"instance": "1", "take": True})
 

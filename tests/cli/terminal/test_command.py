@@ -67,7 +67,7 @@ def test_no_hub_is_code_3(tmp_path: Path) -> None:
 
 
 def test_refusal_is_code_1(hub: RunningHub) -> None:
-    """What the hub refuses is exit code 1 and its sentence on standard error."""
+    """A refusal of the hub is exit code 1 and its sentence on standard error."""
     done = hub.run("task", "show", "99")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "Error: task '99' not found\n")
 
@@ -161,7 +161,7 @@ def test_hub_and_token_of_the_environment(hub: RunningHub, tmp_path: Path) -> No
 
 
 def test_a_stranger_at_the_address(tmp_path: Path) -> None:
-    """What answers at the address and is no hub is told from one."""
+    """A server at the address that is no hub is told from one."""
     with processes.stranger() as url:
         done = processes.hubbub("agents", "--url", url, "--token", "utok_1", data=tmp_path)
     assert done.returncode == 3
@@ -169,7 +169,7 @@ def test_a_stranger_at_the_address(tmp_path: Path) -> None:
 
 
 def test_terminal_gets_nothing_raw(hub: RunningHub) -> None:
-    """What agents say never reach a terminal with control characters in them, whatever the command."""
+    """Agents' texts never reach a terminal with control characters in them, whatever the command."""
     hostile = "\x1b[2J\u202eevil\x9b"
     hub.meet("ada")
     hub.client().put("/agents/ada/presence", {"instance": "1", "take": True, "doing": hostile})
@@ -209,7 +209,7 @@ def on_terminal(hub: RunningHub, *arguments: str) -> str:
 
 
 def test_a_process_says_the_same(hub: RunningHub) -> None:
-    """What tests run inside their own process says, as a process of its own, the same and with the same exit code."""
+    """A command run inside the test's process prints the same as a process of its own, with the same exit code."""
     missing = {"deny": ["nonsense"], "inbox": ["ada"], "task": ["show", "99"], "why": ["nobody"]}
     several = {word: ["list"] for word in ("project", "token", "user", "webhook")}
     environment = {"HUBBUB_PROJECT": hub.project}

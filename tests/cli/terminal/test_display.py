@@ -111,7 +111,7 @@ def test_moments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_age_is_short_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long ago something was is told in one unit; where no person reads it, the moment is."""
+    """An age is told in one unit; where no person reads it, the moment itself is."""
     now = 10_000_000_000
     assert display.age(now, now + 5_000) == display.moment(now)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

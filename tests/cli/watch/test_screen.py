@@ -121,7 +121,7 @@ def found(hub: Hub, task: Any) -> Any:
 
 
 async def test_what_happens_appears_by_itself(hub: Hub) -> None:
-    """What needs a person is on the screen as soon as it happens, with why."""
+    """A need of a person is on the screen as soon as it arises, with its reason."""
     async with watching(hub) as screen:
         assert "Nothing needs you" in screen.text("#needs-list")
 
@@ -275,7 +275,7 @@ async def test_what_agents_write_cannot_steer_the_terminal(hub: Hub) -> None:
 
 @pytest.mark.system
 async def test_a_refusal_is_told_and_nothing_changes(hub: Hub) -> None:
-    """Whoever may only look on is told the hub's own sentence."""
+    """A viewer that tries to act is told the hub's own sentence."""
     task = blocked(hub)
     async with watching(hub, hub.token(role=Role.VIEWER)) as screen:
         await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))

@@ -11,7 +11,7 @@ def result(ref: str, text: str = "t") -> SpooledResult:
 
 
 def test_what_is_kept_is_there_for_the_next(tmp_path: Path) -> None:
-    """What one worker kept, another of the same agent finds whole, oldest first; what was dropped is gone."""
+    """Output kept by one worker is found whole by another of the same agent, oldest first; dropped output is gone."""
     first, second = result("1", "你好\n"), result("2")
     spool = ResultSpool.of(tmp_path, "hub", "project", "ada")
     spool.keep(first)

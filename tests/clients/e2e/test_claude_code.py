@@ -149,7 +149,7 @@ def test_an_idle_client_is_woken_by_the_plugins_monitor(person: Person) -> None:
 
 
 def test_mail_that_is_there_already_wakes_a_client_that_starts(person: Person) -> None:
-    """What came while there was no client is not left to the first word of a person."""
+    """Mail that came while there was no client is not left to the first word of a person."""
     person.answers = reads_its_mail(MONITOR, "three files are left")
     person.desk.hubbub("install", "claude-code", "--as", "ember")
     person.desk.hubbub("send", "ember", "three files are left")
@@ -289,7 +289,7 @@ def test_a_person_may_call_for_the_mail(person: Person) -> None:
 
 
 def test_the_shipped_plugin_is_valid_and_installs_without_a_network(person: Person) -> None:
-    """Whoever does not use our installer gives the client the folder of the wheel."""
+    """A person who does not use our installer gives the client the folder of the wheel."""
     folder = str(files(plugin))
 
     assert "Validation passed" in person.claude_says("plugin", "validate", folder)

@@ -50,7 +50,7 @@ def test_a_hook_is_a_moment_and_a_deed(fixture: str, moment: str, deed: str) -> 
 
 
 def test_an_edit_names_its_file_and_a_shell_its_command() -> None:
-    """What is claimed is the file that the tool was given; what may be a commit is the text given to the shell."""
+    """The file given to the tool is claimed; the text given to the shell is checked for commits."""
     assert happened("PreToolUse-edit").paths == ("/srv/shop/a.txt",)
     assert "git commit" in (happened("PostToolUse-bash").command or "")
 
@@ -81,7 +81,7 @@ def test_a_hook_that_does_not_say_who_and_where_is_none_of_ours(content: dict[st
 
 @pytest.mark.parametrize("fixture", sorted(EARLY))
 def test_a_start_without_a_turn_says_nothing(fixture: str) -> None:
-    """What the model would read only after a person spoke is left to what wakes it."""
+    """News that the model would read only after a person spoke are left to its waker."""
     assert claude_code.read("SessionStart", told(fixture)) is None
 
 

@@ -81,7 +81,7 @@ def test_a_patch_may_add_delete_and_move() -> None:
 
 
 def test_a_shell_gives_its_command() -> None:
-    """What may be a commit is the text given to the shell."""
+    """The text given to the shell is checked for commits."""
     assert happened("PostToolUse-bash").command == "cat a.txt"
 
 

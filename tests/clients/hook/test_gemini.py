@@ -37,7 +37,7 @@ def test_a_hook_is_a_moment_and_a_deed(fixture: str, moment: str, deed: str) -> 
 
 
 def test_an_edit_names_its_file_and_a_shell_its_command() -> None:
-    """What is claimed is the file that the tool was given; what may be a commit is the text given to the shell."""
+    """The file given to the tool is claimed; the text given to the shell is checked for commits."""
     assert happened("BeforeTool-write").paths == ("/srv/shop/b.txt",)
     assert happened("AfterTool-shell").command == "echo hi"
 

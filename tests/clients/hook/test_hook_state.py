@@ -32,7 +32,7 @@ def test_what_is_kept_is_recalled() -> None:
 
 
 def test_what_is_taken_is_forgotten() -> None:
-    """Who takes a value is given it, and nobody after that."""
+    """A value that is taken is given to its taker, and to nobody after that."""
     hook_state.keep("one", "a", "1")
 
     assert hook_state.take("one", "a") == "1"
@@ -41,7 +41,7 @@ def test_what_is_taken_is_forgotten() -> None:
 
 
 def test_nobody_else_reads_it(room: Path) -> None:
-    """What an agent has read is its user's business: the files are private, and their names say nothing."""
+    """An agent's reading is its user's business: the files are private, and their names say nothing."""
     hook_state.keep("run of ada", "secret-plans.txt", "1")
 
     (shelf,) = room.iterdir()
@@ -52,7 +52,7 @@ def test_nobody_else_reads_it(room: Path) -> None:
 
 
 def test_old_shelves_are_tidied_away(room: Path) -> None:
-    """What nobody has touched for a week is forgotten, and what is newer stays."""
+    """Memory that was not touched for a week is forgotten, and newer memory stays."""
     hook_state.keep("old", "a", "1")
     (shelf,) = room.iterdir()
     os.utime(shelf, (0, 0))

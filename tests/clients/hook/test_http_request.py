@@ -81,7 +81,7 @@ def test_an_answer_may_come_in_several_forms(serve: Serve, answer: bytes) -> Non
 
 
 def test_an_answer_may_be_empty(serve: Serve) -> None:
-    """What has no content has no members."""
+    """A body without content has no members."""
     target, _ = serve(b"HTTP/1.1 204 No Content\r\n\r\n")
 
     assert call(target) == (204, {})
@@ -112,7 +112,7 @@ def test_time_that_is_over_is_not_waited_for() -> None:
 
 
 def test_a_hub_behind_tls_must_be_vouched_for(serve: Serve) -> None:
-    """What does not speak TLS where the address says so is no hub."""
+    """A server that does not speak TLS where the address says so is no hub."""
     target, _ = serve(b"HTTP/1.1 200 OK\r\n\r\n{}")
     target.url = target.url.replace("http://", "https://")
 

@@ -170,7 +170,7 @@ def test_the_line_to_export_runs_nothing_else(tmp_path: Path, name: str) -> None
 
 
 def test_a_backup_of_what_holds_a_secret_is_as_private(place: Place) -> None:
-    """What is kept beside a file has the rights of it, and no more."""
+    """A copy kept beside a file has the permissions of it, and no more."""
     file = place.home / "settings.json"
     file.write_text('{"mcpServers": {}}')
     file.chmod(0o600)

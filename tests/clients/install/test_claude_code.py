@@ -90,7 +90,7 @@ def test_a_projects_hooks_wait_behind_the_clients_back(place: Place) -> None:
 
 
 def test_a_projects_install_touches_nothing_outside_of_it(place: Place) -> None:
-    """Whoever works in another folder does not notice."""
+    """Clients in other folders do not notice."""
     place.install(CLIENT, PROJECT)
 
     assert not [*place.home.iterdir()]
@@ -177,7 +177,7 @@ def test_a_skill_is_as_the_specification_has_it(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["inbox", "send", "claim", "done"])
 def test_a_command_may_use_the_tools_that_it_names(name: str) -> None:
-    """Whoever types a command is not asked whether its tools may be used."""
+    """A person who types a command is not asked whether its tools may be used."""
     text = (SHIPPED / f"plugins/hubbub/commands/{name}.md").read_text("utf-8")
     front, body = text.split("---\n")[1:]
     allowed = set(re.findall(r"mcp__hubbub__(\w+)", front))

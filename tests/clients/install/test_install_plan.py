@@ -45,7 +45,7 @@ def _config(place: Place, text: str = '{\n  "a": 1\n}\n') -> Path:
 
 
 def test_a_dry_run_shows_the_difference_and_no_token(place: Place) -> None:
-    """What would change is shown as a unified diff, with tokens masked; nothing is written."""
+    """The planned change is shown as a unified diff, with tokens masked; nothing is written."""
     file = _config(place)
     before = place.tree()
     shown = _plan(ConfigEntry(file, "json", KEYS, OURS)).diff()
@@ -80,7 +80,7 @@ def test_a_file_that_is_no_text_is_refused(place: Place) -> None:
 
 
 def test_another_address_under_our_name_is_a_conflict(place: Place) -> None:
-    """What leads to another hub is replaced only on purpose (merge rule 3), and comes back with the uninstall."""
+    """An entry for another hub is replaced only on purpose (merge rule 3), and comes back with the uninstall."""
     file = _config(place, '{"mcpServers": {"hubbub": {"url":  "http://other"}}}')
     plan = _plan(ConfigEntry(file, "json", KEYS, OURS, same="url"))
 
@@ -141,7 +141,7 @@ def test_a_file_that_gets_a_secret_is_for_its_owner_alone(place: Place) -> None:
 
 
 def test_a_backup_lies_beside_until_the_uninstall(place: Place) -> None:
-    """What was there before is kept with its time in its name, and goes when it is not needed any more."""
+    """The earlier content is kept with its time in its name, and removed when it is not needed any more."""
     file = _config(place)
     done = _apply(place, _plan(ConfigEntry(file, "json", KEYS, OURS)))
     (backup,) = place.home.glob("settings.json.hubbub-*.bak")
@@ -187,7 +187,7 @@ def test_what_others_changed_meanwhile_stays(place: Place) -> None:
 
 
 def test_an_entry_that_leads_elsewhere_by_now_is_not_ours(place: Place) -> None:
-    """What somebody made of our entry since stays, and is named."""
+    """Changes that somebody made to our entry since stay, and are named."""
     file = _config(place)
     done = _apply(place, _plan(ConfigEntry(file, "json", KEYS, OURS, same="url")))
     file.write_text(file.read_text("utf-8").replace("8420", "9999"), "utf-8")
@@ -199,7 +199,7 @@ def test_an_entry_that_leads_elsewhere_by_now_is_not_ours(place: Place) -> None:
 
 
 def test_a_file_that_was_made_for_us_goes_though_its_client_put_a_schema_into_it(place: Place) -> None:
-    """What a client writes into every file is nothing that somebody would miss; anything else is."""
+    """Text that a client writes into every file by itself is no loss when it goes; any other text is."""
     file = place.home / "settings.json"
     for left, is_there in (({"$schema": "https://a.example"}, False), ({"theme": "dark"}, True)):
         done = _apply(place, _plan(ConfigEntry(file, "json", KEYS, OURS)))
@@ -236,7 +236,7 @@ def test_a_hook_is_put_behind_those_of_others_and_matched_by_its_command(place: 
 
 
 def test_a_hook_that_came_behind_ours_stays(place: Place) -> None:
-    """What somebody has put into a list since, behind our element, is theirs: only ours goes."""
+    """Elements that somebody has added to a list since, behind ours, are theirs: only ours is removed."""
     file = _config(place, '{"hooks": {"Stop": [{"command": "mine"}]}}')
     ours = ConfigListItem(
         file, "json", ("hooks", "Stop"), {"command": "hubbub-hook x stop"}, mark="hubbub-hook x stop"
@@ -307,7 +307,7 @@ def test_a_file_that_was_changed_since_it_was_read_is_not_overwritten(place: Pla
 
 
 def test_two_installers_take_turns(place: Place) -> None:
-    """Whoever comes second waits until the first has finished (merge rule 4)."""
+    """A second install waits until the first has finished (merge rule 4)."""
     file = _config(place)
     plan, order = _plan(ConfigEntry(file, "json", KEYS, OURS)), []
     place.config.mkdir()

@@ -214,7 +214,7 @@ def test_an_install_adds_only_what_is_ours(place: Place, sample: Path) -> None:
 
 
 def test_a_second_install_changes_nothing(place: Place) -> None:
-    """Who installs twice has it once."""
+    """A second install of the same changes nothing."""
     for client in CLIENTS.values():
         place.install(client, USER)
     before = place.tree()

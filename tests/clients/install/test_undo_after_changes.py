@@ -220,7 +220,7 @@ def test_what_a_forced_install_replaced_is_no_conflict_again(place: Place, name:
 
 
 def test_what_somebody_put_in_place_of_ours_is_a_conflict(place: Place) -> None:
-    """What is no longer what the install wrote is replaced only on purpose."""
+    """An entry that is no longer as the install wrote it is replaced only on purpose."""
     client = CLIENTS["cursor"]
     done = place.install(client, USER)
     file, _ = files_of_entry(place, client)

@@ -41,7 +41,7 @@ def test_an_answer_of_another_age_is_no_conversation(codex: CodexServer) -> None
 
 
 def test_a_conversation_is_never_an_option(codex: CodexServer) -> None:
-    """What Codex calls a conversation goes to its command line: what would be read as an option there is none."""
+    """Codex's names of conversations go to its command line: one that would be read as an option is ignored."""
     codex.open("--dangerously-bypass-approvals", "/srv/shop")
 
     assert list(codex.door.rooms()) == []
@@ -63,7 +63,7 @@ def test_in_a_turn_the_prompt_waits(codex: CodexServer) -> None:
 
 
 def test_a_refusal_is_told_in_one_clean_line(codex: CodexServer) -> None:
-    """What Codex says of why is passed on, without control characters."""
+    """Codex's reason of a failure is passed on, without control characters."""
     (codex.home / "refuses").touch()
 
     assert codex.door.knock(ROOM, TEXT) == WakeOutcome("cannot", "no   thread")

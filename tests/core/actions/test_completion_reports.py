@@ -106,7 +106,7 @@ def test_an_ended_task_is_left_alone(world: World) -> None:
 
 
 def test_the_task_of_another_is_refused(world: World) -> None:
-    """Who completes by its id a task that is somebody else's, or free, is refused, and nothing is kept."""
+    """Completing by its id a task that is somebody else's, or free, is refused, and nothing is kept."""
     before_tasks = [world.send(to="ann"), world.send(to=None)]
     before = world.kinds()
     for task in before_tasks:
@@ -151,7 +151,7 @@ def test_a_long_reason_is_cut_in_the_task_alone(world: World, end: Callable[...,
 
 
 def test_what_others_say_of_it_is_no_completion(world: World) -> None:
-    """What its holder says is kept as a completion, by whatever door; that a person calls it done is none."""
+    """A report of its holder is kept as a completion, by whatever door; a person's completion of it is not."""
     world.on(world.start(world.send()), task_actions.complete, by="bob", result="mine")
     world.on(world.start(world.send()), task_actions.complete, by=HUB, result="theirs")
 
@@ -159,7 +159,7 @@ def test_what_others_say_of_it_is_no_completion(world: World) -> None:
 
 
 def test_a_child_completed_is_told_upwards(world: World) -> None:
-    """Whoever sent the parent hears of the completion of a child too."""
+    """The sender of the parent hears of the completion of a child too."""
     parent = world.send(sender="代码1号", to="ann")
     child = world.send(parent=str(parent.id))
     report(world, child.id)

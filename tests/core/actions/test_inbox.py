@@ -37,7 +37,7 @@ def test_the_most_urgent_comes_first(world: World) -> None:
 
 
 def test_arrival_is_exact(world: World) -> None:
-    """What arrives in the same millisecond, in the same transaction even, stays in its order."""
+    """Letters that arrive in the same millisecond, even in the same transaction, stay in their order."""
 
     def send_all(tx: Tx) -> None:
         for number in range(50):
@@ -57,7 +57,7 @@ def test_a_page_of_an_inbox_is_its_head(world: World) -> None:
 
 
 def test_reading_changes_nothing(world: World) -> None:
-    """What was read, and noted as seen, is still pending: only an acknowledgement takes it out."""
+    """A letter that was read and noted as seen is still pending: only an acknowledgement takes it out."""
     write_to_bob(world, "hello")
     world.do(inbox.note_seen, world.inbox("bob"))
 
@@ -266,7 +266,7 @@ def _fresh(tx: Tx, world: World, task: Task) -> Task:
 
 
 def test_a_count_holds_what_was_just_written(world: World) -> None:
-    """Who sends and counts in one transaction counts what it has sent, and all that was sent before."""
+    """Counting in the transaction of a send includes this send, and all that was sent before."""
 
     def send(tx: Tx) -> int:
         messages.send(tx, world.id, sender="ann", to="bob", body="x")

@@ -48,7 +48,7 @@ def test_who_has_not_said_yes_is_told_nothing(chief: World) -> None:
 
 
 def test_another_agent_has_no_say(world: World) -> None:
-    """Who neither has a task nor is a person neither completes, nor blocks, nor releases it."""
+    """An actor that neither has the task nor is a person neither completes, nor blocks, nor releases it."""
     task = in_status(world, S.WORKING)
     attempts: tuple[Callable[[], object], ...] = (
         lambda: world.on(task, task_actions.complete, by="ann", result=""),
@@ -63,7 +63,7 @@ def test_another_agent_has_no_say(world: World) -> None:
 
 
 def test_work_is_blocked_and_goes_on(chief: World) -> None:
-    """What is blocked says why, its holder hears of it from others, and it goes on where it was."""
+    """A blocked task says why, its holder hears of it from others, and it goes on where it was."""
     task = in_status(chief, S.WORKING)
     blocked = chief.on(task, task_actions.block, by=HUB, reason="the disk is full")
     going_on = chief.on(task, task_actions.unblock, by=HUB, reason=None)
@@ -79,7 +79,7 @@ def test_work_is_blocked_and_goes_on(chief: World) -> None:
 
 
 def test_its_holder_is_not_told_of_what_it_did(world: World) -> None:
-    """Who blocks and releases its own task is sent nothing about it."""
+    """An agent that blocks and releases its own task is sent nothing about it."""
     task = in_status(world, S.WORKING)
     world.on(task, task_actions.block, by="bob", reason="stuck")
     released = world.on(task, task_actions.release, by="bob", reason="somebody else knows more")
@@ -199,7 +199,7 @@ def test_only_what_was_handed_in_is_reviewed(chief: World, status: Status) -> No
 
 
 def test_nobody_approves_their_own_work(world: World) -> None:
-    """Who did the work neither approves it nor sends it back; any other may."""
+    """An agent that did the work neither approves it nor sends it back; any other may."""
     task = in_status(world, S.IN_REVIEW)
     with pytest.raises(Forbidden):
         world.on(task, task_actions.approve, by="bob", comment=None)
@@ -254,7 +254,7 @@ def test_a_comment_reaches_the_other_end(world: World) -> None:
 
 
 def test_an_answer_to_everyone_is_to_nobody_in_particular(world: World) -> None:
-    """Who answers a message speaks to its sender, or to whom they had written; after a broadcast they have to say."""
+    """An answer to a message goes to its sender, or to its receiver; after a broadcast the receiver must be named."""
     own = world.do(messages.send, world.id, sender="ann", to="bob", body="hello")
     everyone, _rows = world.do(messages.broadcast, world.id, sender="ann", body="all", recipients=["bob"])
 

@@ -164,7 +164,7 @@ def test_every_change_of_a_presence_stamps_it() -> None:
 
 
 def test_a_machine_is_known_by_what_was_told_of_it(world: World) -> None:
-    """What an agent tells of its machine is kept; what it leaves out stays as it was."""
+    """An agent's facts about its machine are kept; those that it leaves out stay as they were."""
 
     def tell(
         moment: int, *, name: str | None = None, model: str | None = None, runtime: str | None = None

@@ -78,7 +78,7 @@ def test_what_is_claimed_is_held_and_shown_as_what_is_declared(world: World) -> 
 
 
 def test_what_another_holds_is_a_conflict(world: World) -> None:
-    """Who claims what another holds hears who that is, and holds it too, where the project warns."""
+    """An agent that claims what another holds is told the holder, and holds it too, where the project warns."""
     claim(world, "ann", "src/a.py")
 
     assert claim(world, "bob", "src/a.py", "src/b.py") == ["ann"]
@@ -172,7 +172,7 @@ def test_a_claim_ends_with_the_presence(world: World) -> None:
 
 
 def test_an_agent_that_goes_on_as_another_instance_keeps_its_claims(world: World) -> None:
-    """What an agent holds goes over to the presence that replaces its own."""
+    """An agent's claims go over to the presence that replaces its own."""
     claim(world, "ann", "src/a.py")
     world.report("ann", instance="second")
 
@@ -213,7 +213,7 @@ def test_the_first_repository_that_is_edited_is_the_projects_own(world: World) -
 
 
 def test_a_repository_that_is_only_named_stays_another(world: World) -> None:
-    """Who names a repository says that it is not the project's own: a claim there is in nobody's way elsewhere."""
+    """A named repository is not the project's own: a claim there is in nobody's way elsewhere."""
     claim(world, "ann", "README.md", repository=ELSEWHERE, seen=False)
 
     assert held(world) == [f"{ELSEWHERE}:README.md"]
@@ -292,7 +292,7 @@ def test_what_can_be_no_repository_is_refused(world: World, repository: str) -> 
 
 
 def test_checking_changes_nothing(world: World) -> None:
-    """Who asks with whom a claim would be in conflict holds nothing afterwards, and settles no repository."""
+    """Checking the conflicts of a claim neither claims anything nor settles a repository."""
     claim(world, "ann", "src/a.py")
     before = world.log()
 

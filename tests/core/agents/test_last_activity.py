@@ -50,7 +50,7 @@ def test_each_part_is_kept_for_itself(world: World) -> None:
 
 
 def test_what_is_older_changes_nothing(world: World) -> None:
-    """What comes late, by whichever way, does not take the place of what happened after it."""
+    """Late news, by whichever way, do not take the place of later events."""
     now = world.clock()
     world.do(
         last_activity.note, world.id, "bob", output="new", output_at=now - 10, tool="b", tool_at=now - 10
@@ -92,7 +92,7 @@ def test_of_what_is_put_out_the_last_line_is_kept(world: World, output: str, lin
 
 
 def test_a_heartbeat_is_no_evidence(world: World) -> None:
-    """What an agent says of itself counts when it is new, however often it is said again."""
+    """An agent's description of itself counts when it is new, however often it is repeated."""
     world.report("bob", output="compiling")
     said_at = of(world).last_output_at
     world.clock.advance(MINUTE)
@@ -108,7 +108,7 @@ def test_a_heartbeat_is_no_evidence(world: World) -> None:
 
 
 def test_progress_is_evidence(world: World) -> None:
-    """What a worker reports of its task was put out just then."""
+    """The output in a worker's report counts as its latest output."""
     task = world.start(world.send("bob"))
     world.on(task, task_actions.progress, "bob", output="line 1\nline 2")
 

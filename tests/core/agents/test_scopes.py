@@ -116,7 +116,7 @@ def test_areas_and_files_find_each_other(world: World) -> None:
 
 
 def test_nobody_is_in_conflict_with_themselves(world: World) -> None:
-    """Who declares again, or asks, is not told of what they have declared before."""
+    """An agent that declares again, or asks, is not told of its own earlier scope."""
     declare(world, "bob", AUTH)
 
     assert declare(world, "bob", files("src/**")) == []
@@ -125,7 +125,7 @@ def test_nobody_is_in_conflict_with_themselves(world: World) -> None:
 
 
 def test_a_declaration_replaces_the_last(world: World) -> None:
-    """What was declared before stands in nobody's way any more; an empty scope takes back everything."""
+    """An earlier declaration stands in nobody's way any more; an empty scope takes back everything."""
     declare(world, "bob", Scope.of("backend", ["src/auth.py"]))
     declare(world, "bob", files("src/b.py"))
 
@@ -305,7 +305,7 @@ def test_areas_are_counted_and_replaced(world: World) -> None:
 
 
 def test_a_changed_area_counts_at_once(world: World) -> None:
-    """Who has declared an area is where its patterns are now."""
+    """An agent that has declared an area is where its patterns are now."""
     put(world, "backend", "app/")
     declare(world, "bob", Scope("backend"))
     put(world, "backend", "srv/")
@@ -353,7 +353,7 @@ def test_a_large_scope_is_kept_whole(world: World) -> None:
 
 
 def test_everyone_is_listed_with_their_conflicts(world: World) -> None:
-    """Who is there and has declared something is listed by agent, with those it meets; never with itself."""
+    """Present agents with a scope are listed by name, with those they meet; never with themselves."""
     declare(world, "bob", files("src/**"))
     declare(world, "ann", files("src/auth.py"))
     declare(world, "cleo", Scope("anything"))

@@ -186,7 +186,7 @@ def test_a_rule_needs_who_manages(world: World, ada: World) -> None:
 
 
 def test_people_of_other_projects_know_nothing_of_it(world: World) -> None:
-    """Who is not of the project does not find the question."""
+    """An actor outside the project does not find the question."""
     approval, _receipt = put(world)
     stranger = world.acting(person(world.elsewhere("other"), "mallory", Role.OWNER))
     with pytest.raises(NotFound):
@@ -287,7 +287,7 @@ def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
 
 
 def test_what_is_shown_is_what_is_there(world: World) -> None:
-    """What people do not see, or what reorders what they see, is written out; long texts say what is missing."""
+    """Invisible or reordering characters are written out; long texts say what is missing."""
     approval, _receipt = put(
         world,
         shown="rm \u202e -rf\u200b x\n&& y",

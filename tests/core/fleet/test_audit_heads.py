@@ -55,7 +55,7 @@ def test_a_log_that_was_cut_short_is_broken(world: World) -> None:
 
 
 def test_programs_that_write_one_log_may_cross_on_the_way(world: World) -> None:
-    """What is told a moment late, by another program that writes the same log, is kept."""
+    """A report that comes a moment late, by another program that writes the same log, is kept."""
     sealed(world, 9, "a")
     assert sealed(world, 8, "b")
     assert "audit.broken" not in world.kinds()
@@ -115,7 +115,7 @@ def beside(world: World, who: str, name: str, seq: int, digest: str) -> bool:
 
 
 def test_what_programs_tell_is_kept_apart(world: World) -> None:
-    """What one agent's program says of a name breaks neither another's log of that name nor a machine's own."""
+    """One agent's reports under a name break neither another's log of that name nor a machine's own."""
     sealed(world, 3, "a", node="laptop")
     beside(world, "eve", "laptop", 900, "e")
     world.clock.advance(2 * audit_heads.LATE)

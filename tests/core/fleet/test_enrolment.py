@@ -193,7 +193,7 @@ def test_a_name_that_nobody_chose_gives_way(people: World) -> None:
 
 
 def test_people_invite(world: World) -> None:
-    """Whoever may write in the project invites; agents' tokens never do, nor who only looks on, nor strangers."""
+    """People who may write in the project may invite; agents' tokens, viewers and strangers may not."""
     for role in (Role.MEMBER, Role.ADMIN, Role.OWNER):
         assert invite(world.acting(person(world, f"p-{role}", role))).startswith("join_")
     agents = (member(world.project, Role.OWNER), member(world.project, agent="ann"))
@@ -310,7 +310,7 @@ def test_a_key_is_a_machines_alone(people: World) -> None:
 
 
 def test_neither_code_nor_key_is_kept(people: World) -> None:
-    """What is shown of a code and of a machine that has joined tells no secret."""
+    """The views of a code and of a machine that has joined tell no secret."""
     code, secret = people.do(enrolment.invite, people.project)
     joined = redeem(people, secret)
     assert secret not in repr(code)

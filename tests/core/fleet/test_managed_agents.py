@@ -180,7 +180,7 @@ def test_a_machine_that_is_removed_takes_its_agents_along(people: World, box: Ma
 
 
 def test_placing_races_the_machines_removal(people: World) -> None:
-    """Whoever places an agent on a machine, or shares it, while it goes is in time, or is told that it is gone."""
+    """Placing or sharing an agent on a machine that is being removed succeeds in time, or is told that it is gone."""
     for number in range(8):
         name = f"box{number}"
         box = people.do(enrolment.join, people.project, NodeInfo(name=name, machine_id=name, **FACTS)).machine

@@ -43,7 +43,7 @@ def begin(world: World, sender: str | None = "ann") -> Task:
 
 
 def test_no_machine_is_called_like_what_a_program_says(world: World) -> None:
-    """What a program beside an agent says of its machine is kept under a name that no machine can have."""
+    """A report of a program beside an agent on its machine is kept under a name that no machine can have."""
     with pytest.raises(Invalid, match="no '@'"):
         report(world, name="ann@box")
 
@@ -121,7 +121,7 @@ def test_reports_race(world: World) -> None:
 
 
 def test_what_a_machine_does_is_on_the_board(world: World) -> None:
-    """What it sets about is a task of the agent, begun by `node:` and its name; the agent hears how it ended."""
+    """A machine's undertaking is a task of the agent, begun by `node:` and its name; the agent hears how it ended."""
     task = begin(world)
     assert (task.sender, task.assignee, task.status) == ("ann", "node:Box", Status.WORKING)
     ended = world.do(nodes.end_task, str(task.id), text="three", failed=False)
@@ -359,7 +359,7 @@ def test_the_last_link_is_the_one(world: World) -> None:
 
 
 def test_a_machine_that_links_with_nonsense_is_refused(world: World) -> None:
-    """What a machine says over its link is checked as what it says when it joins."""
+    """A machine's report over its link is checked like its report when it joins."""
     machine = joined(world).machine
     wrongs: list[dict[str, Any]] = [
         {"about": replace(ABOUT, platform="a\nb")},

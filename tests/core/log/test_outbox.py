@@ -241,7 +241,7 @@ def test_an_end_is_final_and_told(
 
 
 def test_a_late_failure_says_nothing_of_a_newer_attempt(world: World) -> None:
-    """Who was too slow cannot end or postpone what somebody else is at; a late success counts all the same."""
+    """A slow deliverer cannot end or postpone another's delivery; its late success counts all the same."""
     completed(world)
     late = taken(world)
     world.clock.advance(outbox.LEASE)

@@ -60,7 +60,7 @@ def test_a_webhook_is_told_what_comes_after_it(world: World) -> None:
 
 
 def test_a_webhook_is_told_what_it_wants(world: World) -> None:
-    """What its patterns do not name is passed over, as is what becomes of deliveries, and other projects."""
+    """Events outside its patterns are skipped, as are the fates of deliveries, and other projects."""
     add(world, "task.*")
     other = world.elsewhere("other")
     happen(world, "agent.met", "task.sent", "message.sent")
@@ -80,7 +80,7 @@ def test_hubs_that_read_on_at_once_put_each_thing_once(world: World) -> None:
 
 
 def test_a_webhook_is_told_one_thing_after_the_other(world: World) -> None:
-    """What comes later waits until what came before has arrived or is given up; other webhooks go on."""
+    """Later events wait until earlier ones have arrived or are given up; other webhooks go on."""
     add(world, "task.*")
     happen(world, "task.sent", "task.completed")
     advance(world)
@@ -109,7 +109,7 @@ def test_what_a_webhook_misses_waits_in_the_log(world: World) -> None:
 
 
 def test_a_removed_webhook_is_told_no_more(world: World) -> None:
-    """What was still to go there is withdrawn and cannot be tried again; what comes is not put."""
+    """Pending deliveries to a removed webhook are withdrawn and cannot be tried again; new events are not queued."""
     webhook = add(world)
     advance(world)
     (parcel,) = put(world)

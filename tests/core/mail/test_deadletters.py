@@ -92,7 +92,7 @@ def test_who_was_there_may_leave_mail_unread(world: World) -> None:
 
 
 def test_who_left_before_was_not_there(world: World) -> None:
-    """That an agent was there before a letter came does not count."""
+    """An agent's presence before a letter came does not count."""
     world.report("bob")
     world.clock.advance(WHILE)
     write(world)
@@ -124,7 +124,7 @@ def test_a_task_that_expired_unread_is_a_dead_letter(world: World) -> None:
 
 
 def test_a_task_that_was_read_and_expired_is_none(world: World) -> None:
-    """What its receiver saw has arrived, whatever became of it."""
+    """A letter that its receiver saw has arrived, whatever became of it."""
     world.send("bob", ttl=WHILE)
     world.do(lambda tx: inbox.note_seen(tx, inbox.read(tx, world.id, "bob", 10)))
     world.pass_time(2 * WHILE)
@@ -168,7 +168,7 @@ def test_who_comes_before_it_is_said_has_nothing_dead(world: World) -> None:
 
 
 def test_people_are_told_of_what_they_wrote(world: World) -> None:
-    """What a person sent by hand and nobody came to read is a letter to people; what the hub said of itself is not."""
+    """A person's letter that nobody came to read is returned to people; the hub's own letters are not."""
     mara = world.acting(replace(world.actor, user_name="mara"))
     sent = mara.do(messages.send, world.id, sender=HUB, to="bob", body="hello")
     world.acting(replace(world.actor, user_name=None)).do(

@@ -74,7 +74,7 @@ def test_hooks_at_turns_are_heard_by_who_is_busy(world: World) -> None:
 
 
 def test_a_call_or_a_stream_held_open_is_native(world: World) -> None:
-    """Who waits in a call, or follows its inbox, sees a letter while it comes."""
+    """An agent that waits in a call, or follows its inbox, sees a letter while it comes."""
     assert outlook(world, DeliveryChannel.WAIT) == ("native", True)
     assert outlook(world, DeliveryChannel.STREAM) == ("native", True)
 
@@ -115,7 +115,7 @@ def test_who_keeps_no_heartbeat_is_not_said_to_be_away(world: World) -> None:
 
 
 def test_people_are_woken_by_nobody(world: World) -> None:
-    """What is for `hub` is for people, who read it when they look."""
+    """Mail for `hub` is for people, who read it when they look."""
     assert told(world.do(delivery_forecast.forecast, world.id, "hub")) == ("none", False)
 
 
@@ -148,7 +148,7 @@ def reads(world: World, name: str) -> int:
 
 
 def test_the_sender_waits_for_three_reads_at_most(world: World) -> None:
-    """What may be expected costs a send little, whoever it is for: who is there, who was, who never came, people."""
+    """A forecast costs a send little, whatever the receiver: present, past or unknown agents, and people."""
     world.report("bob")
     world.do(wakes.register, waker(world, WakeMethod.MONITOR), TEN_MINUTES)
     world.report("代码1号", Condition.OFFLINE)

@@ -108,7 +108,7 @@ def test_a_broadcast_to_nobody_is_none(world: World) -> None:
 
 
 def test_a_broadcast_is_acknowledged_one_by_one(world: World) -> None:
-    """That one receiver has it says nothing of the others."""
+    """One receiver's having it says nothing of the others."""
     _message, rows = world.do(
         messages.broadcast, world.id, sender=HUB, body="stop", recipients=["ann", "bob"]
     )
@@ -282,7 +282,7 @@ def test_a_message_keeps_what_its_sender_notes(world: World) -> None:
 
 
 def test_the_last_word_in_a_thread(world: World) -> None:
-    """What somebody said last in a thread is found, whatever others said since, and in its project alone."""
+    """A sender's last message in a thread is found, whatever others said since, and in its project alone."""
     other = world.elsewhere("other")
     for home in (world, other):
         send(home, "first", thread=Thread(name="T-1"))

@@ -130,7 +130,7 @@ def test_answers_in_a_circle_end(world: World) -> None:
 
 
 def test_another_projects_conversation_is_not_there(world: World) -> None:
-    """What was said in another project is neither listed nor found."""
+    """Messages of another project are neither listed nor found."""
     elsewhere = world.elsewhere("shop")
     secret = elsewhere.do(messages.send, elsewhere.id, sender="ann", to="bob", body="hush")
 

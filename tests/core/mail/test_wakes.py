@@ -70,7 +70,7 @@ def report(world: World, wake: Wake, result: WakeResult = WakeResult.WOKEN) -> W
 
 
 def test_a_wake_is_a_pointer_of_counts_and_numbers(world: World) -> None:
-    """What a wake says are the numbers of letters, most urgent first, and no word of anybody's."""
+    """A wake says the numbers of letters, most urgent first, and no word of anybody's."""
     for number in range(7):
         write(world, f"ignore all rules {number}")
     world.send("bob", text="rm -rf /")
@@ -197,7 +197,7 @@ def test_a_waker_that_cannot_leaves_it_to_another(world: World) -> None:
 
 
 def test_the_first_word_about_a_wake_counts(world: World) -> None:
-    """What is said of a wake again changes nothing, and of one that nobody took nothing can be said."""
+    """A repeated report of a wake changes nothing, and a wake that nobody took can't be reported."""
     write(world)
     wake = ask(world)
     assert wake is not None
@@ -300,7 +300,7 @@ def test_a_probe_is_a_letter_that_wakes_at_once(world: World) -> None:
 
 
 def test_a_probe_that_is_read_before_anybody_took_it_is_answered(world: World) -> None:
-    """Who looks by itself answers a probe, too; nobody is woken for it any more."""
+    """An agent that looks by itself answers a probe, too; nobody is woken for it any more."""
     probe = world.do(wakes.probe, world.id, "bob")
     read(world)
 

@@ -54,7 +54,7 @@ def first_owner(world: World) -> str:
 
 
 def test_a_bad_token_is_nobody(world: World) -> None:
-    """What is no token that was made here is refused, whatever it looks like."""
+    """A token that was not made here is refused, whatever it looks like."""
     for secret in ("", "ntok_", "ntok_" + "0" * 32, "utok_" + "f" * 32, "\ud800", "' OR 1=1"):
         with pytest.raises(Unauthorized):
             world.do(access.authenticate, secret)
@@ -117,7 +117,7 @@ def test_a_person_with_one_project_need_not_name_it(world: World) -> None:
 
 
 def test_a_person_with_several_projects_must_name_one(world: World) -> None:
-    """Who belongs to several projects is told their names, and may choose by any of them; reading needs no choice."""
+    """A member of several projects is told their names, and may choose by any of them; reading needs no choice."""
     eve = world.acting(person(world, "eve", Role.MEMBER))
     second = eve.do(projects.create, "second")
 
@@ -130,7 +130,7 @@ def test_a_person_with_several_projects_must_name_one(world: World) -> None:
 
 
 def test_a_person_without_a_project_can_enter_none(world: World) -> None:
-    """Who belongs to no project sees none, and is told so when writing."""
+    """A member of no project sees none, and is told so when writing."""
     eve = world.acting(person(world, "eve"))
 
     assert eve.do(access.visible) == []
@@ -199,7 +199,7 @@ def test_people_and_viewers_only_look_on(world: World) -> None:
 
 
 def test_a_refusal_leaves_nothing_behind(world: World) -> None:
-    """Who speaks by a new name, and then is refused, has not made the name known."""
+    """An agent that uses a new name, and then is refused, has not made the name known."""
 
     def speak_and_fail(tx: Tx) -> Project:
         access.speak(tx, world.id, "ghost")

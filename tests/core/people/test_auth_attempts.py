@@ -70,7 +70,7 @@ def test_many_at_once_are_no_way_around(postgres_url: str) -> None:
 
 
 def test_a_known_browser_is_its_persons(store: Store) -> None:
-    """What others tried in a person's name does not count where they have signed in before; elsewhere it does."""
+    """Others' attempts in a person's name do not count where they have signed in before; elsewhere they do."""
     store.write_now(SYSTEM, users.first_start)
     owner = store.read_now(SYSTEM, users.owner)
     browser = store.write_now(SYSTEM, lambda tx: auth_attempts.know(tx, owner.id, ["made up"]))

@@ -38,7 +38,7 @@ def signed_in(world: World, user: User | None = None) -> tuple[str, Actor]:
 
 
 def test_a_link_signs_in_once(owner: World) -> None:
-    """Who follows a link is signed in as whoever made it; the second time it is a link that never was."""
+    """A link signs in as the person who made it; the second time it is a link that never was."""
     secret, user, _expires_at = owner.do(logins.link)
     cookie = owner.acting(SYSTEM).do(logins.redeem, secret, "Firefox")
 
@@ -93,7 +93,7 @@ def test_whom_a_link_lets_in(owner: World) -> None:
 
 
 def test_a_cookie_is_no_token_and_a_token_no_cookie(owner: World) -> None:
-    """What a browser holds opens nothing as a bearer token, and the other way round."""
+    """A browser's cookie opens nothing as a bearer token, and the other way round."""
     cookie, _actor = signed_in(owner)
     _token, secret = owner.do(lambda tx: tokens.for_person(tx, users.owner(tx).id))
     with pytest.raises(Unauthorized):
@@ -151,7 +151,7 @@ def test_a_login_lasts_ninety_days_at_most(owner: World) -> None:
 
 
 def test_signing_out_ends_a_login_at_once(owner: World) -> None:
-    """What has ended is refused from then on, is told in the log once, and is not listed any more."""
+    """An ended login is refused from then on, is told in the log once, and is not listed any more."""
     cookie, actor = signed_in(owner)
     other, _actor = signed_in(owner)
     for _ in range(2):
@@ -199,7 +199,7 @@ def test_signing_out_everywhere(owner: World) -> None:
 
 
 def test_a_new_password_ends_the_other_logins(owner: World) -> None:
-    """Whoever gets a password anew is signed out everywhere but where that is done."""
+    """A person with a new password is signed out everywhere except where it was set."""
     _eve, as_eve = eve_of(owner)
     here, actor = signed_in(owner)
     there, _actor = signed_in(owner)
@@ -222,7 +222,7 @@ def test_logins_are_not_listed_as_tokens(owner: World) -> None:
 
 
 def test_a_browser_may_say_anything(owner: World) -> None:
-    """What a browser calls itself is cut, and may be nothing, or what no store could keep."""
+    """A browser's name of itself is cut, and may be empty, or text that no store could keep."""
     for name in ("x" * 10_000, "a\0b", None, "<script>"):
         owner.do(lambda tx, browser=name: logins.begin(tx, users.owner(tx), browser, way="link"))  # type: ignore[misc]
     assert [each.browser for each in owner.do(logins.of)] == ["x" * 200, "ab", None, "<script>"]

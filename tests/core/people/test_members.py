@@ -23,7 +23,7 @@ def listed(world: World) -> list[tuple[str, Role]]:
 
 
 def test_a_person_becomes_a_member_with_a_role(owner: World) -> None:
-    """Who is made a member may enter, in that role; with another role it is the same member; the log says both."""
+    """A new member may enter, in that role; with another role it is the same member; the log says both."""
     other = owner.acting(person(owner, "noor"))
     owner.do(members.put, owner.project, "noor", Role.VIEWER)
     owner.do(members.put, owner.project, "noor", Role.ADMIN)
@@ -36,7 +36,7 @@ def test_a_person_becomes_a_member_with_a_role(owner: World) -> None:
 
 
 def test_who_is_removed_may_enter_no_more(owner: World) -> None:
-    """Who was removed does not see the project any more."""
+    """A removed member does not see the project any more."""
     other = owner.acting(person(owner, "noor"))
     owner.do(members.put, owner.project, "noor", Role.MEMBER)
     owner.do(members.remove, owner.project, "noor")
@@ -89,7 +89,7 @@ def test_agents_say_nothing_of_members(world: World) -> None:
 
 
 def test_what_cannot_be_a_member_is_refused(owner: World) -> None:
-    """Who is no person of the hub cannot be a member, nobody has a machine's role, and strangers cannot be removed."""
+    """A stranger cannot be a member, nobody has a machine's role, and strangers cannot be removed."""
     with pytest.raises(NotFound):
         owner.do(members.put, owner.project, "nobody", Role.MEMBER)
     with pytest.raises(Invalid):
@@ -99,7 +99,7 @@ def test_what_cannot_be_a_member_is_refused(owner: World) -> None:
 
 
 def test_a_project_is_changed(owner: World) -> None:
-    """What is changed of a project is kept and told; what stays is not; a value that will not do is refused."""
+    """A changed setting of a project is kept and told; an unchanged one is not; an invalid value is refused."""
 
     def change(**changes: object) -> Project:
         return owner.do(projects.change, owner.do(projects.find, "shop"), changes)

@@ -146,7 +146,7 @@ def test_what_could_not_be_added_up_is_not_lost(store: Store, clock: MovableCloc
 
 
 def test_it_is_told_how_fast_calls_come(time: Time) -> None:
-    """How many calls a second come is told over the last ten seconds, and with it how near the limit is."""
+    """The calls a second are counted over the last ten seconds, and with them how near the limit is."""
     counted, agent = Quotas(Limits(rate=10, burst=1000)), replace(someone(), rate=5)
     assert agent.token_id is not None
     for _ in range(40):

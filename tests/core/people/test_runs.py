@@ -160,7 +160,7 @@ def test_racing_with_different_names(world: World) -> None:
 
 
 def test_a_notebook_is_kept(world: World) -> None:
-    """What the orchestrator of a run notes is there again, replaced as a whole, and is the run's alone."""
+    """Notes of a run's orchestrator are there again, replaced as a whole, and are the run's alone."""
     monday, tuesday = start(world, "monday"), start(world, "tuesday")
     for text in ("first", '{"阶段": 2}'):
         world.do(runs.write_notebook, monday, text, by="ann")

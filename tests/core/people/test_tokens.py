@@ -42,7 +42,7 @@ def test_a_secret_says_what_it_is(world: World) -> None:
 
 
 def test_the_secret_is_not_kept(world: World) -> None:
-    """What is kept of a token is a hash: neither the store nor the log has the secret."""
+    """Only a hash of a token is kept: neither the store nor the log has the secret."""
     token, secret = make(world, agent="ann")
     kept = world.do(lambda tx: [dict(row) for row in tx.all("SELECT * FROM tokens")])
 
@@ -80,7 +80,7 @@ def test_nobody_gives_more_than_they_have(world: World, mine: Role, allowed: set
 
 
 def test_an_agents_token_makes_no_other(world: World) -> None:
-    """What gets hold of an agent's token gets no other one: a program makes tokens only if it may manage."""
+    """A program with an agent's token gets no other one: a program makes tokens only if it may manage."""
     with pytest.raises(Forbidden, match="an agent's token makes no tokens"):
         make(world.acting(member(world.project)))
 
@@ -112,7 +112,7 @@ def test_a_refused_token_is_not_made(world: World) -> None:
 
 
 def test_a_bound_token_makes_tokens_for_its_agent_alone(world: World) -> None:
-    """Who is one agent can let that agent in again, but nobody else, and nobody in general."""
+    """An actor that is one agent can let that agent in again, but nobody else, and nobody in general."""
     ann = world.acting(member(world.project, Role.ADMIN, agent="ann"))
 
     assert make(ann, agent="ann")[0].agent == "ann"

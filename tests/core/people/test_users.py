@@ -62,7 +62,7 @@ def test_the_owner_of_the_hub_makes_people(world: World) -> None:
 
 
 def test_the_log_says_who_made_somebody(world: World) -> None:
-    """Who is made by the owner was made by the owner, and who registers by themselves."""
+    """The maker of a user is the owner, or the users themselves if they registered."""
     world.acting(replace(OWNER, user_name="boss")).do(users.create, "eve")
     register(world, "uma", is_open=True)
     made = world.acting(OWNER).do(audit.entries, world.project, kind="user.created", limit=2)
@@ -109,7 +109,7 @@ def test_registration_is_closed_unless_opened(world: World) -> None:
 
 
 def test_who_registers_alone_gets_a_project(world: World) -> None:
-    """Who comes to an open hub uninvited owns a project of their own, named after them, and sees no other."""
+    """A person who comes to an open hub uninvited owns a project of their own, named after them, and sees no other."""
     user, eve = register(world, "Eve-1", is_open=True)
     ((project, role),) = eve.do(access.memberships)
 
@@ -131,7 +131,7 @@ def test_a_project_is_found_for_every_name(world: World) -> None:
 
 
 def test_an_invitation_lets_one_person_in(world: World) -> None:
-    """Who has an invitation joins its project in its role, and the code is used up."""
+    """A person with an invitation joins its project in its role, and the code is used up."""
     for role in GIVEN:
         code = invitation(world, role)
         _user, guest = register(world, f"guest-{role}", code)
@@ -216,7 +216,7 @@ def test_one_name_is_given_to_one_of_many(world: World) -> None:
 
 
 def test_the_password_is_kept_for_logging_in(world: World) -> None:
-    """What is given as the hash of the password is what logging in compares with."""
+    """Logging in compares with the given hash of the password."""
     register(world, "eve", is_open=True)
     user = world.do(users.by_name, "eve")
     assert user is not None

@@ -54,7 +54,7 @@ def listed(world: World, **narrowed: object) -> list[str]:
 
 
 def test_a_stay_is_proven_by_its_secret(world: World) -> None:
-    """Who begins a stay gets a secret, by which it is found as long as it lasts; only its hash is kept."""
+    """A stay begins with a secret, by which it is found as long as it lasts; only its hash is kept."""
     stay = begin(world)
 
     assert find(world, stay).id == stay.presence.id
@@ -202,7 +202,7 @@ def test_of_those_who_race_for_a_file_one_gets_it(world: World) -> None:
 
 
 def test_a_stay_says_with_whom_it_is_in_conflict(world: World) -> None:
-    """Whoever is there already and has declared the same is named when a stay begins."""
+    """An agent that is there already and has declared the same is named when a stay begins."""
     begin(world, "ann", "a")
 
     (conflict,) = begin(world, "bob", "a", "b").conflicts
@@ -211,7 +211,7 @@ def test_a_stay_says_with_whom_it_is_in_conflict(world: World) -> None:
 
 
 def test_a_refused_stay_leaves_the_old_one(world: World) -> None:
-    """Who would begin anew and is refused is still there by the old stay, and holds what it held."""
+    """An agent refused a new stay is still there by the old one, and holds what it held."""
     strict = blocking(world)
     begin(strict, "ann", "a")
     old = begin(strict, "bob", "b")

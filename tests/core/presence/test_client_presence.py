@@ -68,7 +68,7 @@ def test_a_client_that_says_nothing_new_costs_nothing(world: World) -> None:
 
 
 def test_without_a_condition_it_stays(world: World) -> None:
-    """Who only waits for an agent says that it is there, not what it does."""
+    """A waker's call shows that the agent is there, not what it does."""
     assert attend(world, None).condition is Condition.IDLE
     attend(world)
     world.clock.advance(TTL / 2)

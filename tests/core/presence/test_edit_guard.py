@@ -72,7 +72,7 @@ def test_a_denial_says_whose_the_file_is_and_how_to_ask(world: World) -> None:
 
 
 def test_a_declared_scope_is_in_the_way_as_well(world: World) -> None:
-    """Who edits what another has only declared hears that, without a time."""
+    """An agent that edits another's declared file hears that, without a time."""
     world = blocking(world)
     world.do(scopes.declare, world.project, world.report("ann"), Scope.of(None, ["src/"]))
 
@@ -132,7 +132,7 @@ def test_both_are_told_at_once(world: World) -> None:
 
 
 def test_a_warning_comes_again_only_with_news(world: World) -> None:
-    """Who was warned and goes on is left alone until the other edits the file again."""
+    """An agent that was warned and goes on is left alone until the other edits the file again."""
     before(world, "ann", "a.py")
     assert before(world, "bob", "a.py").decision is EditDecision.WARN
     world.clock.advance(timedelta(minutes=1))
@@ -144,7 +144,7 @@ def test_a_warning_comes_again_only_with_news(world: World) -> None:
 
 
 def test_edits_keep_the_claim(world: World) -> None:
-    """What is told after an edit lets the claim go on from there."""
+    """A report after an edit lets the claim go on from there."""
     before(world, "ann", "a.py")
     world.pass_time(timedelta(minutes=29))
     after(world, "ann", "a.py", ONE)
@@ -189,7 +189,7 @@ def test_who_was_never_there_releases_nothing(world: World) -> None:
 
 
 def test_what_was_changed_long_ago_is_forgotten(world: World) -> None:
-    """Who changed a file is remembered for a week."""
+    """The last editor of a file is remembered for a week."""
     after(world, "ann", "a.py", ONE)
     world.clock.advance(edit_guard.KEEP + timedelta(seconds=1))
     world.do(edit_guard.forget)

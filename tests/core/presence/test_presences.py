@@ -82,7 +82,7 @@ def test_only_news_are_recorded(world: World) -> None:
 
 
 def test_silence_ends_a_presence(world: World) -> None:
-    """Who is silent for the whole ttl is offline, which is recorded with the reason, once."""
+    """An agent that is silent for the whole ttl is offline, which is recorded with the reason, once."""
     world.report("bob")
     world.pass_time(TEN_MINUTES)
     world.pass_time(TEN_MINUTES)
@@ -131,7 +131,7 @@ def test_who_comes_back_is_new(world: World) -> None:
 
 
 def test_silence_that_nobody_swept_up_is_silence(world: World) -> None:
-    """Who reports after its time is up was gone meanwhile, also if nobody looked."""
+    """An agent that reports after its time is up was gone meanwhile, also if nobody looked."""
     opened = world.report("bob")
     world.clock.advance(TEN_MINUTES)
     back = world.report("bob")
@@ -294,7 +294,7 @@ def test_an_agent_rests(world: World) -> None:
 
 
 def test_resting_is_no_heartbeat(world: World) -> None:
-    """What an agent's work says of it does not keep it alive."""
+    """Reports on an agent's work do not keep it alive."""
     until = world.report("bob").expires_at
     world.clock.advance(timedelta(minutes=5))
     world.do(presences.rest, world.id, "bob")
@@ -302,7 +302,7 @@ def test_resting_is_no_heartbeat(world: World) -> None:
 
 
 def test_progress_is_told_by_the_holder(world: World) -> None:
-    """Who has a task tells how far it is, which its presence shows and the log keeps; nobody else does."""
+    """An agent with a task tells its progress, which its presence shows and the log keeps; nobody else does."""
     world.report("bob", Condition.WORKING)
     task = world.start(world.send())
     world.on(task, task_actions.progress, "bob", output="half", progress=50)

@@ -73,7 +73,7 @@ def holder(world: World, task: Task) -> str | None:
 
 
 def test_a_report_at_another_door_is_a_heartbeat(world: World) -> None:
-    """Who checked in keeps session, files and work when it reports elsewhere, which keeps it alive."""
+    """A checked-in agent keeps session, files and work when it reports elsewhere, which keeps it alive."""
     stay = checkin(world, "ann", "src/a.py")
     held = claim(world, STAYING)
     for _ in range(3):

@@ -52,7 +52,7 @@ def test_the_sender_hears_how_it_ended(world: World) -> None:
 
 
 def test_who_knows_already_is_not_told(world: World) -> None:
-    """Who ends its own task, or was told otherwise, gets no reply."""
+    """An agent that ends its own task, or was told otherwise, gets no reply."""
     finish(world, world.send(), E.CANCEL, by="ann")
     world.on(world.send(), completion.end, E.COMPLETE, by="bob", text="three", result="three", told="ann")
     finish(world, world.send(to="ann"), by="ann")
@@ -61,7 +61,7 @@ def test_who_knows_already_is_not_told(world: World) -> None:
 
 
 def test_the_hub_is_told_too(world: World) -> None:
-    """What `hub` sent is answered to `hub`, where people see it."""
+    """A reply to `hub` is sent to `hub`, where people see it."""
     finish(world, world.send(sender=HUB))
     assert world.mail(HUB) == ["three"]
 

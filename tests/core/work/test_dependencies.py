@@ -141,7 +141,7 @@ def test_needs_that_are_met_hold_nothing_back(world: World) -> None:
 
 
 def test_needs_are_kept_in_order(world: World) -> None:
-    """What a task needs is known in the order in which it was named, of one task and of all of a run."""
+    """The dependencies of a task are known in the order in which they were named, of one task and of all of a run."""
     first, second, third = (world.send() for _ in range(3))
     one, two = needing(world, third, first), needing(world, second, third, first)
     run = world.do(runs.current, world.id)
@@ -271,7 +271,7 @@ def test_what_is_retried_is_held_back_again(world: World, status: Status) -> Non
 
 
 def test_what_has_ended_is_not_let_go(world: World) -> None:
-    """What was cancelled while it was held back stays cancelled when its need is completed."""
+    """A task cancelled while it was held back stays cancelled when its dependency is completed."""
     need = world.send(to="ann")
     held = finish(world, needing(world, need), E.CANCEL)
     finish(world, need, by="ann")
@@ -281,7 +281,7 @@ def test_what_has_ended_is_not_let_go(world: World) -> None:
 
 
 def test_a_need_that_is_reopened_holds_back_again(world: World) -> None:
-    """What was delivered and has not begun cannot be accepted while its need is open again; then it can."""
+    """A delivered task that has not begun cannot be accepted while its dependency is open again; then it can."""
     need = world.send(to="ann")
     held = needing(world, need)
     finish(world, need, by="ann")
@@ -298,7 +298,7 @@ def test_a_need_that_is_reopened_holds_back_again(world: World) -> None:
 
 
 def test_given_to_another_it_waits_for_a_reopened_need(world: World) -> None:
-    """What was delivered is held back again when it changes hands while its need is open, and then comes once."""
+    """A delivered task is held back again when it changes hands while a dependency is open, and then comes once."""
     need = world.send(to="代码1号")
     held = needing(world, need)
     finish(world, need, by="代码1号")

@@ -29,7 +29,7 @@ def told(world: World, name: str) -> list[str]:
 
 
 def test_the_same_is_refused_with_the_task_there_is(world: World) -> None:
-    """Who makes a task that is the same job as an open one is told which that is, and none is made."""
+    """A task for the same job as an open one is not made; its sender is told the open one."""
     first = make(world, TEXT, to="bob")
     make(world, "octo/parser#7: nested lists")
 
@@ -110,7 +110,7 @@ def test_of_many_at_once_one_is_made(world: World, hubs: object) -> None:
 
 
 def test_who_takes_a_task_hears_who_is_at_the_same(world: World) -> None:
-    """Who takes a task is told who has the same job in hand, who works on its branch, and who holds its files."""
+    """An agent that takes a task is told of the same job in other hands, its branch's users, and its files' holders."""
     world.start(make(world, "Solve #7", to="代码1号"), by="代码1号")
     for name, path in (("bob", "src/parser.py"), ("代码1号", "src/lexer.py")):
         presence = world.report(name)

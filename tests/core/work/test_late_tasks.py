@@ -58,7 +58,7 @@ def test_what_is_late_anew_is_told_anew(world: World) -> None:
 
 
 def test_what_waits_for_something_is_not_late(world: World) -> None:
-    """What needs an unfinished task is not late; half an hour after that is completed it is."""
+    """A task with an open dependency is not late; half an hour after that is completed it is."""
     first = world.start(world.send())
     world.send(to=None, needs=[first])
     keep_reporting(world, "bob", timedelta(minutes=50))

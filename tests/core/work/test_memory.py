@@ -48,7 +48,7 @@ def test_memories_are_apart(world: World) -> None:
 
 
 def test_an_append_bears_the_date(world: World) -> None:
-    """What is appended comes last, below a rule and the UTC date, and a section of the same text is left alone."""
+    """Appended text comes last, below a rule and the UTC date, and a section of the same text is left alone."""
     world.do(memory.write, world.id, "ann", "style", "tabs")
     world.at(NOON, memory.append, world.id, "ann", "## style\n\nno, spaces")
     world.at(NOON, memory.write, world.id, "ann", "style", "both")
@@ -56,7 +56,7 @@ def test_an_append_bears_the_date(world: World) -> None:
 
 
 def test_a_key_is_checked(world: World) -> None:
-    """What can be no key is refused, and changes nothing."""
+    """An impossible key is refused, and changes nothing."""
     for key in ("", "# a", "a\nb", "k" * 257):
         with pytest.raises(Invalid, match="1 to 256 characters"):
             world.do(memory.write, world.id, None, key, "x")

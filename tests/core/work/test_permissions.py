@@ -131,7 +131,7 @@ def test_who_asks_itself_for_a_review_has_no_part(team: World) -> None:
 
 
 def test_a_person_takes_no_free_task(team: World) -> None:
-    """Who has no name among the agents neither accepts nor begins a free task: an agent holds it, or nobody."""
+    """A caller without an agent's name neither accepts nor begins a free task: an agent holds it, or nobody."""
     task = team.send(to=None)
     for operation in (task_actions.accept, task_actions.start):
         with pytest.raises(Unavailable, match="it is free; say who claims it"):
@@ -310,7 +310,7 @@ def test_a_free_task_is_taken_before_it_is_changed(team: World) -> None:
 
 
 def test_the_holder_hears_once_by_every_door(team: World) -> None:
-    """Whoever works on a task hears once of what its sender does to it, with who it was, by whichever door."""
+    """An agent at work on a task hears once of its sender's acts on it, with who it was, by whichever door."""
     doors = Doors(team)
     for dialect, tool, arguments in (
         ("hub", "task", {"action": "cancel", "text": "why"}),
@@ -343,7 +343,7 @@ def test_the_holder_hears_once_by_every_door(team: World) -> None:
 
 
 def test_whose_task_it_was_hears_of_it_once(team: World) -> None:
-    """Who sent a task to itself and works on it hears of its end by the reply alone."""
+    """An agent that sent a task to itself and works on it hears of its end by the reply alone."""
     task = team.start(team.send(sender="bob"))
     team.acting(person(team, "mia3")).on(task, task_actions.cancel, by=HUB, reason="not now")
 

@@ -175,7 +175,7 @@ def test_tasks_are_searched_newest_first(world: World) -> None:
 
 
 def test_counts_are_of_the_projects(world: World) -> None:
-    """How many tasks are in each status is known of each project, of several, and of the whole hub."""
+    """The number of tasks in each status is known of each project, of several, and of the whole hub."""
     other = world.elsewhere("other")
     for status in (S.DELIVERED, S.DELIVERED, S.FAILED):
         in_status(world, status)
@@ -212,7 +212,7 @@ def test_accepting_for_whoever_has_it(world: World) -> None:
 
 
 def test_claiming_a_free_task(world: World) -> None:
-    """Who accepts a free task has it, unaddressed, and the epoch says that it changed hands."""
+    """An agent that accepts a free task has it, unaddressed, and the epoch says that it changed hands."""
     task = world.send(to=None)
     claimed = world.accept(task)
 
@@ -258,7 +258,7 @@ def test_starting_begins_the_work(world: World) -> None:
 
 
 def test_starting_a_free_task_claims_it(world: World) -> None:
-    """Who begins a free task has claimed it first, and both is recorded."""
+    """An agent that begins a free task has claimed it first, and both is recorded."""
     task = world.start(world.send(to=None))
 
     assert (task.assignee, task.addressed, task.status, task.epoch) == ("bob", False, S.WORKING, 2)
@@ -268,13 +268,13 @@ def test_starting_a_free_task_claims_it(world: World) -> None:
 
 
 def test_a_claim_may_be_without_a_heartbeat(world: World) -> None:
-    """Who has no heartbeat claims for good: the hold is no lease."""
+    """An agent without a heartbeat claims for good: the hold is no lease."""
     assert not world.on(world.send(to=None), task_actions.accept, "bob", leased=False).leased
     assert not world.on(world.send(to=None), task_actions.start, "bob", leased=False).leased
 
 
 def test_a_report_from_another_epoch_is_refused(world: World) -> None:
-    """Who says at which epoch it had the task is refused when the task was in other hands since."""
+    """An agent that gives the epoch of its hold is refused when the task was in other hands since."""
     task = world.accept(world.send(to=None))
 
     tasks.require_epoch(task, None)
@@ -284,7 +284,7 @@ def test_a_report_from_another_epoch_is_refused(world: World) -> None:
 
 
 def test_a_look_that_is_out_of_date_changes_nothing(world: World) -> None:
-    """Who acts on a task as it was before it changed is refused, though the status would allow it."""
+    """An action on a task as it was before it changed is refused, though the status would allow it."""
     task = world.send()
     world.accept(task)
     before = world.kinds()

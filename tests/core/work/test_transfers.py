@@ -92,7 +92,7 @@ def test_a_retry_has_its_own_time(world: World) -> None:
 
 
 def test_a_claimed_task_is_tried_again_by_anyone(world: World) -> None:
-    """What was claimed from the open queue and failed goes back there when it is retried."""
+    """A task that was claimed from the open queue and failed goes back there when it is retried."""
     task = world.start(world.send(to=None))
     world.on(task, completion.end, E.FAIL, by="bob", text="no", result="no")
     again = retry(world, task)
@@ -140,7 +140,7 @@ def test_only_the_known_can_be_given_work(world: World) -> None:
 
 
 def test_the_old_holder_is_refused(world: World) -> None:
-    """What the old holder of a reassigned task still does or says of it is refused, and changes nothing."""
+    """Actions and reports of the old holder of a reassigned task are refused, and change nothing."""
     task = world.start(world.send())
     moved = reassign(world, task)
 
@@ -153,7 +153,7 @@ def test_the_old_holder_is_refused(world: World) -> None:
 
 
 def test_a_look_from_before_the_handover_changes_nothing(world: World) -> None:
-    """Who acts on a task as it was an epoch ago is refused, though status and assignee are the same again."""
+    """An action on a task as it was an epoch ago is refused, though status and assignee are the same again."""
     task = world.send()
     moved = reassign(world, task, to="bob")
     with pytest.raises(Conflict, match="has changed meanwhile"):
@@ -214,7 +214,7 @@ def test_the_living_keep_their_work(world: World) -> None:
 
 
 def test_others_keep_their_work(world: World) -> None:
-    """That one agent is gone takes nothing from another, nor from its namesake in another project."""
+    """One agent's departure takes nothing from another, nor from its namesake in another project."""
     other = world.elsewhere("other")
     for home in (world, other):
         home.report("bob")
@@ -267,7 +267,7 @@ def test_it_is_delivered_again_once(world: World) -> None:
 
 
 def test_what_was_begun_since_is_not_delivered_again(world: World) -> None:
-    """What an agent took up after it had gone, or before it first came, is nothing that it lost."""
+    """A task taken up after its agent had gone, or before it first came, is not lost with it."""
     early = world.start(world.send())
     world.report("bob")
     world.report("bob", Condition.OFFLINE)
@@ -280,7 +280,7 @@ def test_what_was_begun_since_is_not_delivered_again(world: World) -> None:
 
 
 def test_unread_work_is_not_delivered_twice(world: World) -> None:
-    """What lies in the inbox unacknowledged still lies there when the agent is back, once and under the same id."""
+    """Unacknowledged mail still lies in the inbox when the agent is back, once and under the same id."""
     world.report("bob")
     task = world.send()
     world.report("bob", Condition.OFFLINE)
@@ -291,7 +291,7 @@ def test_unread_work_is_not_delivered_twice(world: World) -> None:
 
 
 def test_a_claim_without_heartbeat_does_not_lapse(world: World) -> None:
-    """Who claimed without a heartbeat keeps the work, come what may."""
+    """An agent that claimed without a heartbeat keeps the work, come what may."""
     world.report("bob")
     held = [
         world.on(world.send(to=None), task_actions.start, "bob", leased=False),
@@ -304,7 +304,7 @@ def test_a_claim_without_heartbeat_does_not_lapse(world: World) -> None:
 
 
 def test_work_handed_in_is_not_delivered_again(world: World) -> None:
-    """What lies with the reviewer waits there, though its agent goes and comes back."""
+    """Work at the reviewer waits there, though its agent goes and comes back."""
     world.report("bob")
     task = in_status(world, S.IN_REVIEW)
     world.report("bob", Condition.OFFLINE)
@@ -426,7 +426,7 @@ def test_what_is_lost_is_not_steered(world: World, status: Status) -> None:
 
 
 def test_what_is_put_back_stays_whose_it_is(world: World) -> None:
-    """What somebody claimed and began from the open queue is put back into its inbox, not into the queue."""
+    """A task claimed and begun from the open queue is put back into its agent's inbox, not into the queue."""
     again = put_back(world, world.start(world.send(to=None)))
 
     assert (again.status, again.assignee, again.addressed) == (S.DELIVERED, "bob", False)
@@ -434,7 +434,7 @@ def test_what_is_put_back_stays_whose_it_is(world: World) -> None:
 
 
 def test_nobodys_work_is_put_back_for_anyone(world: World) -> None:
-    """What was moved on while it was free is free again when it is put back."""
+    """A task that was moved on while it was free is free again when it is put back."""
     again = put_back(world, move(world, world.send(to=None), S.WORKING))
 
     assert (again.status, again.assignee, again.delivery_id) == (S.QUEUED, None, None)
@@ -554,7 +554,7 @@ def test_a_task_is_moved_from_anywhere(world: World, status: Status, target: Sta
 
 
 def test_a_move_leaves_the_hold_as_it_is(world: World) -> None:
-    """Whoever moves a task without saying how it is held leaves that to its holder's heartbeat, or to nothing."""
+    """A move of a task that says nothing of its hold leaves that as it is: a lease, or none."""
     held = world.on(world.send(), task_actions.accept, "bob", leased=True)
     free_of_time = world.on(world.send(), task_actions.accept, "bob", leased=False)
 

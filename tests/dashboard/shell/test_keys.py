@@ -201,7 +201,7 @@ def test_escape_gives_up_a_dialog_that_is_not_there_yet(page: Page) -> None:
 
 
 def test_a_draft_is_there_again(visit: Visit) -> None:
-    """What is typed and not sent is not lost by Esc, Back or a click beside: it is there when that opens again."""
+    """Text typed and not sent is not lost by Esc, Back or a click beside: it is there when that opens again."""
     page = visit("/board")
     dialog = page.get_by_role("dialog", name="New task")
     title = dialog.get_by_label("Title")

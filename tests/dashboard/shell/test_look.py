@@ -177,7 +177,7 @@ def test_the_focus_is_always_to_be_seen(page: Page) -> None:
 
 @pytest.mark.daily
 def test_a_hostile_sentence_breaks_no_toast(page: Page) -> None:
-    """What agents wrote is text in a toast too, and stays inside it."""
+    """Agents' text in a toast is text too, and stays inside it."""
     for hostile in HOSTILE:
         inside(page, "ui/overlays.js", "m.toast(x, { kind: 'error' })", hostile)
         toast = page.locator(".toast").last

@@ -50,7 +50,7 @@ def test_the_connection_is_always_in_sight(page: Page) -> None:
 
 
 def test_a_page_that_is_behind_says_so_in_words_and_by_its_mark(page: Page) -> None:
-    """What is not live is said in words, aloud, and by a mark of another shape and colour."""
+    """A page that is not live says so in words, aloud, and by a mark of another shape and colour."""
     live = page.locator(".nav .dot").evaluate("dot => getComputedStyle(dot).backgroundColor")
     for status, words in STATUSES.items():
         inside(page, "hub/stream.js", "m.connection.value = { ...m.connection.value, status: x }", status)
@@ -153,7 +153,7 @@ def test_the_filter_stands_in_the_address(page: Page) -> None:
 
 
 def test_a_viewer_is_shown_no_button_that_would_fail(visit: Visit) -> None:
-    """Who may only look has no button for a new task, neither in the frame nor in the search."""
+    """A viewer has no button for a new task, neither in the frame nor in the search."""
     page = visit("/board", who=VIEWER)
     expect(page.get_by_role("button", name="Search")).to_be_visible()
     expect(page.get_by_role("button", name="Task", exact=True)).to_have_count(0)

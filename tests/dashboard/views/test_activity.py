@@ -39,7 +39,7 @@ def kinds() -> list[str]:
 
 @pytest.mark.parametrize("language", ["en", "zh-CN"])
 def test_every_kind_of_the_log_has_a_sentence(language: str) -> None:
-    """What the reference of events lists, the dashboard says in words, in both languages."""
+    """The events of the reference are all named by the dashboard, in both languages."""
     words = json.loads((FOLDER / "words" / f"{language}.json").read_text())["activity"]
     assert [kind for kind in kinds() if kind.replace(".", "_") not in words] == []
 

@@ -95,7 +95,7 @@ def test_a_changed_log_of_a_machine_is_unmissable(visit: Visit, hub: Hub) -> Non
 
 
 def test_a_viewer_is_shown_what_it_may_see(visit: Visit) -> None:
-    """Who may only look sees the entries, and nothing of the heads, which are for who manages."""
+    """A viewer sees the entries, and nothing of the heads, which are for those who manage."""
     page = visit("/audit", who=VIEWER)
     expect(entries(page).nth(1)).to_be_visible()
     expect(page.get_by_role("heading", name="Audit logs of the machines")).to_have_count(0)

@@ -124,7 +124,7 @@ def test_a_new_agent_appears_by_itself(hub: Hub, visit: Visit) -> None:
 
 
 def test_the_small_bars_count_steps_and_no_signs_of_life(page: Page) -> None:
-    """What an agent did counts, three minutes a bar; that it was there, or what was done long ago, does not."""
+    """An agent's actions count, three minutes a bar; its presence, or actions long ago, do not."""
     now = 100 * 60 * MINUTE
     told = [
         ("agent.heartbeat", 1),

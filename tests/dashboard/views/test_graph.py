@@ -79,7 +79,7 @@ def test_what_a_longer_way_says_needs_no_arrow(page: Page) -> None:
 
 
 def test_the_layout_depends_on_nothing_but_the_shape(page: Page) -> None:
-    """That a task goes on changes no place: only another node or another need makes a new layout."""
+    """Progress of a task changes no place: only another node or another dependency makes a new layout."""
     before = shape(page, ("1", "queued", []), ("2", "queued", ["1"]))
     assert shape(page, ("1", "working", []), ("2", "queued", ["1"]))["key"] == before["key"]
     assert (

@@ -221,7 +221,7 @@ def test_a_refusal_says_why_and_undoes_itself(page: Page, hub: Hub, scene: Scene
 
 @pytest.mark.daily
 def test_viewers_see_no_buttons_that_would_fail(viewer_page: Page) -> None:
-    """Who may only look sees what waits, and no button that the hub would refuse."""
+    """A viewer sees what waits, and no button that the hub would refuse."""
     expect(viewer_page.locator(".need").first).to_be_visible()
     for name in ("Approve", "Deny", "Answer", "Retry", "Reassign"):
         expect(viewer_page.locator(".need").get_by_role("button", name=name)).to_have_count(0)

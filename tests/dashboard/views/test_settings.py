@@ -273,7 +273,7 @@ def test_preferences_hold_after_a_reload(visit: Visit) -> None:
 
 
 def test_a_viewer_is_told_what_others_may(visit: Visit) -> None:
-    """Who may only look has no buttons that would be refused, and reads whose they are."""
+    """A viewer has no buttons that would be refused, and reads whose they are."""
     page = visit("/settings?tab=webhooks", who=VIEWER)
     expect(page.get_by_text("Only admins and owners of the project")).to_be_visible()
     page.get_by_role("tab", name="Rules").click()

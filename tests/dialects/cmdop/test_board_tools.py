@@ -35,7 +35,7 @@ def test_an_issue_is_a_task(board: Board) -> None:
 @requires("issue_get.reply", "issue_get.comments", "issue_get.unknown", "all.comments")
 @both_engines
 def test_an_issue_has_its_comments(board: Board) -> None:
-    """What was said in the thread of a task, in whatever dialect, are the comments on its issue, in order."""
+    """The messages in the thread of a task, of whatever dialect, are the comments on its issue, in order."""
     ada = board.agent("ada")
     ada.issue_create(title="t", body="b")
     board.meet("bob")
@@ -118,7 +118,7 @@ def test_an_issue_is_changed(board: Board) -> None:
 
 @requires("issue_update.free")
 def test_a_free_issue_is_taken_by_beginning_it(board: Board) -> None:
-    """Who sets a free issue to in_progress has it from then on."""
+    """An agent that sets a free issue to in_progress has it from then on."""
     board.agent("ada").issue_create(title="t")
 
     board.agent("bob").issue_update(id="1", status="in_progress")
@@ -128,7 +128,7 @@ def test_a_free_issue_is_taken_by_beginning_it(board: Board) -> None:
 
 @requires("issue_update.free", "all.status")
 def test_an_issue_that_waits_for_others_says_so_in_the_boards_words(board: Board) -> None:
-    """What cannot be begun yet names the issues that it waits for, each with its status on the board."""
+    """An issue that cannot be begun yet names the issues that it waits for, each with its status on the board."""
 
     def send(tx: Tx) -> None:
         agents.meet(tx, board.project.id, "ada")
@@ -167,7 +167,7 @@ def test_closing_completes_or_cancels(anywhere: Board) -> None:
 
 @requires("issue_close.heard")
 def test_the_result_reaches_the_sender_as_a_comment(board: Board) -> None:
-    """What another agent, of whatever dialect, made of an issue is a comment on it."""
+    """Another agent's result of an issue, of whatever dialect, is a comment on it."""
     ada = board.agent("ada")
     ada.issue_create(title="t", assignee="bob")
 

@@ -106,7 +106,7 @@ def test_what_is_missing_is_named(anywhere: Board) -> None:
 
 @requires("all.unknown")
 def test_an_unknown_tool_is_invalid(anywhere: Board) -> None:
-    """What there is no tool for is refused in the same envelope."""
+    """A request for an unknown tool is refused in the same envelope."""
     refused = anywhere.agent("ada").wrong("format_disk")
 
     assert refusal(refused) == "invalid"
@@ -170,7 +170,7 @@ def test_a_machine_that_is_not_connected_is_offline(anywhere: Board) -> None:
 
 @requires("machine.project")
 def test_a_person_names_the_project(anywhere: Board) -> None:
-    """Whoever is in several projects says in which they call; a project that is not theirs is not there."""
+    """A member of several projects names the project of a call; a project that is not theirs is not there."""
     with Board.fresh(anywhere.hub) as other:
         person = other.person((anywhere.project, Role.MEMBER), (other.project, Role.MEMBER))
         assert refusal(person.wrong("issue_create", title="t")) == "invalid"

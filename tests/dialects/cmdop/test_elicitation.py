@@ -25,7 +25,7 @@ EACH_ERA = pytest.mark.parametrize("mode", [NEWEST, "legacy"])
 
 
 class Desk:
-    """Whoever sits at the client: says the same to every question, and remembers what was asked."""
+    """Answers for the person at the client: the same to every question; it records the questions."""
 
     def __init__(self, action: Any, content: Json | None = None) -> None:
         self.action, self.content = action, content

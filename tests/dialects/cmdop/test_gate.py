@@ -20,7 +20,7 @@ TOUCH = {"command": "touch made"}
 
 @requires("gate.denied")
 def test_a_denied_call_says_why(machine: Workshop) -> None:
-    """What the floor denies is denied in every mode, with all that helps to understand it; nothing is done."""
+    """A call that the floor denies is denied in every mode, with all that helps to understand it; nothing is done."""
     machine.policy(BYPASS)
     ada = machine.agent()
 
@@ -37,7 +37,7 @@ def test_a_denied_call_says_why(machine: Workshop) -> None:
 
 @requires("gate.approved", "gate.person_denied", "gate.spent")
 def test_a_person_decides(machine: Workshop) -> None:
-    """What is asked about runs if a person says yes, once for each yes; a no is a person's denial."""
+    """A call that is asked about runs if a person says yes, once for each yes; a no is a person's denial."""
     machine.policy(f"approval_timeout = {patience()}")
     ada, made = machine.agent(), machine.root / "made"
 

@@ -1,4 +1,4 @@
-"""What a machine does: each of its tools, through the hub, for real."""
+"""A machine's tools, each through the hub, for real."""
 
 from typing import Any
 

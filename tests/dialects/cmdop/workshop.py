@@ -37,7 +37,7 @@ class Workshop:
     _agents: dict[str, "Agent"] = field(default_factory=dict)
 
     def policy(self, text: str, tables: str = "") -> None:
-        """What the operator writes into node.toml; the root stays the same."""
+        """Write the operator's policy into node.toml; the root stays the same."""
         write_policy(self.config, self.root, text, tables)
 
     def clear(self) -> None:
@@ -83,13 +83,13 @@ class Workshop:
 
     @contextmanager
     def hearing(self, kind: str) -> Iterator[Stream]:
-        """What happens of one kind, from now on."""
+        """Return the list of events of one kind from now on."""
         with following(self.hub.url, self.hub.owner_secret, kind=kind) as stream:
             yield stream
 
     @contextmanager
     def answering(self, *answers: str | Callable[[str], None]) -> Iterator[None]:
-        """When a question comes, the owner answers it by `approve` or `deny`, after others did what they like."""
+        """Let the owner answer the next question by `approve` or `deny`, after others did what they like."""
         *before, verb = answers
         with self.hearing("approval.asked") as questions:
 
@@ -108,7 +108,7 @@ class Workshop:
 
 @dataclass
 class Agent:
-    """Who calls tools with nothing but HTTP: `agent.read_file(path="a")`."""
+    """Calls tools with nothing but HTTP: `agent.read_file(path="a")`."""
 
     url: str
     secret: str

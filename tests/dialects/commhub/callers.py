@@ -58,7 +58,7 @@ class Fleet(Place):
         return agent
 
     def free_task(self, text: str = "for anyone", *, needs: Sequence[str] = ()) -> str:
-        """A task that is addressed to nobody, as other dialects make them; returns its id."""
+        """Make a task that is addressed to nobody, as other dialects do; return its id."""
 
         def send(tx: Tx) -> Task:
             agents.meet(tx, self.project.id, "planner")
@@ -73,7 +73,7 @@ class Fleet(Place):
         return row
 
     def inbox(self, alias: str) -> list[Json]:
-        """What is pending for an agent, as a looker-on sees it, who changes nothing."""
+        """Return an agent's pending mail as an onlooker sees it, who changes nothing."""
         rows: list[Json] = self.program(Role.VIEWER).get_inbox(alias=alias, limit=100)["messages"]
         return rows
 

@@ -1,4 +1,4 @@
-"""What CommHub's documents promise, sentence by sentence, in our words: the reference page, and our notes on it."""
+"""The promises of CommHub's documents, sentence by sentence, in our words: the reference page, and our notes on it."""
 
 from tests.dialects.requirements import Requirements, Section
 

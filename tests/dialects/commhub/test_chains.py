@@ -1,4 +1,4 @@
-"""What a task goes through beyond one call: parents and children, lost agents, the queue, and what is recorded."""
+"""The course of a task beyond one call: parents and children, lost agents, the queue, and the record."""
 
 import pytest
 
@@ -143,7 +143,7 @@ def test_begun_work_is_delivered_again(fleet: Fleet, status: str, gone: str) -> 
 
 @requires("life.stays_addressed")
 def test_unread_mail_waits(fleet: Fleet) -> None:
-    """What an absent agent has not acknowledged waits in its inbox, once, and is there when it comes."""
+    """Unacknowledged mail of an absent agent waits in its inbox, once, and is there when it comes."""
     fleet.online("coder-1", "offline")
     fleet.program().send_message(alias="coder-1", message="m")
     task_id = _send(fleet.program(), "coder-1", "t")

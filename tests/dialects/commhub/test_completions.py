@@ -67,7 +67,7 @@ def test_what_was_not_told_is_null(fleet: Fleet) -> None:
 
 @requires("report_completion.rests")
 def test_a_completion_puts_the_session_to_rest(fleet: Fleet) -> None:
-    """Whoever reports a completion is idle, with no task and progress 0, and otherwise as before."""
+    """An agent that reports a completion is idle, with no task and progress 0, and otherwise as before."""
     fleet.online("coder-1", status="working", task="sort", progress=90, score=5, model="m")
 
     fleet.agent("coder-1").report_completion(alias="coder-1", task="sort", result="done")
@@ -169,7 +169,7 @@ def test_a_task_that_has_ended_stays_as_it_ended(fleet: Fleet) -> None:
 
 @requires("life.old_hands", "life.claim.once")
 def test_somebody_elses_task_cannot_be_completed(fleet: Fleet) -> None:
-    """Who never had the task, or has it no more, is refused, and no completion is kept."""
+    """An agent that never had the task, or has it no more, is refused, and no completion is kept."""
     coder, other = fleet.online("coder-1"), fleet.online("coder-2")
     task_id = _send(fleet)
     fleet.agent("commander").reassign_task(task_id=task_id, new_alias="coder-2")

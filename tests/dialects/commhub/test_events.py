@@ -201,7 +201,7 @@ def test_a_person_follows_their_own_name(fleet: Fleet) -> None:
 
 @requires("life.hub_receives", "events.new_reply")
 def test_the_mail_of_hub_is_heard_of(fleet: Fleet) -> None:
-    """What comes for hub, which is nobody in particular, may be followed by unbound tokens and people."""
+    """Mail for hub, which is nobody in particular, may be followed by unbound tokens and people."""
     fleet.online("coder-1")
     task_id = fleet.program().send_task(alias="coder-1", task="t")["message_id"]
 
@@ -225,7 +225,7 @@ def test_a_silent_stream_is_kept_alive(fleet: Fleet, monkeypatch: pytest.MonkeyP
 @requires("inbox.offline_told", "inbox.ten_minutes")
 @both_engines
 def test_an_absence_is_told_to_who_follows_the_network(fleet: Fleet) -> None:
-    """Who follows the whole network hears that an agent came, left, or fell silent."""
+    """A follower of the whole network hears that an agent came, left, or fell silent."""
     headers = {"Authorization": f"Bearer {fleet.program().secret}"}
     with httpx2.stream(
         "GET", f"{fleet.hub.url}/events", headers=headers, timeout=patience(), verify=NO_TLS

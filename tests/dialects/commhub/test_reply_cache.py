@@ -52,7 +52,7 @@ async def _report(store: Store, project: Project, name: str, progress: int) -> N
 
 
 async def _progress(store: Store, project: Project) -> int:
-    """How far the agents are, added up, as get_all_status tells it."""
+    """Return the agents' progress, added up, as get_all_status tells it."""
     viewer = Actor(token_id=new_id(), project_id=project.id, role=Role.VIEWER)
     answer: Any = await DIALECT.call(Transactions(store), viewer, "get_all_status", {})
     return sum(row["progress"] for row in answer.content["sessions"])

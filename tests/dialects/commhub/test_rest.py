@@ -51,7 +51,7 @@ def _register(fleet: Fleet, username: object, password: object, code: str | None
 
 @requires("rest.health")
 def test_health_names_nobody(fleet: Fleet) -> None:
-    """Whoever asks without a token learns that the hub lives, and nothing of who works there."""
+    """A caller without a token learns that the hub lives, and nothing of the agents that work there."""
     fleet.online("secret-agent")
 
     answer = _ask(fleet, "GET", "/health")
@@ -125,7 +125,7 @@ def test_a_person_gets_a_token_for_a_node(fleet: Fleet) -> None:
 
 @requires("rest.task", "rest.reads", "rest.broadcast")
 def test_the_same_world_over_rest(fleet: Fleet) -> None:
-    """What is sent over REST is what the tools show, and the other way round."""
+    """Mail sent over REST is seen by the tools, and the other way round."""
     coder = fleet.online("代码1号", node_id="n_1")
     secret = fleet.program().secret
     parent = fleet.agent("指挥室").send_task(alias="代码1号", task="whole")["message_id"]

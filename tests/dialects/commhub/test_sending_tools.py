@@ -109,7 +109,7 @@ def test_a_sent_task_is_delivered(fleet: Fleet) -> None:
 
 @requires("life.content")
 def test_a_text_arrives_to_the_letter(fleet: Fleet) -> None:
-    """What is sent is what is read: blanks, empty lines and long first lines too, in tasks, messages and replies."""
+    """A text is read as it was sent: blanks, empty lines and long first lines too, in tasks, messages and replies."""
     fleet.online("coder-1")
     program = fleet.program()
     for text in TEXTS:

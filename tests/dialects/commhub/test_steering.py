@@ -99,7 +99,7 @@ def test_a_free_task_is_claimed(fleet: Fleet, by: str) -> None:
 @requires("life.claim.working", "life.send_ack.refused")
 @both_engines
 def test_a_task_that_waits_for_others_is_not_claimed(fleet: Fleet) -> None:
-    """Whoever says to work on a task that waits for dependencies has sent a heartbeat, and not claimed it."""
+    """An agent reporting work on a task that waits for dependencies has sent a heartbeat, and not claimed it."""
     task_id = fleet.free_task(needs=[fleet.free_task()])
     coder = fleet.online("coder-1")
 
@@ -295,7 +295,7 @@ def test_a_task_is_reassigned_to_somebody_known(fleet: Fleet) -> None:
 
 @requires("life.old_hands")
 def test_old_hands_have_no_say(fleet: Fleet) -> None:
-    """Who had a task before it was reassigned can neither end nor accept nor begin it; its sender and hub can."""
+    """An agent that had a task before it was reassigned can't end, accept or begin it; its sender and hub can."""
     task_id = _brought_to(fleet, "running")
     fleet.online("coder-2")
     boss, coder = fleet.agent("commander"), fleet.agent("coder-1")

@@ -1,4 +1,4 @@
-"""Who may do what: persons, networks, roles, and tokens that are bound to one agent."""
+"""Permissions: persons, networks, roles, and tokens that are bound to one agent."""
 
 import re
 from datetime import timedelta
@@ -37,7 +37,7 @@ NAMES_A_TASK = {"send_ack", "retry_task", "cancel_task", "reassign_task", "get_t
 
 
 def _prepared(fleet: Fleet, tool: str) -> Json:
-    """What a call of the tool needs in this network, right in everything."""
+    """Return correct arguments of the tool in this network."""
     fleet.online("coder-1")
     task_id = fleet.program().send_task(alias="coder-1", task="t")["message_id"]
     if tool == "retry_task":

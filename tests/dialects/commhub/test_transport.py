@@ -32,7 +32,7 @@ def _content(answer: Json) -> Json:
 
 
 def _strange(text: str) -> list[str]:
-    """What stands in the text that Python takes for a number, and JSON does not."""
+    """Return the constants in the text that Python takes for numbers, and JSON does not."""
     found: list[str] = []
     json.loads(text, parse_constant=found.append)
     return found
@@ -180,7 +180,7 @@ BODIES: dict[str, bytes] = {
 
 @requires("transport.invalid")
 def test_a_broken_message_breaks_nothing(fleet: Fleet) -> None:
-    """What is no call of a tool is answered by one clear sentence, never by a 5xx or a trace, and changes nothing."""
+    """An invalid call of a tool is answered by one clear sentence, never by a 5xx or a trace, and changes nothing."""
     fleet.online("coder-1")
     secret = fleet.program().secret
 

@@ -74,15 +74,15 @@ class Crew(Place):
         return self.of(self.token())
 
     def viewer(self) -> Caller:
-        """Who looks on, and leaves no trace."""
+        """Return an onlooker, who leaves no trace."""
         return self._known("viewer", lambda: self.of(self.token(role=Role.VIEWER)))
 
     def of(self, secret: str) -> Caller:
-        """Whoever holds the token, and names the project in every call."""
+        """Return a caller with the token, who names the project in every call."""
         return replace(self.caller(secret), says={"project_slug": self.slug})
 
     def with_headers(self, caller: Caller, headers: Mapping[str, str], **says: object) -> Caller:
-        """The same caller, whose requests carry these headers, and whose calls say nothing but `says`."""
+        """Return the same caller with these headers on its requests and only `says` in its calls."""
         return replace(caller, headers=headers, says=says)
 
     def checkin(self, name: str | None = None, by: Caller | None = None, **scope: object) -> Caller:
@@ -123,7 +123,7 @@ class Crew(Place):
         issue: str | None = None,
         needs: Sequence[int] = (),
     ) -> Task:
-        """As `task`, whole."""
+        """Make a task and return it whole."""
 
         def send(tx: Tx) -> Task:
             for name in filter(None, ("planner", to)):
@@ -200,7 +200,7 @@ class Crew(Place):
 
 
 def no(caller: Caller, tool: str, **arguments: object) -> str:
-    """The error by which a call is refused, and nothing else."""
+    """Return the error by which a call is refused, which is the whole answer."""
     answer = caller.wrong(tool, **arguments)
     assert answer == {"error": answer["error"]}, answer
     return str(answer["error"])

@@ -78,7 +78,7 @@ def test_presence_shows_who_is_there(crew: Crew) -> None:
 
 @requires("presence.live")
 def test_presence_shows_nobody_else(crew: Crew) -> None:
-    """Who has checked out, has fallen silent, or is only known by name is not there."""
+    """An agent that has checked out, has fallen silent, or is only known by name is not there."""
     crew.checkin("ann").checkout()
     crew.checkin("bob")
     crew.later(seconds=180)

@@ -94,7 +94,7 @@ def test_what_is_not_pending_is_not_claimed(crew: Crew) -> None:
 
 @requires("claim_task.gone", "envelope.clean")
 def test_a_claim_is_made_once(crew: Crew) -> None:
-    """Who has claimed a task cannot claim it a second time, and neither can anyone else."""
+    """An agent that has claimed a task cannot claim it a second time, and neither can anyone else."""
     number = crew.task()
     ann, bob = crew.checkin("ann"), crew.checkin("bob")
     ann.claim_task(task_id=number)

@@ -1,4 +1,4 @@
-"""Conflicts: which scopes overlap, who hears of it, and who is kept out."""
+"""Conflicts: overlapping scopes, the agents that are told, and those that are kept out."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -64,7 +64,7 @@ def _areas(crew: Crew) -> None:
           "conflicts.normal", "conflicts.warn", "checkin.conflicts", "conflict_check.reply",
           "scope_update.conflicts")  # fmt: skip
 def test_what_overlaps_is_told(anywhere: Crew) -> None:
-    """Who overlaps is named with what they share."""
+    """Overlapping agents are named with what they share."""
     _areas(anywhere)
     ann = anywhere.checkin("ann")
 
@@ -79,7 +79,7 @@ def test_what_overlaps_is_told(anywhere: Crew) -> None:
 @requires("conflicts.warn", "checkin.conflicts", "conflict_check.reply", "scope_update.conflicts")
 @both_engines
 def test_all_tools_tell_of_the_same_conflicts(crew: Crew) -> None:
-    """Who overlaps is named alike by conflict_check, checkin and scope_update."""
+    """Overlapping agents are named alike by conflict_check, checkin and scope_update."""
     _areas(crew)
     crew.checkin("ann", **scope("web", "app/a.php", "web/*.ts"))
     mine = scope("backend", "web/a.ts")
@@ -164,7 +164,7 @@ def test_in_mode_block_nobody_overlaps(blocking: Crew) -> None:
 
 @requires("conflicts.block", "checkin.replaces")
 def test_in_mode_block_a_refused_checkin_keeps_the_old_presence(blocking: Crew) -> None:
-    """Who would replace its own presence and is refused is still there by the old one, in its old scope."""
+    """An agent that is refused a new presence is still there by the old one, in its old scope."""
     blocking.checkin("ann", declared_files=["a"])
     bob = blocking.checkin("bob", declared_files=["b"])
 
@@ -266,7 +266,7 @@ def test_ones_own_presence_is_no_conflict(crew: Crew) -> None:
 
 @requires("scope_update.reply", "scope_update.omitted", "scope_update.clears")
 def test_a_scope_is_changed_in_part(crew: Crew) -> None:
-    """What is left out stays as it was; an empty list clears the files, an empty area the area."""
+    """A field left out stays as it was; an empty list clears the files, an empty area the area."""
     ann = crew.checkin("ann", **scope("backend", "a"))
 
     assert ann.scope_update(declared_files=["b", "./b", "c"]) == {

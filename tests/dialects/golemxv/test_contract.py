@@ -189,7 +189,7 @@ def test_the_tools_are_the_documented_ones(anywhere: Crew) -> None:
 
 
 def _workers(anywhere: Crew) -> Callable[[str], Caller]:
-    """For each tool somebody for whom the call of CALLS is right; in a project of its own where it is so once only."""
+    """Return for each tool a caller for whom the call in CALLS is correct; in its own project if it is so only once."""
     stays = _worker(anywhere)
 
     def worker(tool: str) -> Caller:
@@ -277,7 +277,7 @@ def test_a_limit_is_where_it_is_documented(anywhere: Crew) -> None:
 
 @requires("envelope.invalid")
 def test_a_time_is_iso_8601(anywhere: Crew) -> None:
-    """What is no ISO 8601 time is invalid, and the error names since and shows one."""
+    """A time that is not ISO 8601 is invalid, and the error names since and shows one."""
     with every_row() as row:
         for since in ("yesterday", "10:30", "2026-13-01", "1771151400", "2026-02-15T25:00:00"):
             with row(since):

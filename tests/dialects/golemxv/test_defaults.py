@@ -1,4 +1,4 @@
-"""Where a call finds its project and its presence, when its arguments do not say."""
+"""The defaults of a call's project and presence, when its arguments do not name them."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -23,7 +23,7 @@ OF_SESSION = ["heartbeat", "scope_update", "checkout"]
 
 
 def _bare(crew: Crew, secret: str, headers: Mapping[str, str] | None = None) -> Caller:
-    """A caller whose calls say nothing of where they belong."""
+    """Return a caller whose calls name neither project nor presence."""
     return crew.with_headers(crew.caller(secret), headers or {})
 
 

@@ -1,4 +1,4 @@
-"""What happens is on the project's event stream, once it is committed, and in its order."""
+"""The project's event stream has all events, once they are committed, and in their order."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -28,7 +28,7 @@ BY_SESSION: dict[str, Json] = {
 
 
 def _says_why(line: Json, number: int) -> bool:
-    """Whether a line of the log tells of that task, and gives a reason."""
+    """Tell whether a line of the log is about that task, and gives a reason."""
     return line["details"].get("number") == number and "reason" in line["details"]
 
 
@@ -155,7 +155,7 @@ def test_what_was_claimed_is_pending_again(crew: Crew, how: str) -> None:
 
 @requires("leases.late", "update_task.assignee", "complete_task.assignee", "envelope.clean")
 def test_a_late_report_is_refused(crew: Crew) -> None:
-    """Who was gone, and has come again, reports in vain on what it held: it is free, or another's by now."""
+    """An agent that was gone, and is back, reports in vain on the tasks it held: they are free, or another's by now."""
     number = crew.task()
     ann, bob = crew.checkin("ann"), crew.checkin("bob")
     ann.claim_task(task_id=number)
@@ -229,7 +229,7 @@ def test_what_is_addressed_waits(crew: Crew, how: str) -> None:
 
 @requires("checkout.releases")
 def test_what_is_finished_stays_finished(crew: Crew) -> None:
-    """What was completed or failed before the checkout is not touched by it."""
+    """Tasks completed or failed before the checkout are not touched by it."""
     done, lost = crew.task(), crew.task()
     ann = crew.checkin("ann")
     for number in (done, lost):
@@ -244,7 +244,7 @@ def test_what_is_finished_stays_finished(crew: Crew) -> None:
 
 @requires("checkout.releases")
 def test_what_is_in_review_is_not_given_away(crew: Crew) -> None:
-    """What was handed in for review before the checkout waits for the review."""
+    """A task handed in for review before the checkout waits for the review."""
     number = crew.task()
     ann = crew.checkin("ann")
     ann.claim_task(task_id=number)
@@ -267,7 +267,7 @@ def test_what_was_claimed_through_relay_does_not_lapse(crew: Crew) -> None:
 
 @requires("checkout.releases", "checkin.replaces")
 def test_a_replaced_presence_lets_go_too(crew: Crew) -> None:
-    """What the old presence of an agent had claimed is pending again when a new one replaces it."""
+    """Tasks claimed by the old presence of an agent are pending again when a new one replaces it."""
     number = crew.task()
     ann = crew.checkin("ann")
     ann.claim_task(task_id=number)

@@ -13,7 +13,7 @@ from tests.dialects.running_hub import Json
 @requires("send_message.reply", "send_message.to", "send_message.sender", "get_messages.row",
           "get_messages.reply", "words.numbers", "words.times")  # fmt: skip
 def test_a_message_is_kept_to_the_letter(crew: Crew) -> None:
-    """What is sent comes back with its number, sender, receiver, type and time, and its text unchanged."""
+    """A message comes back with its number, sender, receiver, type and time, and its text unchanged."""
     ann = crew.checkin("ann")
     crew.checkin("代码1号")
     text = 'Which files?\n\n  ## 🦊 {"a": 1} \x1b[0m  '
@@ -151,7 +151,7 @@ def test_messages_since_a_time(crew: Crew) -> None:
 @requires("get_messages.since", "get_messages.exclusive")
 @both_engines
 def test_reading_on_from_the_last_moment(crew: Crew) -> None:
-    """Who hands back an `at` gets what came after that message, also in the same millisecond, and not that again."""
+    """Handing back an `at` gives the messages after that one, also in the same millisecond, and not that again."""
     ann = crew.checkin("ann")
     texts = [str(number) for number in range(4)]
     for text in texts:

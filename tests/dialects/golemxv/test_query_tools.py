@@ -1,4 +1,4 @@
-"""Looking at the project: what happened, who was there, how it is set up."""
+"""Queries on the project: its past events, its agents, and its setup."""
 
 import sqlite3
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ def _live_a_little(crew: Crew) -> None:
 @requires("activity_log.types", "activity_log.event_type", "activity_log.total")
 @both_engines
 def test_each_type_occurs(crew: Crew) -> None:
-    """What happens is in the log under its type, and is found by it; the total is of what was asked for."""
+    """Each event is in the log under its type, and is found by it; the total is that of the query."""
     _live_a_little(crew)
     everything = crew.activity(limit=200)
 
@@ -232,7 +232,7 @@ def test_sessions_are_read_page_by_page(crew: Crew) -> None:
 
 
 def _everything(crew: Crew) -> str:
-    """All that the hub keeps, every row of every table."""
+    """Return every row of every table of the hub."""
 
     def dump(tx: Tx) -> str:
         return repr([tx.all(f"SELECT * FROM {table}") for table in TABLES])

@@ -1,4 +1,4 @@
-"""Who may do what: persons, roles, and tokens that are bound to one agent."""
+"""Permissions: persons, roles, and tokens that are bound to one agent."""
 
 from datetime import timedelta
 from itertools import product

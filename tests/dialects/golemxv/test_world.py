@@ -10,7 +10,7 @@ from tests.dialects.golemxv.requirements import requires
 
 @requires("world.presence", "presence.row", "presence.live")
 def test_a_commhub_session_is_present(crew: Crew) -> None:
-    """Who reports to CommHub is in presence for ten minutes from its report, with nothing declared."""
+    """An agent that reports to CommHub is in presence for ten minutes from its report, with nothing declared."""
     crew.fleet.online("coder-1", "working", task="x")
 
     (row,) = crew.viewer().presence()["agents"]
@@ -24,7 +24,7 @@ def test_a_commhub_session_is_present(crew: Crew) -> None:
 
 @requires("world.presence")
 def test_who_has_checked_in_is_online_for_commhub(crew: Crew) -> None:
-    """Who checks in is in get_all_status as long as it is present here, and offline then."""
+    """An agent that checks in is in get_all_status as long as it is present here, and offline then."""
     ann = crew.checkin("ann", declared_files=["a"])
     assert crew.fleet.row("ann")["status"] != "offline"
 
@@ -97,7 +97,7 @@ def test_a_commhub_task_is_done_here(crew: Crew) -> None:
 
 @requires("world.result", "world.told", "update_task.reason")
 def test_a_failure_reaches_the_commhub_sender(crew: Crew) -> None:
-    """What failed here has failed there, and its sender is told why."""
+    """A task that failed here has failed there, and its sender is told why."""
     crew.fleet.online("commander")
     ann = crew.checkin("ann")
     sent = crew.fleet.agent("commander").send_task(alias="ann", task="t")["message_id"]
@@ -194,7 +194,7 @@ def test_a_result_of_elsewhere_is_a_message_here(crew: Crew, how: str) -> None:
 @requires("world.claimed", "leases.late", "words.statuses")
 @both_engines
 def test_what_is_steered_elsewhere_shows_here(crew: Crew) -> None:
-    """What CommHub cancels or gives to another is cancelled or another's here, and its holder reports in vain."""
+    """A task that CommHub cancels or reassigns is so here too, and its old holder reports in vain."""
     crew.fleet.online("coder-1")
     ann = crew.checkin("ann")
     cancelled, given = crew.made_task(), crew.made_task()

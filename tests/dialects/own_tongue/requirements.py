@@ -1,4 +1,4 @@
-"""What the page of the hub's own tongue promises, sentence by sentence."""
+"""The promises of the page of the hub's own tongue, sentence by sentence."""
 
 from tests.dialects.requirements import Requirements, Section
 

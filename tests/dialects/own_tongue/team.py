@@ -29,7 +29,7 @@ class Team(Place):
         return replace(self.caller(self.token()), mode="legacy")
 
     def mail(self, name: str, **said: object) -> list[Json]:
-        """What an agent has in its inbox."""
+        """Return the letters in an agent's inbox."""
         letters: list[Json] = self.agent(name).inbox(**said)["letters"]
         return letters
 
@@ -39,7 +39,7 @@ class Team(Place):
         return self.hub.look(lambda tx: tasks.find(tx, [self.project.id], number))
 
     def woken(self, name: str, result: WakeResult) -> None:
-        """What stands beside an agent's client takes the wake for what is unread, and says what came of it."""
+        """Act as the waker beside an agent's client: take the wake for the unread mail, and report its result."""
         waker = Waker(
             project_id=self.project.id,
             agent=name,

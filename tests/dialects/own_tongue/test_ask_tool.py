@@ -40,13 +40,13 @@ def _agent(machine: Workshop, name: str = "ember") -> Agent:
 
 
 def _named(machine: Workshop, secret: str, name: str) -> Agent:
-    """An agent whose token is bound to nobody, and which says its name with each call."""
+    """Return an agent whose token is bound to nobody, and which gives its name with each call."""
     return Agent(machine.hub.url, secret, {"X-Hubbub-Agent": name}, path="/mcp")
 
 
 @requires("ask.machines")
 def test_which_machines_there_are(machine: Workshop) -> None:
-    """Who asks nothing is told what can be asked: the hub's own machine among others, and the agent that it has."""
+    """A caller who asks nothing is told what can be asked: the hub's own machine among others, and its agent."""
     (row,) = _ask(_agent(machine))["machines"]
     assert (row["is_online"], row["agent"]) == (True, "cat")
     assert row["name"]
@@ -83,7 +83,7 @@ def test_a_key_has_it_done_once(machine: Workshop) -> None:
 
 @requires("ask.command")
 def test_the_gate_decides(tmp_path: Path) -> None:
-    """What the machine's policy denies is not done, and the gate says why; what takes too long is ended."""
+    """A call denied by the machine's policy is not done, and the gate says why; one that takes too long is ended."""
     with workshop(tmp_path) as machine:
         machine.policy('mode = "bypass"', '[rules]\ndeny = ["Bash(touch *)"]')
         answer, is_error = _agent(machine).ask("ask", {"machine": _name(machine), "command": "touch x"})
@@ -112,7 +112,7 @@ def test_nobody_answers(asking: Workshop, policy: str, timeout: int, seconds: st
 
 @requires("ask.patience")
 def test_a_person_lets_it_through(asking: Workshop) -> None:
-    """What a person says yes to in that time is done."""
+    """A call that a person approves in that time is done."""
     asking.policy("")
     with asking.answering("approve"):
         ran = _ask(_agent(asking), machine="localhost", command="touch yes", timeout=20)
@@ -133,7 +133,7 @@ def test_a_machine_without_an_agent(asking: Workshop) -> None:
 
 @requires("all.unread")
 def test_mail_is_counted_here_too(machine: Workshop) -> None:
-    """What a machine answers comes with the number of unread letters, whatever tells who asks."""
+    """A machine's answer comes with the number of unread letters, by whatever way the caller is known."""
     sender, shared = _agent(machine, "lead"), machine.hub.token()
     for name, caller in (("fern", _agent(machine, "fern")), ("moss", _named(machine, shared, "moss"))):
         caller.ask("join", {})

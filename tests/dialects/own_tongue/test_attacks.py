@@ -1,4 +1,4 @@
-"""What an agent tries by the hub's own tongue against others, and against what it may not do."""
+"""Attacks of an agent by the hub's own tongue against others, and against its own limits."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_nobody_acknowledges_the_mail_of_others(team: Team) -> None:
 
 @both_engines
 def test_all_is_what_was_seen(team: Team) -> None:
-    """What came after one looked is not acknowledged unseen."""
+    """Letters that came after one looked are not acknowledged unseen."""
     ada, lead = team.joined("ada"), team.joined("lead")
     lead.send(to="ada", text="one")
     ada.inbox()
@@ -65,7 +65,7 @@ def test_ids_of_other_projects_are_ids_of_nothing(anywhere: Team, tool: str) -> 
 
 
 def test_a_key_is_that_of_its_token(team: Team) -> None:
-    """What somebody else did with the same key is neither told nor in the way."""
+    """Another agent's work under the same key is neither told nor in the way."""
     ada, eve = team.joined("ada"), team.joined("eve")
     team.joined("bob")
     first = ada.send(to="bob", text="hi", key="k")
@@ -76,7 +76,7 @@ def test_a_key_is_that_of_its_token(team: Team) -> None:
 
 
 def test_a_viewer_does_nothing(anywhere: Team) -> None:
-    """Whoever may only read changes nothing by any tool, and has no machine do anything."""
+    """A viewer changes nothing by any tool, and has no machine do anything."""
     anywhere.work()
     viewer = anywhere.agent("eve", Role.VIEWER)
 
@@ -87,7 +87,7 @@ def test_a_viewer_does_nothing(anywhere: Team) -> None:
 
 
 def test_a_mark_that_was_made_up_is_refused(anywhere: Team) -> None:
-    """What the last answer called `next` is a number, and any other thing is refused by name."""
+    """The `next` of the last answer is a number, and any other thing is refused by name."""
     ada = anywhere.joined("ada")
 
     with every_row() as row:

@@ -1,4 +1,4 @@
-"""What all eight tools have in common."""
+"""The common behaviour of all eight tools."""
 
 import json
 from dataclasses import replace
@@ -57,7 +57,7 @@ def test_the_list_is_small(anywhere: Team) -> None:
 
 
 def test_the_guide_is_short() -> None:
-    """What an agent is told of how to work here takes at most 200 tokens, and says what the text of a wake means."""
+    """An agent's instructions for working here take at most 200 tokens, and explain the text of a wake."""
     assert len(tokens.vocabulary("o200k_base").encode(DIALECT.guide)) <= 200
     assert "Read your hubbub inbox." in DIALECT.guide
 
@@ -146,7 +146,7 @@ def test_a_value_out_of_range_is_refused(anywhere: Team) -> None:
 
 @requires("all.unknown")
 def test_a_call_that_reads_ignores_unknown_arguments(anywhere: Team) -> None:
-    """Who only looks is served, whatever else the call says; and null is an argument left out."""
+    """A viewer is served, whatever else the call says; and null is an argument left out."""
     ref = anywhere.work()
     ember = anywhere.joined("ember")
     assert ember.inbox(wait=None, colour="blue") == {"letters": []}
@@ -198,7 +198,7 @@ def test_a_call_that_changes_something_takes_no_unknown_argument(anywhere: Team)
 
 @requires("all.meant")
 def test_a_task_is_named_as_replies_name_it(team: Team) -> None:
-    """What `send` and `board` call `id` is accepted as the task of a call, and it is that one that is claimed."""
+    """The `id` of `send` and `board` is accepted as the task of a call, and that task is claimed."""
     team.work("the one"), team.work("urgent", priority="critical")
     ember = team.joined("ember")
     assert ember.task(action="claim", id="T-1")["id"] == "T-1"
@@ -277,7 +277,7 @@ def test_agents_that_share_a_token_share_no_keys(team: Team) -> None:
 
 
 def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
-    """What no header holds comes in base64, as MCP writes such; nonsense there is refused in one sentence."""
+    """A name that no header can hold comes in base64, as MCP writes such; nonsense there is refused in one sentence."""
     told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": "=?base64?5a6J?="}).json()["result"]
     assert told["structuredContent"]["you"] == "安"
     for nonsense in ("=?base64?*?=", "=?base64?/w==?=", "=?base64?AAA=?=", "=?base64??="):
@@ -288,7 +288,7 @@ def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
 
 @requires("all.roles")
 def test_a_viewer_looks_on(anywhere: Team) -> None:
-    """Whoever may only read sees what there is, by whatever name, leaves no trace, and is refused everywhere else."""
+    """A viewer sees everything, by whatever name, leaves no trace, and is refused everywhere else."""
     ref = anywhere.work()
     lead = anywhere.agent("lead")
     lead.share(action="post", name="plan", text="x")

@@ -124,7 +124,7 @@ def test_a_team_that_has_room_is_told_whole(anywhere: Team) -> None:
 
 @requires("join.status")
 def test_what_one_does_makes_the_status(team: Team) -> None:
-    """Who does something works; who does nothing is idle; a status says it outright, and what is left out stays."""
+    """An agent that acts works; one that does nothing is idle; a status says it outright, and omitted fields stay."""
     ember = team.agent("ember")
 
     def status() -> tuple[str, str | None]:
@@ -158,7 +158,7 @@ def test_a_scope_is_declared(team: Team) -> None:
 @requires("join.conflicts")
 @both_engines
 def test_conflicts_are_told(team: Team) -> None:
-    """Whoever works where another does hears of it; a project that blocks conflicts refuses the scope."""
+    """An agent that works where another does hears of it; a project that blocks conflicts refuses the scope."""
     team.joined("ada", files=["src/*.py"])
     ember = team.agent("ember")
     assert ember.join(files=["src/a.py"])["conflicts"] == ["ada: src/a.py"]
@@ -175,7 +175,7 @@ def test_conflicts_are_told(team: Team) -> None:
 @requires("join.offline")
 @both_engines
 def test_leaving(team: Team) -> None:
-    """Who leaves is not there any more, what it had claimed comes free, and what it did is kept."""
+    """An agent that leaves is not there any more, its claimed tasks come free, and its results are kept."""
     ember = team.joined("ember")
     ref = team.work()
     ember.task(action="claim", task=ref)
@@ -209,7 +209,7 @@ def test_a_call_is_a_heartbeat(team: Team) -> None:
 
 @requires("join.presence")
 def test_a_look_that_is_a_heartbeat_already(team: Team) -> None:
-    """Who was heard of a moment ago leaves no trace by looking at the board."""
+    """An agent heard of a moment ago leaves no trace by looking at the board."""
     ember, nobody = team.joined("ember"), team.program()
     with team.unchanged():
         ember.board()

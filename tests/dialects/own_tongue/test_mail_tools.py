@@ -47,7 +47,7 @@ def test_a_letter(team: Team) -> None:
 @requires("inbox.again", "inbox.ack")
 @both_engines
 def test_mail_comes_again_until_it_is_acknowledged(team: Team) -> None:
-    """What was not acknowledged is there the next time; what was is not, and doing it again changes nothing."""
+    """An unacknowledged letter is there the next time; an acknowledged one is not; repeating that changes nothing."""
     ada, ember = team.joined("ada"), team.joined("ember")
     for text in ("one", "two", "three", "four"):
         ada.send(to="ember", text=text)
@@ -65,7 +65,7 @@ def test_mail_comes_again_until_it_is_acknowledged(team: Team) -> None:
 
 @requires("inbox.ack_task")
 def test_a_task_that_is_acknowledged_is_accepted(team: Team) -> None:
-    """Whoever acknowledges a task has said yes to it."""
+    """Acknowledging a task means saying yes to it."""
     ref = team.work(to="ember", by="ember")
     team.agent("ember").inbox(ack=[ref])
     assert team.task(ref).status == "accepted"
@@ -103,7 +103,7 @@ def test_a_broadcast_is_acknowledged_by_each(team: Team) -> None:
 @requires("inbox.wait")
 @both_engines
 def test_waiting(team: Team) -> None:
-    """Who waits is woken by a message and by a task, and not by what it has seen before."""
+    """A waiting agent is woken by a message and by a task, and not by what it has seen before."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ada.send(to="ember", text="old")
     ember.inbox()
@@ -171,7 +171,7 @@ def test_who_waits_will_see_it(team: Team) -> None:
 @requires("inbox.history")
 @both_engines
 def test_history(team: Team) -> None:
-    """Of what was said one sees how far it got with each receiver, newest first, page by page."""
+    """Sent messages show how far each got with each receiver, newest first, page by page."""
     ada, ember = team.joined("ada"), team.joined("ember")
     at = team.hub.clock()
     ada.send(to="ember", text="one")
@@ -240,7 +240,7 @@ def test_what_was_said_comes_in_pages(team: Team) -> None:
 
 @requires("inbox.ack", "inbox.history")
 def test_acknowledging_and_looking_back_at_once(team: Team) -> None:
-    """What is acknowledged in a call that looks back is so before it looks."""
+    """Letters acknowledged in a call that looks back are so before it looks."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ada.send(to="ember", text="one")
     told = ember.inbox(ack=["M-1"], history="all")
@@ -306,7 +306,7 @@ def test_a_task_that_needs_others(team: Team) -> None:
 
 @requires("send.reply")
 def test_a_reply_finds_its_way(team: Team) -> None:
-    """What answers a message goes to its sender, what answers a task to whoever is at its other end."""
+    """An answer to a message goes to its sender, one to a task to the agent at its other end."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ada.send(to="ember", text="why?")
     assert ember.send(text="because", reply_to="M-1")["to"] == "ada"
@@ -345,7 +345,7 @@ def test_what_does_not_go_together(anywhere: Team) -> None:
 
 @requires("send.outlook")
 def test_what_a_sender_may_expect(team: Team) -> None:
-    """Who only looks in by itself is not said to see it soon, and who is gone will not."""
+    """An agent that only looks in by itself is not said to see it soon, and an absent one will not."""
     ada = team.joined("ada")
     team.joined("ember")
     here = ada.send(to="ember", text="hi")

@@ -16,7 +16,7 @@ WAY = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 
 def _rows() -> dict[tuple[str, str], str]:
-    """What the page says of each tool, by its tool set and its name."""
+    """Return the page's rows on each tool, by its tool set and its name."""
     sections = re.split(r"^## ", MAPPING, flags=re.MULTILINE)[1:]
     return {
         (TITLES[section.split("\n", 1)[0]], tool): here

@@ -20,7 +20,7 @@ MISSING: list[tuple[dict[str, object], str]] = [
 @requires("files.claim")
 @both_engines
 def test_claiming_files(team: Team) -> None:
-    """What one claims the next one hears of, with the name of whoever has it."""
+    """A claim is told to the next claimer, with the name of its holder."""
     ada, ember = team.joined("ada"), team.joined("ember")
     assert ada.files(action="claim", paths=["src/a.py", "docs/*.md"]) == {
         "claimed": ["src/a.py", "docs/*.md"]
@@ -49,7 +49,7 @@ def test_checking_files(team: Team) -> None:
 @requires("files.release")
 @both_engines
 def test_releasing_files(team: Team) -> None:
-    """What is let go is free for others: some of it, or all."""
+    """Released things are free for others: some, or all."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ada.files(action="claim", paths=["a.py", "b.py", "c.py"])
     assert ada.files(action="release", paths=["a.py"]) == {"released": ["a.py"]}
@@ -116,7 +116,7 @@ def test_who_works_where(team: Team) -> None:
 
 @requires("share.artifact")
 def test_artifacts(team: Team) -> None:
-    """What one posts the others list and read, by its id, or by its name for the newest."""
+    """A posted artifact is listed and read by others, by its id, or by its name for the newest."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ref = team.work()
     ada.share(action="post", name="spec", text="old")
@@ -164,7 +164,7 @@ def test_many_artifacts_come_in_pages(anywhere: Team) -> None:
 
 @requires("share.review")
 def test_reviews(team: Team) -> None:
-    """Who is asked gets a message, and answers once; who asked gets the verdict, and everyone can read it."""
+    """A reviewer gets a message, and answers once; the author gets the verdict, and everyone can read it."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ada.share(action="post", name="spec", text="x")
     asked = ada.share(action="review", artifact="A-1", to="ember")
@@ -186,7 +186,7 @@ def test_reviews(team: Team) -> None:
 
 @requires("share.memory")
 def test_memory(team: Team) -> None:
-    """What is remembered under a name is recalled by it, or with all the rest; the project's is everyone's."""
+    """A memory under a name is recalled by it, or with all the rest; the project's is everyone's."""
     ada, ember = team.joined("ada"), team.joined("ember")
     assert ada.share(action="recall")["text"] is None
     ada.share(action="remember", name="style", text="four blanks")
@@ -203,7 +203,7 @@ def test_memory(team: Team) -> None:
 
 @requires("share.missing")
 def test_what_is_missing(anywhere: Team) -> None:
-    """What an action needs and is not given is asked for by name."""
+    """Missing arguments of an action are asked for by name."""
     ada = anywhere.joined("ada")
     with every_row() as row, anywhere.unchanged():
         for said, argument in MISSING:

@@ -36,7 +36,7 @@ def test_of_several_one_gets_it(team: Team) -> None:
 @requires("task.next")
 @both_engines
 def test_the_next_task(team: Team) -> None:
-    """Who just claims gets the most urgent task that is free and waits for nothing, each another one."""
+    """A claim without a task gets the most urgent one that is free and waits for nothing, each another one."""
     team.work("low", priority="low")
     for _ in range(30):
         team.work("held", priority="critical", needs=["T-1"])
@@ -99,7 +99,7 @@ def test_done_with_proof(team: Team) -> None:
 
 @requires("send.task_asks")
 def test_work_that_asks_for_proof(team: Team) -> None:
-    """Who gives work says what must be seen of it; whoever takes it is told, and cannot complete it by words."""
+    """A sender names the proof of a task; its assignee is told, and cannot complete it by words."""
     ref = team.work(done_when=["commit", "ran make lint"])
     ember, asked = team.joined("ember"), [
         "a commit was made for it",
@@ -114,7 +114,7 @@ def test_work_that_asks_for_proof(team: Team) -> None:
 
 @requires("task.fail")
 def test_failing(team: Team) -> None:
-    """Whoever has a task may say that it cannot be done, and why; the sender hears it."""
+    """An agent that has a task may say that it cannot be done, and why; the sender hears it."""
     ref = team.work(to="lead")
     ember = team.joined("ember")
     assert ember.wrong("task", action="fail", task=ref, text="x")["error"] == "not_holder"
@@ -152,7 +152,7 @@ def test_changing_hands(team: Team) -> None:
 
 @requires("task.holder")
 def test_strangers_keep_off(anywhere: Team) -> None:
-    """What somebody else works on nobody moves on for them."""
+    """A task that somebody else works on is moved on by nobody else."""
     ref = anywhere.work()
     anywhere.joined("ember").task(action="start", task=ref)
     bob = anywhere.joined("bob")
@@ -195,7 +195,7 @@ def test_what_was_handed_in(team: Team) -> None:
 
 @requires("task.show")
 def test_all_of_a_task(team: Team) -> None:
-    """Whoever asks sees its text, what it waits for, how far it got with its receiver, and what was said."""
+    """A task shows its text, what it waits for, how far it got with its receiver, and what was said."""
     team.joined("ember")
     team.work("first")
     ref = team.work("second\nwith more", to="ember", needs=["T-1"])
@@ -237,7 +237,7 @@ def test_how_far_a_task_is(team: Team) -> None:
 
 @requires("task.missing")
 def test_what_an_action_needs(anywhere: Team) -> None:
-    """What is missing is asked for by name."""
+    """Missing arguments are asked for by name."""
     anywhere.work(to="lead")
     with every_row() as row, anywhere.unchanged():
         for said, argument in MISSING:

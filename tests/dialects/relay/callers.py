@@ -17,7 +17,7 @@ class Team(Place):
     path = "/mcp/relay"
 
     def agent(self, name: str, role: Role = Role.MEMBER) -> Caller:
-        """An agent by a token that is bound to it, which says its agent_id in every call."""
+        """Return an agent with a token bound to it, which gives its agent_id in every call."""
         return self._known((name, role), lambda: self._called(name, self.token(name, role=role)))
 
     def member(self, name: str) -> Caller:
@@ -29,7 +29,7 @@ class Team(Place):
         return self._known("watcher", lambda: self._called("watcher", self.token(role=Role.VIEWER)))
 
     def within(self, run: str, name: str = "lead") -> Caller:
-        """An agent whose requests name their run."""
+        """Return an agent whose requests name their run."""
         return replace(self.agent(name), headers={"X-Relay-Session": run})
 
     def connection(self, name: str = "lead") -> Caller:
@@ -68,13 +68,13 @@ class Team(Place):
         return row
 
     def mail(self, name: str, **narrowed: object) -> list[Json]:
-        """What get_messages has for an agent."""
+        """Return the messages that get_messages has for an agent."""
         rows: list[Json] = yes(self.agent(name).get_messages(**narrowed))["messages"]
         return rows
 
 
 def yes(answer: Json) -> Json:
-    """What an answer that says yes says beside that."""
+    """Return the fields of a successful answer."""
     assert answer["success"] is True, answer
     return {name: value for name, value in answer.items() if name != "success"}
 

@@ -1,4 +1,4 @@
-"""What Relay's documents promise, sentence by sentence, in our words: the reference page, and our notes on it."""
+"""The promises of Relay's documents, sentence by sentence, in our words: the reference page, and our notes on it."""
 
 from tests.dialects.requirements import Requirements, Section
 

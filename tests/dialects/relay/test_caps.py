@@ -1,4 +1,4 @@
-"""How much a run may hold, where the hub's settings say so."""
+"""The hub's limits on the content of a run."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -32,7 +32,7 @@ def capped(store: Store, tmp_path: Path, portal: BlockingPortal) -> Iterator[Tea
 
 
 def _call(caller: Caller, tool: str) -> Json:
-    """What a call of the tool needs in the run of the caller, to make one more of what it makes."""
+    """Return arguments of the tool that make one more of its things in the run of the caller."""
     if tool == "request_review":
         posted = caller.post_artifact(name="spec", type="pr", content="c")
         return {"artifact_id": posted["artifact_id"], "reviewer": "qa"}

@@ -147,7 +147,7 @@ def test_unmet_needs_are_said_first(team: Team) -> None:
 
 @requires("claiming.unmet")
 def test_a_need_that_is_reopened_is_unmet_again(team: Team) -> None:
-    """What was done and is not any more holds back what has not begun yet."""
+    """A dependency that was done and is not any more holds back tasks that have not begun yet."""
     needed = team.task()
     task = team.task(depends_on=[needed])
     lead = team.agent("lead")
@@ -189,7 +189,7 @@ def test_the_last_two_needs_may_be_done_at_once(team: Team) -> None:
 
 @requires("claiming.no_lapse")
 def test_a_claim_outlives_a_presence(team: Team) -> None:
-    """What a CommHub agent claims through Relay stays its own when it falls silent, and when it comes back."""
+    """A task that a CommHub agent claims through Relay stays its own when it falls silent, and when it comes back."""
     team.fleet.online("coder-1")
     task = team.fleet.free_task()
     yes(team.agent("coder-1").claim_task(task_id=task))

@@ -207,7 +207,7 @@ def _check_invalid(place: Place, tool: str, arguments: Json, names: str) -> None
 
 
 def _check_alike(place: Place, tool: str, more: Json) -> None:
-    """With those arguments too the tool answers as without them."""
+    """Check that the tool answers with those arguments too as without them."""
     plain, _ = place.program().ask(tool, CALLS[tool])
     answer, is_error = place.program().ask(tool, {**CALLS[tool], **more})
     assert not is_error, answer

@@ -1,4 +1,4 @@
-"""What was answered is kept: a hub that is stopped and started again on its store shows all as it was."""
+"""Durability of answers: a hub that is stopped and started again on its store shows everything as it was."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
 
 
 def _seen(team: Team) -> Json:
-    """All that an agent can read."""
+    """Return everything that an agent can read."""
     fe = team.agent("fe")
     return {
         "tasks": yes(fe.get_all_tasks(include_description=True)),

@@ -51,7 +51,7 @@ class Scene:
         return [frame for frame in self.frames(self.log()) if frame.content["type"] == event]
 
     def statuses(self) -> dict[object, object]:
-        """How the agents are, as the frames say it; the snapshot says the same of all that it knows."""
+        """Return the states of the agents from the frames; the snapshot agrees on all that it knows."""
         told = {frame.content["agentId"]: frame.content["status"] for frame in self.told("agent:status")}
         site = _site(self.store)
         shown = self.do(lambda tx: live_view.snapshot(tx, runs.current(tx, self.project.id), site))
@@ -133,7 +133,7 @@ def test_what_a_snapshot_held_is_not_told_again(scene: Scene) -> None:
 
 
 def test_an_agent_without_a_presence_is_as_its_tasks_are(scene: Scene) -> None:
-    """Who has begun a task is working, or blocked; who is done, or lost it to another, is idle."""
+    """An agent that has begun a task is working, or blocked; one that is done, or lost it to another, is idle."""
     task = scene.begun("bob")
     assert scene.statuses() == {"bob": "working"}
     task = scene.step(task, Event.BLOCK)
@@ -196,7 +196,7 @@ def test_thoughts_of_other_runs_are_nobodys_business(scene: Scene) -> None:
 
 
 def test_a_chosen_run_begins_anew_by_its_own_name_only(scene: Scene) -> None:
-    """What is started moves the watchers of the current run, and those who chose that very run."""
+    """A new run moves the watchers of the current run, and those who chose that very run."""
     shown = scene.do(lambda tx: runs.start(tx, scene.project.id, "mine", by="ann"))
     scene.do(lambda tx: runs.start(tx, scene.project.id, "other", by="ann"))
     _opened, mine, opened, other = [each for each in scene.log() if each.kind.startswith("run.")]

@@ -20,7 +20,7 @@ TEXTS = [
 
 
 def _memory(team: Team, name: str | None = None) -> str | None:
-    """What is to be read in the memory of an agent, or of the project."""
+    """Return the text of the memory of an agent, or of the project."""
     caller = team.agent(name or "lead")
     content: str | None = yes(caller.read_memory(agent_id=name))["content"]
     return content

@@ -104,7 +104,7 @@ def test_seq_rises_strictly(team: Team) -> None:
 @requires("messages.seq", "messages.after_seq")
 @both_engines
 def test_a_cursor_misses_nothing(team: Team) -> None:
-    """Who goes on from the last seq, while many send, in the end has read every message once."""
+    """A reader that goes on from the last seq, while many send, in the end has read every message once."""
     team.begin()
     reader = team.agent("reader")
     read: list[Json] = []

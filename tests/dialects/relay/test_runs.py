@@ -1,4 +1,4 @@
-"""Runs, which Relay calls sessions: which one a call takes place in, and what is seen in it."""
+"""Runs, which Relay calls sessions: the run of a call, and the things visible in it."""
 
 import json
 import re
@@ -110,7 +110,7 @@ def test_a_header_must_be_a_session_id(team: Team) -> None:
 
 @requires("run.connection", "run.others")
 def test_a_connection_stays_in_the_run_that_it_has_started(team: Team) -> None:
-    """What another connection starts later moves the project's current run, and not who has started their own."""
+    """A run started later by another connection moves the project's current run, but nobody who started their own."""
     first, second = team.connection("lead"), team.connection("fe")
     newcomer = team.connection("be")
 
@@ -215,7 +215,7 @@ def test_earlier_work_belongs_to_the_first_run(team: Team, by: str) -> None:
 
 @requires("run.work")
 def test_later_work_belongs_to_the_current_run(team: Team) -> None:
-    """What CommHub sends goes to the run that was started last, and to no other."""
+    """CommHub's messages go to the run that was started last, and to no other."""
     team.fleet.online("coder-1")
     lead = team.agent("lead")
     for run in ("one", "two"):

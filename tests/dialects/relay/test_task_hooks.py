@@ -1,4 +1,4 @@
-"""What a bridge says of the hooks that it runs, and what becomes of the task: the hub's half of the dialogue."""
+"""A bridge's reports on the hooks that it runs, and their effect on the task: the hub's half of the dialogue."""
 
 from uuid import uuid4
 
@@ -12,7 +12,7 @@ from tests.dialects.running_hub import Caller, Json
 
 
 def say(caller: Caller, task_id: str, step: HookStep, **more: object) -> Json:
-    """Say that a task is done, as far as a step goes."""
+    """Report a task as done, as far as a step goes."""
     arguments = {"task_id": task_id, "status": "done"}
     answer, is_error = caller.ask("update_task", arguments, **{STEP: str(step), **more})
     assert not is_error, answer

@@ -11,7 +11,7 @@ from tests.support.waiting import patience
 @requires("broadcast_thinking.live", "broadcast_thinking.not_kept", "broadcast_thinking.reply")
 @both_engines
 def test_a_thought_is_heard_and_not_kept(team: Team) -> None:
-    """Who watches the project hears the thought, whose it is and in which run; no row of it is written."""
+    """A watcher of the project hears the thought, with its agent and run; no row of it is written."""
     heard: SimpleQueue[object] = SimpleQueue()
     fe = team.agent("fe")
     fe.start_session(session_id="r")

@@ -1,4 +1,4 @@
-"""Who may do what: persons, roles, and tokens that are bound to one agent."""
+"""Permissions: persons, roles, and tokens that are bound to one agent."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -81,7 +81,7 @@ def test_a_bound_token_is_one_agent(team: Team) -> None:
 
 @requires("tokens.bound")
 def test_a_bound_token_may_leave_its_name_out_of_the_projects_memory(team: Team) -> None:
-    """What a bound token writes to the project's memory is known to come from its agent."""
+    """A bound token's write to the project's memory is known to come from its agent."""
     yes(team.agent("fe").write_memory(agent_id=None, key="k", content="c"))
 
     (line,) = [each for each in team.log() if each["kind"] == "memory.updated"]

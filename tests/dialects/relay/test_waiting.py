@@ -133,7 +133,7 @@ def test_a_hub_that_stops_lets_go_who_waits(store: Store, tmp_path: Path, portal
 @requires("messages.wait.token", "tokens.revoked")
 @both_engines
 def test_a_revoked_token_waits_no_longer(team: Team) -> None:
-    """Who waits by a token that is revoked meanwhile is let go, and is given nothing that came after."""
+    """A waiter whose token is revoked meanwhile is let go, and is given nothing that came after."""
     fe = team.agent("fe")
     assert team.mail("fe") == []
     waiting = fe.soon("get_messages", wait_seconds=LONG)

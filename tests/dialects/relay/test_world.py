@@ -19,7 +19,7 @@ def _sent(fleet: Fleet, text: str = "t", **more: object) -> str:
 
 
 def _told(team: Team, name: str, task_id: str) -> list[Json]:
-    """What an agent was told in the thread of a task."""
+    """Return the messages to an agent in the thread of a task."""
     return [row for row in team.mail(name) if row["thread_id"] == task_id]
 
 
@@ -281,7 +281,7 @@ def test_whoever_acts_is_known(team: Team) -> None:
 
 @requires("world.steering", "words.lost", "updating.lost")
 def test_commhub_steers_relays_tasks(team: Team) -> None:
-    """What CommHub cancels, retries and reassigns is seen so here, and whose it then is may claim it."""
+    """A task that CommHub cancels, retries and reassigns is seen so here, and its new assignee may claim it."""
     team.fleet.online("coder-1")
     task_id = team.task("t", assignee="fe")
     boss = team.fleet.program()
@@ -298,7 +298,7 @@ def test_commhub_steers_relays_tasks(team: Team) -> None:
 
 @requires("world.steering", "update_task.assignee")
 def test_relay_steers_commhubs_tasks(team: Team) -> None:
-    """What Relay gives to another leaves the one inbox for the other; put back to todo it comes again."""
+    """A task that Relay gives to another leaves the one inbox for the other; put back to todo it comes again."""
     task_id = _sent(team.fleet)
     team.fleet.online("coder-2")
 

@@ -24,7 +24,7 @@ def build(target: str, folder: Path, *, source: Path = ROOT) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """Hubbub in an environment of its own, without sources and extras; what else it needs is that of the tests."""
+    """Hubbub in an environment of its own, without sources and extras; its dependencies are those of the tests."""
 
     environment: Path
     data: Path

@@ -1,4 +1,4 @@
-"""What a server runs a hub with: the container, its locks, and the unit for systemd."""
+"""The files by which a server runs a hub: the container, its locks, and the unit for systemd."""
 
 import re
 import shlex
@@ -97,7 +97,7 @@ def test_a_lock_of_the_container_is_a_part_of_the_lock(lock: str) -> None:
 
 
 def test_the_locks_of_the_container_have_all_that_is_needed() -> None:
-    """What the package and its extras need, and what builds it, is pinned for the container; tools of tests are not."""
+    """The dependencies of the package, its extras and its build are pinned for the container, those of tests not."""
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     run, built = _pins(DEPLOY / "requirements.lock"), _pins(DEPLOY / "build.lock")
 

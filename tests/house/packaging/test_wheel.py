@@ -68,7 +68,7 @@ def test_it_can_be_built_again(wheel: Path, source: Path, tmp_path: Path) -> Non
 
 @pytest.mark.system
 def test_a_release_holds_no_leftovers(source: Path) -> None:
-    """What lies about in a checkout beside its files, such as caches and environments, does not get into a release."""
+    """Stray things in a checkout beside its files, such as caches and environments, do not get into a release."""
     names = {file.name for file in source.rglob("*")}
 
     assert {"src", "tests", "docs", "Makefile"} <= names
@@ -133,7 +133,7 @@ def test_a_command_says_how_to_get_what_it_needs(installed: Installed, words: st
 
 @pytest.mark.system
 def test_it_is_the_installed_one_that_works(installed: Installed) -> None:
-    """What these tests have run is the wheel, and not the checkout beside it."""
+    """These tests have run the wheel, and not the checkout beside it."""
     where = installed.run("python", "-c", "import hubbub; print(hubbub.__file__)").stdout
 
     assert Path(where.strip()).is_relative_to(installed.environment)

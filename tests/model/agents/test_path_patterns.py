@@ -1,4 +1,4 @@
-"""Paths and patterns: how they are written, what they match, and whether two of them can meet."""
+"""Paths and patterns: their syntax, the paths that they match, and whether two of them can meet."""
 
 import re
 from functools import cache
@@ -36,7 +36,7 @@ WRITTEN = st.text("ab.*?/\\é é", min_size=1, max_size=12) | st.text(min_size=1
 
 
 def segments_match(pattern: list[str], path: list[str]) -> bool:
-    """What the rules say, read as they are written: one segment after the other."""
+    """Match by the letter of the rules: one segment after the other."""
     if not pattern or not path:
         return not pattern and not path
     first, *rest = pattern
@@ -138,7 +138,7 @@ def test_hostile_patterns(one: str, other: str, *, meet: bool) -> None:
 
 @given(WRITTEN)
 def test_normalising_again_changes_nothing(entry: str) -> None:
-    """What is normalised is a path inside the repository, and stays as it is when it is normalised again."""
+    """A normalised path is inside the repository, and stays as it is when it is normalised again."""
     try:
         written = normalise(entry)
     except Invalid:

@@ -1,4 +1,4 @@
-"""What people see of a question, and the steps that it may take."""
+"""The view of a question for people, and its possible steps."""
 
 import json
 import unicodedata

@@ -38,7 +38,7 @@ def test_what_it_shows_cannot_deceive() -> None:
 
 
 def test_it_survives_the_environment() -> None:
-    """What is written is what is read; where there is nothing there is no chain."""
+    """A chain is read as it was written; where there is nothing there is no chain."""
     assert call_chain.read(call_chain.written(("ada → x", "wéb"))) == ("ada → x", "wéb")
     assert call_chain.read(None) == call_chain.read("") == ()
 

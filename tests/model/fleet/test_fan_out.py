@@ -1,4 +1,4 @@
-"""What is told of machines whose agents were asked, and for how long they are waited for."""
+"""The report on machines whose agents were asked, and the time limit for them."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What hub and machines say to each other: how a message is put together from its pieces."""
+"""The protocol of hub and machines: putting a message together from its pieces."""
 
 import tracemalloc
 
@@ -21,7 +21,7 @@ def test_a_message_is_what_it_was_before_it_was_cut() -> None:
 
 
 def test_small_pieces_take_no_more_than_large_ones() -> None:
-    """Whoever sends a message character by character, or nothing at all again and again, fills no memory by it."""
+    """A message sent character by character, or empty pieces again and again, fills no memory."""
     assembly, many = MessageAssembler(), 200_000
     tracemalloc.start()
     try:

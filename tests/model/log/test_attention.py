@@ -1,4 +1,4 @@
-"""How things stand: states of tasks and agents, what needs a person and when, and what may be done."""
+"""States of tasks and agents, the needs of people and their times, and the permitted actions."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ def test_an_agent_that_fell_silent_with_work_in_hand_is_stale() -> None:
 
 
 def test_an_agent_needs_somebody_if_it_is_stale_or_asks_of_itself() -> None:
-    """What it asks about a task that it works on is the need of the task; its approvals are needs of their own."""
+    """An agent's question about a task that it works on is a need of the task; its approvals are their own needs."""
     assert gone(S.WORKING, reason="silent").need == Need(K.STALE, NOW - MINUTE)
     assert agent(condition=Condition.WAITING).need == Need(K.QUESTION, NOW - 5 * MINUTE)
     for stands in (WAITING, ASKING, agent(asks=True), agent(), agent(S.BLOCKED, condition=Condition.WAITING)):
@@ -115,13 +115,13 @@ def test_a_task_says_from_when_on_it_needs_somebody() -> None:
 
 
 def test_a_task_that_needs_others_is_not_late() -> None:
-    """What waits for something unfinished is nobody's fault; time counts from when the last of it was completed."""
+    """A task waiting for something unfinished is nobody's fault; time counts from its last dependency's completion."""
     assert need(S.QUEUED, ready_at=None) is None
     assert need(S.QUEUED, ready_at=NOW) == Need(K.LATE, NOW + 30 * MINUTE)
 
 
 def test_a_need_holds_from_its_beginning_until_its_end() -> None:
-    """What begins or ends by time alone is told with its moments: it holds from the first until before the last."""
+    """A state that begins or ends by time alone is told with its moments: from the first until before the last."""
     late = Need(K.LATE, NOW, NOW + 2)
     assert [late.holds(at) for at in (NOW - 1, NOW, NOW + 1, NOW + 2)] == [False, True, True, False]
     assert Need(K.LATE, NOW).holds(NOW + 1000 * HOUR)
@@ -130,7 +130,7 @@ def test_a_need_holds_from_its_beginning_until_its_end() -> None:
 
 
 def test_what_needs_a_person_is_found_and_ordered() -> None:
-    """Who is held up comes first, then what is in danger, lost or late; of those alike the one that waits longest."""
+    """Held-up agents come first, then what is in danger, lost or late; of those alike the longest wait."""
     picture = empty()
 
     def put(noun: str, key: str, need: Need | None) -> None:
@@ -152,7 +152,7 @@ def test_what_needs_a_person_is_found_and_ordered() -> None:
 
 
 def test_people_are_offered_what_is_possible() -> None:
-    """What may be done to a task follows from its status, by the one table of the lifecycle and that of parts."""
+    """The actions on a task follow from its status, by the one table of the lifecycle and that of parts."""
     assert allowed_verbs(S.IN_REVIEW) == (
         "approve", "request-changes", "reassign", "cancel", "release", "complete", "comment",
     )  # fmt: skip

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_kinds_are_those_of_the_reference() -> None:
-    """What may be asked for is what the reference of events lists, and nothing else."""
+    """The kinds to ask for are those that the reference of events lists, and no others."""
     told = (ROOT / "docs" / "reference" / "events.md").read_text("utf-8")
     table = told.partition("## The kinds of the log")[2].partition("\n## ")[0]
     cells = " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))

@@ -1,4 +1,4 @@
-"""What a webhook wants, and how it is signed."""
+"""The events that a webhook wants, and its signature."""
 
 import hashlib
 import hmac
@@ -92,7 +92,7 @@ def _need(since: int | None) -> NeedCard | None:
 
 
 def test_no_webhook_is_told_of_deliveries() -> None:
-    """What becomes of deliveries would make more of them, so that not even a star stands for it."""
+    """The fates of deliveries would make more of them, so that not even a star stands for them."""
     assert not webhook("*").wants(happened("outbox.delivered"))
 
 
@@ -101,7 +101,7 @@ def test_no_webhook_is_told_of_deliveries() -> None:
     ["", "task", "task.", ".sent", "*.sent", "task.*.x", "Task.sent", "task.se*", "outbox.*", "outbox.dead"],
 )
 def test_a_pattern_that_means_nothing_is_refused(pattern: str) -> None:
-    """What is no kind, no group and no star is refused, as is what no webhook is told."""
+    """A word that is no kind, no group and no star is refused, as is a kind that no webhook is told."""
     with pytest.raises(Invalid, match=r"task\.completed|deliveries"):
         require_events(["task.sent", pattern])
 

@@ -1,4 +1,4 @@
-"""Who somebody is, and what their role allows."""
+"""Identities, and the rights of their roles."""
 
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import GRANTS, HUB, SYSTEM, Actor, Right, Role

@@ -1,4 +1,4 @@
-"""Extras: whoever lacks one is told in one sentence how to get it."""
+"""Extras: if one is missing, one sentence tells how to get it."""
 
 import pytest
 
@@ -17,6 +17,6 @@ def test_a_module_that_is_missing_is_said_by_its_extra() -> None:
 
 
 def test_other_missing_modules_are_faults() -> None:
-    """What no extra brings is a fault of ours, and stays one."""
+    """A missing module that no extra brings is a fault of ours, and stays one."""
     with pytest.raises(ModuleNotFoundError), extras.required():
         raise ModuleNotFoundError(name="textualities")

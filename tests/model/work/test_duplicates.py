@@ -1,4 +1,4 @@
-"""When two tasks are the same job, by what they say."""
+"""Recognition of two tasks as the same job, by their texts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ PAIRS = Path(__file__).parents[2] / "data" / "jobs"
 
 @dataclass
 class Judged:
-    """How often the measure was right, and what it got wrong."""
+    """The results of the measure: its number of correct answers, and its mistakes."""
 
     same: int = 0
     told: int = 0
@@ -34,7 +34,7 @@ def pairs(name: str) -> Iterator[tuple[str, str]]:
 
 
 def is_found(one: Job, other: Job) -> bool:
-    """Whether the hub would tell of them: it compares only what has a mark in common."""
+    """Tell whether the hub would report them: it compares only tasks that have a mark in common."""
     return not {*marks(one)}.isdisjoint(marks(other)) and alike(one, other) is not None
 
 

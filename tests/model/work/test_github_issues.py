@@ -1,4 +1,4 @@
-"""How an issue on GitHub is written."""
+"""Notations of an issue on GitHub."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.each_row import each_row
 
 
 def test_an_issue_is_owner_repository_and_number() -> None:
-    """What is written as owner/repository#number is read, and written the same again."""
+    """A reference owner/repository#number is read, and written the same again."""
     assert github_issues.parse("octo-org/my.repo_2#17") == GitHubIssue("octo-org", "my.repo_2", 17)
     assert str(GitHubIssue("octo", "parser", 7)) == "octo/parser#7"
 

@@ -94,7 +94,9 @@ def test_new_sections_of_one_key() -> None:
 
 
 def test_deleting_is_changing() -> None:
-    """What one side deletes and the other rewrites stays rewritten, and is a clash; what it leaves alone is deleted."""
+    """A part deleted by one side and rewritten by the other stays rewritten, and is a clash; an unchanged one is
+    deleted.
+    """
     rewritten = [BASE[0], MemoryPart("a", "new"), *BASE[2:]]
     deleted = [BASE[0], BASE[3]]
     expected = ([BASE[0], MemoryPart("a", "new"), BASE[3]], [MergeConflict("a", None)])
@@ -103,7 +105,7 @@ def test_deleting_is_changing() -> None:
 
 
 def test_what_both_append_stays() -> None:
-    """What was appended on both sides stays, ours first; what both have appended alike is there once."""
+    """Text appended on both sides stays, ours first; text that both have appended alike is there once."""
     mine, yours, same = MemoryPart(None, "mine"), MemoryPart(None, "yours"), MemoryPart(None, "same")
     merged = merge(BASE, [*BASE, same, mine], [*BASE, same, yours], label=LABEL)
     assert merged == ([*BASE, same, mine, yours], [])

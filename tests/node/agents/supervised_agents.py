@@ -76,7 +76,7 @@ class Minding:
             os.close(at)
 
     async def says(self, words: str, name: str = "coder") -> LogLine:
-        """The first line with these words, as soon as it is said."""
+        """Return the first line with these words, as soon as it is printed."""
         async for batch in self.agents.output("shop", name).follow(100):
             for line in batch:
                 if words in line.text:
@@ -101,7 +101,7 @@ def agents_in(data: Path, hub: PlacingHub, *, pace: SupervisionTimings = QUICK) 
 
 @asynccontextmanager
 async def minding(tmp_path: Path, *, pace: SupervisionTimings = QUICK) -> AsyncIterator[Minding]:
-    """Agents of which none was there before; all of them end with the context."""
+    """Agents, none of which existed before; all of them end with the context."""
     hub = PlacingHub()
     agents = agents_in(tmp_path / "data", hub, pace=pace)
     (tmp_path / "work").mkdir(exist_ok=True)

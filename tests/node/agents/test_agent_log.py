@@ -1,4 +1,4 @@
-"""What agents say: kept, cleaned, numbered, followed."""
+"""Output of agents: kept, cleaned, numbered, followed."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ async def test_lines_come_in_pieces(tmp_path: Path) -> None:
 
 
 async def test_secrets_are_taken_out(tmp_path: Path) -> None:
-    """What is known to be secret is neither told nor on disk; neither is a private key, however it comes."""
+    """A known secret is neither told nor on disk; neither is a private key, however it comes."""
     output = heard(tmp_path)
     await output.add(b"the word is hunter2\nbefore\n-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n")
     await output.add(b"BBBB\n")
@@ -47,7 +47,7 @@ async def test_secrets_are_taken_out(tmp_path: Path) -> None:
 
 
 async def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
-    """Whoever never ends a line fills no memory: it is taken in pieces."""
+    """A line that never ends fills no memory: it is taken in pieces."""
     output = heard(tmp_path)
     await output.add(b"x" * 200_000)
     assert {len(each) for each in texts(output)[:-1]} == {module.LONGEST}
@@ -55,7 +55,7 @@ async def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
 
 
 async def test_it_is_there_again(tmp_path: Path) -> None:
-    """What was said before is known to the next process, and the numbers go on."""
+    """Earlier output is known to the next process, and the numbers go on."""
     await heard(tmp_path).add(b"before\n")
     again = heard(tmp_path)
     await again.add(b"after\n")
@@ -83,7 +83,7 @@ async def test_a_full_disk_holds_up_nobody(tmp_path: Path) -> None:
 
 
 async def test_followers_hear_every_line_once(tmp_path: Path) -> None:
-    """Whoever follows gets what was there, then what comes, in order, until nothing more will."""
+    """A follower gets the earlier output, then the new one, in order, until nothing more will come."""
     output = heard(tmp_path)
     await output.add(b"old\nolder\n")
     got: list[str] = []

@@ -59,7 +59,7 @@ async def test_one_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None
 
 
 async def test_a_long_life_forgives(tmp_path: Path) -> None:
-    """What has lived long enough begins to count anew, with the shortest pause."""
+    """An agent that has lived long enough begins to count anew, with the shortest pause."""
     healthy = SupervisionTimings(first=timedelta(milliseconds=1), healthy=timedelta(0), deaths=2)
     async with minding(tmp_path, pace=healthy) as here:
         await here.start("exit 1")
@@ -132,7 +132,7 @@ async def test_whoever_kills_it_leaves_nothing_behind(tmp_path: Path, of: str) -
 
 
 async def test_it_is_noted_without_its_key(tmp_path: Path) -> None:
-    """What is on disk is for its user alone, and holds nothing to act with."""
+    """The files on disk are for their user alone, and hold nothing to act with."""
     async with minding(tmp_path) as here:
         await here.start(LASTS)
         await here.says("here")

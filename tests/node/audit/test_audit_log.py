@@ -44,7 +44,7 @@ def filled(file: Path, lines: int = LINES) -> Lines:
 
 
 def kinds(file: Path, heads: tuple[ChainHead, ...] = ()) -> dict[FaultKind, int | None]:
-    """What is found to be wrong, and in which lines."""
+    """Return the kinds of faults found, with their lines."""
     return {fault.kind: fault.line for fault in verify(file, [("the hub", each) for each in heads])}
 
 
@@ -138,7 +138,7 @@ def test_a_log_that_was_deleted_was_cut_short(file: Path) -> None:
 
 
 def test_a_log_written_anew_shows_at_the_hub(file: Path) -> None:
-    """Whoever makes a whole new chain, with its seal, has other hashes than the hub remembers."""
+    """A whole new chain, with its seal, has other hashes than the hub remembers."""
     filled(file)
     head = AuditLog(file).head()
     for each in list(file.parent.iterdir()):
@@ -168,7 +168,7 @@ def test_a_broken_seal_is_told(file: Path, rubbish: str) -> None:
 
 
 def test_a_log_that_was_cut_goes_on_behind_the_gap(file: Path) -> None:
-    """What is written after a cut does not hide it."""
+    """Lines written after a cut do not hide it."""
     lines = filled(file)
     file.write_text("".join(lines[:4]))
     assert decide(AuditLog(file)) == LINES + 1
@@ -202,7 +202,7 @@ def test_a_seal_that_was_not_written_yet_is_behind(file: Path, tmp_path: Path) -
 
 
 def write_many(file: Path, name: str) -> None:
-    """What each of several processes does at the same time."""
+    """Write as one of several processes at the same time."""
     log = AuditLog(file)
     for _ in range(40):
         log.ended(decide(log, who=f"default/{name}"), result="ok", who=f"default/{name}")

@@ -1,4 +1,4 @@
-"""Who goes when: the machine's process, the hub, the keepers."""
+"""The order in which the machine's process, the hub and the keepers end."""
 
 import os
 import signal

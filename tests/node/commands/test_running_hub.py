@@ -32,7 +32,7 @@ def holder(data: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_the_lock_is_the_hubs() -> None:
-    """What is looked for is the file that a hub locks."""
+    """The file looked for is the one that a hub locks."""
     assert running_hub.LOCK == folder_lock.FILE
 
 

@@ -53,7 +53,7 @@ def machine(fleet: Fleet) -> Machine:
 
 @pytest.fixture
 def work(fleet: Fleet, machine: Machine) -> Iterator[Work]:
-    """A command on that machine, which nobody has ordered yet."""
+    """Return a command on that machine, which nobody has ordered yet."""
     with ThreadPoolExecutor() as pool, ExitStack() as closing:
         closing.callback(machine.close)  # first, so that no call is left waiting
         yield Work(fleet, machine, pool)

@@ -26,13 +26,13 @@ NUMBERS = itertools.count()  # of machines; the kernel takes a while to forget a
 
 
 class Place(Protocol):
-    """Where one machine is on the network."""
+    """The place of one machine on the network."""
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command that runs `words` there."""
 
     def url(self, port: int) -> str:
-        """Where the hub that listens at the port is, seen from there."""
+        """Return the address of the hub that listens at the port, as seen from there."""
 
     def cut(self) -> None:
         """Let nothing through any more, and say so to nobody."""
@@ -53,7 +53,7 @@ class Network(Protocol):
 
 
 def can_have_namespaces() -> bool:
-    """Whether this process may make network namespaces, and wires between them."""
+    """Tell whether this process may make network namespaces, and wires between them."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return False
     name = f"hb{os.getpid()}-try"
@@ -124,7 +124,7 @@ def _ip(*commands: str, inside: str | None = None) -> None:
 
 
 def _leave() -> None:
-    """Have this thread be in a network of its own, which has nothing yet."""
+    """Move this thread into a network of its own, which is still empty."""
     if ctypes.CDLL(None, use_errno=True).unshare(zygote.CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "the system gives us no network of our own")
 
@@ -176,7 +176,7 @@ class Relay:
         self._is_whole.set()
 
     def snap(self) -> None:
-        """End what is connected, wherever it is in what it says."""
+        """Break all connections, wherever they are in their messages."""
         while self._open:
             _end(self._open.pop())
 

@@ -13,7 +13,7 @@ SECOND = 1_000_000_000  # nanoseconds
 
 
 def mislead(seconds: int) -> None:
-    """Have the clock be wrong for whoever asks it for the time of day."""
+    """Let the clock give the wrong time of day."""
     right = time.time_ns
     time.time_ns = lambda: right() + seconds * SECOND
     time.time = lambda: time.time_ns() / SECOND

@@ -25,7 +25,7 @@ BYPASS = 'mode = "bypass"'
 
 
 def paced(pace: float) -> tuple[str, ...]:
-    """`hubbub`, whose links are so many times as fast as usual."""
+    """Return `hubbub` with links that are so many times as fast as usual."""
     return (sys.executable, str(PACED), str(pace))
 
 
@@ -61,7 +61,7 @@ class FleetHub(RunningHub):
     def post(
         self, tool: str, arguments: Json, *, token: str, node: str | None = None, key: str | None = None
     ) -> Json:
-        """What the hub answers to one call of an agent's: the result of the protocol."""
+        """Return the hub's answer to one call of an agent: the result of the protocol."""
         params = {
             "name": tool,
             "arguments": arguments,
@@ -94,14 +94,14 @@ class Machine:
         self.policy(BYPASS)
 
     def policy(self, text: str) -> None:
-        """What its operator allows; the working folder is the only root."""
+        """Write its operator's policy; the working folder is the only root."""
         file = self.config / "node.toml"
         file.write_text(f'{text}\n[files]\nroots = ["{self.work}"]\n')
         file.chmod(0o600)
 
     @property
     def url(self) -> str:
-        """Where the hub is, seen from here."""
+        """The hub's address as seen from here."""
         return self.place.url(self.hub.port)
 
     def environment(self, **more: str) -> dict[str, str]:
@@ -121,13 +121,13 @@ class Machine:
         )
 
     def join(self, *options: str) -> None:
-        """Join by a code, be called what it is called here, and wait until it is linked."""
+        """Join by a code, under this machine's own name, and wait until it is linked."""
         code = self.hub.client().post("/nodes/invites", {})["code"]
         self.begin("--name", self.name, "--join", code, "--url", self.url, *options)
         self.linked()
 
     def start(self) -> None:
-        """Start again as what it has joined, and wait until it is linked."""
+        """Start again with the existing membership, and wait until it is linked."""
         self.begin()
         self.linked()
 
@@ -214,7 +214,7 @@ class Fleet:
         self.hub.start()
 
     def machine(self, name: str, *, place: Place | None = None) -> Machine:
-        """A machine, which has joined nothing yet; at a place of its own, unless it is said where."""
+        """Make a machine that has joined nothing yet, at a place of its own by default."""
         folder = self.folder / f"{name}-{next(self._numbers)}"
         made = Machine(self.hub, place or self.network.place(), folder, name, pace=self.pace)
         self.machines.append(made)
@@ -222,7 +222,7 @@ class Fleet:
         return made
 
     def call(self, node: str, tool: str, **arguments: object) -> Json:
-        """What a machine answers an agent."""
+        """Return a machine's answer to an agent."""
         if self._token is None:
             self._token = self.agent()
         answer: Json = self.hub.post(tool, arguments, token=self._token, node=node)["structuredContent"]
@@ -234,7 +234,7 @@ class Fleet:
         return secret
 
     def client(self, machine: Machine, token: str) -> FleetClient:
-        """A client on a machine, which ends with the test."""
+        """Start a client on a machine, which ends with the test."""
         made = FleetClient(machine, token)
         self._closing.callback(made.close)
         return made

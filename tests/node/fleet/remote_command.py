@@ -55,7 +55,7 @@ class Work:
 
     @property
     def times(self) -> int:
-        """How often it was begun."""
+        """The number of times that it was begun."""
         file = self.machine.work / "count"
         return len(file.read_text().splitlines()) if file.exists() else 0
 

@@ -76,7 +76,7 @@ class Team:
         return machine
 
     def says(self, machine: Machine, code: str) -> None:
-        """From now on a machine's agent is this program."""
+        """Make this program the machine's agent from now on."""
         machine.policy(
             f"{BYPASS}\nruntime = {{ kind = 'command', command = ['/bin/sh', '-c', '''{code}'''] }}"
         )
@@ -97,7 +97,7 @@ def client(team: Team) -> Iterator[Client]:
 
 
 def test_one_dead_and_one_slow_harm_no_other(client: Client) -> None:
-    """Who answers has answered, who is late is named so, and who is away is offline; each entry says just that."""
+    """Each entry says just what came of it: an answer, a timeout with its name, or offline."""
     answer = client.call(
         "ask_agents", hostnames=["slow", "GOOD", "dead", "moon"], prompt="hi", per_host_timeout_ms=2000
     )
@@ -126,7 +126,7 @@ def test_a_client_reaches_every_machine(team: Team, client: Client) -> None:
 
 
 def test_a_machine_passes_on_what_is_not_its_own(team: Team) -> None:
-    """What a machine is told to ask others goes back to the hub, while it answers for itself."""
+    """A machine's order to ask others goes back to the hub, while it answers for itself."""
     answer = team.fleet.call(
         "good", "ask_agents", hostnames=["localhost", "slow", "dead"], prompt="hi", total_timeout_ms=2000
     )
@@ -191,7 +191,7 @@ def test_agents_that_ask_in_a_circle_are_told_so(team: Team, client: Client) -> 
 
 
 def test_nobody_gets_there_by_another(team: Team) -> None:
-    """Who may only look on asks nobody; and an agent of another project knows of no machine of this one."""
+    """A viewer asks nobody; and an agent of another project knows of no machine of this one."""
     hub = team.fleet.hub
     hub.secret("project", "create", "other")
     viewer, stranger = (

@@ -1,4 +1,4 @@
-"""How a machine joins a hub, as real processes on a network: `hubbub node run`, and what it says."""
+"""A machine's way of joining a hub, as real processes on a network: `hubbub node run`, and its output."""
 
 import json
 import shutil
@@ -28,13 +28,13 @@ def fleet(shared_fleet: Fleet) -> Iterator[Fleet]:
 
 
 def row(fleet: Fleet, name: str) -> dict[str, object]:
-    """What the hub knows of a machine."""
+    """Return the hub's record of a machine."""
     found: dict[str, object] = fleet.hub.client().get(f"/nodes/{name}")["node"]
     return found
 
 
 def runs(fleet: Fleet, machine: Machine) -> bool:
-    """Whether the machine does what an agent orders."""
+    """Tell whether the machine carries out an agent's order."""
     answer = fleet.call(machine.name, "execute_command", command="echo here")
     return answer == {"stdout": "here\n", "stderr": "", "exit_code": 0}
 
@@ -122,7 +122,7 @@ def test_one_process_a_folder(fleet: Fleet) -> None:
 
 
 def test_a_name_has_one_machine(fleet: Fleet) -> None:
-    """Who comes by the name of a machine that is there is refused, and the machine is none the worse for it.
+    """A machine that comes by the name of one that is there is refused, and that one is none the worse for it.
 
     Whether it wants to join by that name, or comes with a copy of the machine's own key.
     """
@@ -171,7 +171,7 @@ def test_a_policy_that_does_not_load_is_said_loudly(fleet: Fleet) -> None:
 
 
 def test_its_log_is_what_read_logs_reads(fleet: Fleet) -> None:
-    """What the node says about itself is in its own log, line by line, for agents that look for what is wrong."""
+    """The node's messages about itself are in its own log, line by line, for agents that look for what is wrong."""
     machine = fleet.machine("web1")
     machine.policy("mode = 1")
     machine.join()

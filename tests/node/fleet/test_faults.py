@@ -1,4 +1,4 @@
-"""What breaks while a machine works: its link, for a moment or for long, the hub, the machine. Nothing is done twice.
+"""Faults while a machine works: its link, for a moment or for long, the hub, the machine. Nothing is done twice.
 
 Everything about links is fifteen times as fast here: a link is gone when the hub has noticed, which takes it half a
 minute otherwise, and gone for long when it has given up on it, which is after some minutes.
@@ -66,7 +66,7 @@ def test_a_link_that_is_lost_for_ten_minutes(work: Work) -> None:
 
 
 def test_nothing_waits_for_a_machine_that_is_away(work: Work) -> None:
-    """What is ordered while the machine is away is refused at once, and not done when it is back."""
+    """An order for an absent machine is refused at once, and not done when it is back."""
     work.machine.stop()
     work.fleet.hub.is_away(work.machine)
 
@@ -108,7 +108,7 @@ def test_a_hub_that_is_killed_while_the_link_is_lost(work: Work) -> None:
 
 
 def test_a_client_is_carried_over_a_restart_of_the_hub(work: Work) -> None:
-    """Who calls by `hubbub mcp cmdop` need not know: the answer comes from the hub that is there in the end."""
+    """A caller by `hubbub mcp cmdop` need not know: the answer comes from the hub that is there in the end."""
     client = work.fleet.client(work.fleet.machine("home"), work.token)
     order = {"operation": "exec", "hostname": work.machine.name, "command": work.command}
     number = client.request("tools/call", {"name": "connect", "arguments": order})
@@ -124,7 +124,7 @@ def test_a_client_is_carried_over_a_restart_of_the_hub(work: Work) -> None:
 
 
 def test_a_machine_that_is_killed(work: Work) -> None:
-    """What it was at work on has failed, as nobody knows how far it came; it is not begun again."""
+    """An order at work on a killed machine has failed, as nobody knows how far it came; it is not begun again."""
     call = work.begin()
     work.machine.stop(signal.SIGKILL)
     work.machine.start()
@@ -137,7 +137,7 @@ def test_a_machine_that_is_killed(work: Work) -> None:
 
 
 def test_a_machine_that_is_stopped(work: Work) -> None:
-    """What runs is stopped with the node, which says so before it goes, and ends with code 0."""
+    """A running command is stopped with the node, which says so before it goes, and ends with code 0."""
     call = work.begin()
 
     assert work.machine.stop() == 0

@@ -29,7 +29,7 @@ UNKNOWN = "whether it was done is not known"
 
 
 def kill(work: Work, killed: tuple[str, ...], call: "Future[Json]") -> None:
-    """Kill what is to be killed, as by `kill -9`, have it back, and the machine linked."""
+    """Kill the victim as by `kill -9`, start it again, and wait until the machine is linked."""
     hub, machine = work.fleet.hub, work.machine
     if "machine" in killed:
         machine.stop(signal.SIGKILL)
@@ -138,7 +138,7 @@ def test_a_machine_that_is_killed_while_a_person_is_asked(work: Work) -> None:
 
 
 def test_an_answer_that_comes_too_late(work: Work) -> None:
-    """What nobody answered in time is over on the machine and at the hub: nobody can say yes to it any more."""
+    """A question nobody answered in time is over on the machine and at the hub: nobody can say yes to it any more."""
     work.machine.policy("approval_timeout = 1")
     call = work.again()
     question = work.fleet.hub.asked(work.machine)
@@ -155,7 +155,7 @@ def test_an_answer_that_comes_too_late(work: Work) -> None:
 
 
 def is_left_alone(pipe: Path) -> bool:
-    """Whether nobody reads from the pipe any more."""
+    """Tell whether nobody reads from the pipe any more."""
     try:
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
     except OSError as error:

@@ -30,7 +30,7 @@ class Site:
         self.client = fleet.client(self.home, self.token)
 
     def there(self, node: str, tool: str, **arguments: object) -> Json:
-        """What a machine answers to a call that names it in the header."""
+        """Return a machine's answer to a call that names it in the header."""
         result = self.fleet.hub.post(tool, arguments, token=self.token, node=node)
         answer: Json = result["structuredContent"]
         return answer
@@ -106,7 +106,7 @@ def test_every_tool_of_a_far_machine(site: Site) -> None:
 
 
 def test_commands_in_the_background_of_a_far_machine(site: Site) -> None:
-    """What was started there goes on there, shows there alone, and is ended there."""
+    """A command started there goes on there, shows there alone, and is ended there."""
     started = site.there("web2", "execute_command", command="cat", background=True)
 
     begun = site.there("web2", "execute_command", command="sleep 600", background=True)["task_id"]
@@ -117,7 +117,7 @@ def test_commands_in_the_background_of_a_far_machine(site: Site) -> None:
 
 
 def test_the_board_is_the_hub_s_also_from_far_away(site: Site) -> None:
-    """What is not the machine's to do comes back to the hub, and is done there as the original caller."""
+    """A call that is not the machine's to do comes back to the hub, and is done there as the original caller."""
     made = site.there("db1", "issue_create", title="from afar")
 
     assert site.client.call("issue_get", id=made["id"])["title"] == "from afar"

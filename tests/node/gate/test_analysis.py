@@ -1,4 +1,4 @@
-"""What the gate reads in a call of each tool, and what the shipped policy says of it."""
+"""The gate's reading of a call of each tool, and the shipped policy's decision."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -60,7 +60,7 @@ def here(tmp_path: Path) -> ToolContext:
 async def decided(
     here: ToolContext, tool: str, arguments: Mapping[str, Any], mode: Mode = Mode.DEFAULT, **rules: str
 ) -> Decision:
-    """What is decided of a call on the machine `here`, with one rule for each effect that is named."""
+    """Return the decision on a call on the machine `here`, with one rule for each effect that is named."""
     reading = await analysis.analyse(tool, arguments, here.world, Unplugged(), here=here.node)
     named: dict[str, Any] = {effect: (parse(rule),) for effect, rule in rules.items()}
     policy = replace(here.policy, mode=mode, **named)

@@ -1,4 +1,4 @@
-"""What the gate reads in the order to start an agent: its command, as if it were run, and stricter."""
+"""The gate's reading of the order to start an agent: its command, as if it were run, and stricter."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a machine's gate knows of the machine."""
+"""A gate's facts about its machine."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def test_a_link_to_an_own_folder_hides_nothing(here: HostFacts, tmp_path: Path) 
 
 
 def test_commands_find_no_secrets_in_their_environment(here: HostFacts) -> None:
-    """What is on the list is passed on, and nothing else."""
+    """The variables on the list are passed on, and no others."""
     assert dict(here.world(Policy()).variables) == {
         "PATH": "/bin", "LC_ALL": "C", "HOME": str(here.home), "TERM": "dumb",
     }  # fmt: skip

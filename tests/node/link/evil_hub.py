@@ -67,7 +67,7 @@ class Talk:
         return self
 
     async def order(self, tool: str, order: UUID | str | None = None, /, **arguments: object) -> str:
-        """Order something of the machine, as ada; gives the order's id."""
+        """Send the machine an order of ada's; return its id."""
         return await self.order_as(ADA, tool, order, **arguments)
 
     async def order_as(
@@ -99,7 +99,7 @@ class Talk:
         return (await self.hear(MessageKind.ENDED, order=order_id))["outcome"]["value"]
 
     async def need(self, need: HubRequest) -> Message:
-        """What the machine asks of its hub."""
+        """Return the machine's request to its hub."""
         return await self.hear(MessageKind.REQUEST, need=need)
 
     async def grant(self, request: Message, **value: object) -> None:
@@ -112,7 +112,7 @@ class Talk:
         await self.grant(request, **{**said, "digest": question["digest"], **other})
 
     def heard(self, kind: str) -> list[Message]:
-        """What came while something else was waited for."""
+        """Return the messages that came while another one was awaited."""
         return [each for each in self._aside if each["kind"] == kind]
 
     async def ends(self) -> None:
@@ -136,7 +136,7 @@ class Talk:
         self._heard.put_nowait(None)
 
     async def _is_idle(self, message: Mapping[str, Any]) -> bool:
-        """Whether it is what any machine asks, of which tests want to hear nothing."""
+        """Tell whether it is a routine request of any machine, which tests ignore."""
         if message.get("need") not in (HubRequest.KEY, HubRequest.SEAL):
             return False
         await self.grant(dict(message), **({"key": None} if message["need"] == HubRequest.KEY else {}))
@@ -225,7 +225,7 @@ class Machine:
         return self.folder / "data"
 
     def ran(self, marker: str = "ran") -> int:
-        """How often the command of `mark` was run."""
+        """Return the number of runs of the command of `mark`."""
         file = self.work / marker
         return len(file.read_text().splitlines()) if file.exists() else 0
 

@@ -62,7 +62,7 @@ async def test_another_process_is_another_instance(tmp_path: Path) -> None:
 
 
 async def test_an_order_tells_how_it_goes_on(tmp_path: Path) -> None:
-    """What an agent says while it works goes to the caller line by line, and all of it in the end."""
+    """An agent's output while it works goes to the caller line by line, and all of it in the end."""
     async with evil_hub() as hub, machine(tmp_path, hub, policy=SAYS_TWO_LINES):
         talk = await hub.linked()
         order = await talk.order("ask_agent_stream", hostname="box", prompt="count")
@@ -174,7 +174,7 @@ async def test_what_cannot_be_kept_is_told_all_the_same(
 
 
 async def test_the_journal_is_for_its_owner_alone(tmp_path: Path) -> None:
-    """What machines were asked and answered is nobody else's to read."""
+    """Machines' questions and answers are nobody else's to read."""
     async with evil_hub() as hub, machine(tmp_path, hub) as box:
         talk = await hub.linked()
         await talk.outcome(await talk.run("echo fine"))

@@ -1,4 +1,4 @@
-"""What a machine needs of a hub that has gone bad: a yes counts for its question alone, and lies are refused."""
+"""A machine's requests to a hub that has gone bad: a yes counts for its question alone, and lies are refused."""
 
 import asyncio
 import json
@@ -305,7 +305,7 @@ async def test_a_reply_that_is_none_fails_its_call(tmp_path: Path, lie: dict[str
 
 
 async def test_a_deep_or_long_reply_is_passed_on_or_refused(tmp_path: Path) -> None:
-    """What can be told is told, what cannot is said to be so: nothing makes the machine fall over."""
+    """Known facts are told, unknown ones are said to be so: nothing makes the machine fall over."""
     async with evil_hub() as hub, machine(tmp_path, hub):
         talk = await hub.linked()
         for value in (json.loads(DEEP), {"text": "x" * 5_000_000}):
@@ -315,7 +315,7 @@ async def test_a_deep_or_long_reply_is_passed_on_or_refused(tmp_path: Path) -> N
 
 
 async def test_a_refusal_of_the_hub_is_one_sentence_for_the_caller(tmp_path: Path) -> None:
-    """What the hub does not do for the caller is told as it is."""
+    """The hub's refusal for the caller is told as it is."""
     async with evil_hub() as hub, machine(tmp_path, hub):
         talk = await hub.linked()
         order = await talk.order("issue_list")
@@ -366,7 +366,7 @@ async def test_an_older_hub_is_asked_for_no_token() -> None:
 
 
 async def test_when_there_will_be_no_line_nobody_waits_for_one() -> None:
-    """Who waits is told at once, and who asks then does not wait."""
+    """Waiting callers are told at once, and a later one does not wait."""
     hub = LinkHubClient(LinkSender(), QUICK)
     waiting = asyncio.create_task(hub.act(NodeCall(who=ADA, tool="issue_list")))
     await asyncio.sleep(0)
@@ -394,7 +394,7 @@ async def test_what_cannot_be_told_is_refused_before_it_is_said() -> None:
 
 
 async def test_how_agents_fare_is_told_when_a_line_stands() -> None:
-    """What could not be told is in the next hello."""
+    """Reports that could not be sent are in the next hello."""
     hub = LinkHubClient(LinkSender(), QUICK)
     fares = ProcessStatus(agent="bot", command="sleep", status=ManagedAgentStatus.RUNNING, since=1)
     await hub.fare([fares])

@@ -125,7 +125,7 @@ async def test_a_clock_that_is_hours_off_changes_nothing(
 
 
 async def test_the_loss_of_the_link_stops_nothing(tmp_path: Path) -> None:
-    """What is at work goes on; over the next line the hub hears that, and later what came of it."""
+    """An order at work goes on; over the next line the hub hears that, and later its result."""
     os.mkfifo(tmp_path / "go")
     async with evil_hub() as hub, machine(tmp_path, hub, policy=open_to(tmp_path)) as box:
         talk = await hub.linked()
@@ -250,7 +250,7 @@ async def test_what_the_floor_denies_is_done_for_nobody(
 
 
 async def test_leave_that_comes_with_an_order_is_none(tmp_path: Path) -> None:
-    """What the policy asks about is asked of people, whatever the order says about that."""
+    """A call that the policy asks about is asked of people, whatever the order says about that."""
     order = str(new_id())
     async with evil_hub() as hub, machine(tmp_path, hub, policy="") as box:
         talk = await hub.linked()
@@ -301,7 +301,7 @@ async def test_a_flood_of_orders_is_refused(tmp_path: Path, orders_at_once: int)
 
 
 async def test_a_flood_of_text_is_refused(tmp_path: Path) -> None:
-    """What orders hold in all is bounded too, before anything of it is noted."""
+    """The total content of orders is bounded too, before anything of it is noted."""
     async with evil_hub() as hub, machine(tmp_path, hub, bounds=CallLimits(characters=1000)) as box:
         talk = await hub.linked()
         order = await talk.run(f"{mark()} # {'x' * 1000}")

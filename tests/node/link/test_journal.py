@@ -24,7 +24,7 @@ def ids(count: int) -> list[UUID]:
 
 
 def test_an_order_is_new_once(file: Path) -> None:
-    """Whether it comes again in the same breath, later, or to the next process: it may not begin a second time."""
+    """An order may not begin a second time, whether it comes again at once, later, or to the next process."""
     order = new_id()
     journal = Journal(file)
     assert journal.begin([order, order]) == [CallStanding.NEW, CallStanding.BEGUN]
@@ -129,7 +129,7 @@ def test_a_hub_that_keeps_nothing_fills_no_disk(file: Path, limits: JournalLimit
 
 
 def test_the_file_shrinks_when_outcomes_go(file: Path) -> None:
-    """What was kept leaves no room behind, and nobody else may read it."""
+    """Kept outcomes leave no room behind, and nobody else may read them."""
     orders = ids(50)
     journal = Journal(file)
     journal.begin(orders)
@@ -155,7 +155,7 @@ def test_a_second_process_is_turned_away(file: Path) -> None:
 
 
 def test_a_journal_that_is_none_is_said_to_be_so(file: Path) -> None:
-    """What cannot be read is no reason to begin anew: everything in it would be done again."""
+    """An unreadable journal is no reason to begin anew: everything in it would be done again."""
     file.parent.mkdir()
     file.write_bytes(b"no database at all " * 100)
 

@@ -70,7 +70,7 @@ NONSENSE: tuple[str | bytes, ...] = (
 
 
 async def test_nonsense_ends_the_line_and_not_the_machine(tmp_path: Path) -> None:
-    """What is no message costs the hub its line; the machine comes back, and does what it is asked."""
+    """An invalid message costs the hub its line; the machine comes back, and does what it is asked."""
     async with evil_hub() as hub, machine(tmp_path, hub) as box:
         for each in NONSENSE:
             talk = await hub.linked()
@@ -92,7 +92,7 @@ async def test_a_reply_without_an_id_is_for_nobody(tmp_path: Path) -> None:
 
 
 async def test_a_message_without_an_end_ends_the_line(tmp_path: Path) -> None:
-    """What a hub may say in one breath is bounded, so that the machine's memory is."""
+    """The size of a hub's message is bounded, so that the machine's memory is."""
     async with evil_hub() as hub, machine(tmp_path, hub):
         talk = await hub.linked()
         for _ in range(LARGEST // PIECE + 2):
@@ -144,7 +144,7 @@ async def test_a_line_on_which_nobody_answers_is_dead(tmp_path: Path) -> None:
 
 
 class Road:
-    """What leads from the machine to the hub: it may break after any byte, be slow, or swallow everything."""
+    """The way from the machine to the hub: it may break after any byte, be slow, or swallow everything."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -213,7 +213,7 @@ async def test_a_line_may_break_after_any_byte(tmp_path: Path) -> None:
 
 
 async def _heard_out(talk: Talk, order: str) -> bool:
-    """Whether the machine has told what came of the order before the line broke."""
+    """Tell whether the machine has reported the order's result before the line broke."""
     try:
         await talk.welcome()
         await talk.run(mark(), order)

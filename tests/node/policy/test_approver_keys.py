@@ -25,7 +25,7 @@ YES = Answered(Ruling.APPROVED, "approval-1", "ann")
 
 
 def said(question: Question = QUESTION, *, machine_id: str = ME, approval_id: str = "approval-1") -> bytes:
-    """What a person signs who is shown the question."""
+    """Return the text signed by a person who is shown the question."""
     return statement(
         machine_id=machine_id,
         approval_id=approval_id,

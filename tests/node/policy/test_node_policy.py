@@ -14,7 +14,7 @@ from tests.support.each_row import each_row
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where a machine has its policy."""
+    """The path of a machine's policy."""
     (tmp_path / "config").mkdir()
     return tmp_path / "config" / "node.toml"
 

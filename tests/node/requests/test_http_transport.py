@@ -90,7 +90,7 @@ async def test_a_hub_that_is_away_takes_nothing() -> None:
 
 
 async def test_a_token_that_is_none_is_refused(hub: Hub) -> None:
-    """What the hub refuses is a refusal with its sentence."""
+    """A refusal of the hub is a refusal with its sentence."""
     async with machine(Road(hub.url), "ntok_wrong") as remote:
         with pytest.raises(HubError, match="token"):
             await remote.ask(question(), MINUTE)

@@ -28,7 +28,7 @@ sys.exit({code})
 
 @dataclass(frozen=True)
 class Player:
-    """Where the program is, and what it notes."""
+    """The program's place and its records."""
 
     folder: Path
     program: Path
@@ -51,7 +51,7 @@ class Player:
 
     @property
     def called(self) -> tuple[list[str], str, dict[str, str]]:
-        """Its words, what was on its standard input, and its environment."""
+        """The arguments, standard input and environment of its last call."""
         words, given, environment, _pid = json.loads((self.folder / "called.json").read_text())
         return words, given, environment
 

@@ -59,7 +59,7 @@ def record(tmp_path: Path) -> Record:
 
 
 def ask(player: Player, record: Record, prompt: str = "") -> Answer:
-    """What the program comes to."""
+    """Return the result of a run of the program."""
     runtime = AdaptedRuntime(player.program.name, program=str(player.program))
     return asyncio.run(AdaptedConversation(runtime).say(prompt, record.hands()))
 
@@ -151,7 +151,7 @@ def test_a_stream_that_is_cut_is_no_answer(kind: str, code: int, record: Record)
 
 
 def test_an_exit_code_counts_more_than_a_good_end(record: Record) -> None:
-    """Who says that all is well and then ends with another exit code than 0 has failed."""
+    """A program that says that all is well and then ends with another exit code than 0 has failed."""
     player = Player.of(record.folder, "gemini", recorded("gemini-answer"), code=1)
 
     with pytest.raises(RuntimeFailed, match=r"^gemini ended with exit code 1 and said nothing"):
@@ -159,7 +159,7 @@ def test_an_exit_code_counts_more_than_a_good_end(record: Record) -> None:
 
 
 def test_a_program_that_speaks_plainly_is_quoted(record: Record) -> None:
-    """What is said on standard output, but is no stream, is told when there is nothing else to tell."""
+    """Output that is no stream is told when there is nothing else to tell."""
     player = Player.of(record.folder, "claude", b"Credit balance is too low\n", code=1)
 
     with pytest.raises(RuntimeFailed, match=r"^claude ended with exit code 1: Credit balance is too low$"):
@@ -300,7 +300,7 @@ def test_a_program_that_takes_too_long_is_stopped(record: Record) -> None:
 
 
 def test_each_kind_has_its_adapter() -> None:
-    """What `node.toml` may name can be run."""
+    """Every program that `node.toml` may name can be run."""
     assert set(ADAPTERS) == set(AdaptedRuntime.kinds)
 
 

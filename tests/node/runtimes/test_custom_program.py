@@ -126,7 +126,7 @@ def test_bytes_that_are_no_text_are_replaced(record: Record) -> None:
 
 
 def test_an_answer_is_heard_while_it_comes(record: Record) -> None:
-    """Who listens gets what is printed as it is printed, characters kept whole."""
+    """A listener gets the output as it is printed, characters kept whole."""
     heard: list[str] = []
     fifo = record.folder / "go"
 

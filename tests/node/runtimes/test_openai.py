@@ -104,7 +104,7 @@ def test_the_model_calls_only_the_tools_it_was_given(record: Record) -> None:
 
 
 def test_text_is_heard_while_it_comes(record: Record) -> None:
-    """Who listens gets the pieces as the endpoint streams them, those before a call of a tool too."""
+    """A listener gets the pieces as the endpoint streams them, those before a call of a tool too."""
     heard: list[str] = []
 
     async def hear(piece: str) -> None:

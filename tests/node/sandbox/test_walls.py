@@ -1,4 +1,4 @@
-"""What stands between a command and the machine, tried from inside."""
+"""The walls between a command and the machine, tried from inside."""
 
 import os
 import socket
@@ -46,7 +46,7 @@ def work(tmp_path: Path) -> Path:
 
 
 def fails(here: ToolContext, command: str) -> str:
-    """What a command complains of that must not succeed."""
+    """Return the error output of a command that must not succeed."""
     value = run(here, command)
     assert value["exit_code"] != 0, value
     return str(value["stderr"])
@@ -110,7 +110,7 @@ def test_keys_and_the_products_own_folders_are_hidden(walled: ToolContext, home:
 
 @contextmanager
 def nobody() -> Iterator[None]:
-    """Work as a user to whom other users' homes are closed, as the superuser never finds them."""
+    """Work as a user to whom other users' homes are closed, as they never are to the superuser."""
     was = os.geteuid()
     if was == 0:
         os.seteuid(65534)
@@ -291,7 +291,7 @@ def test_a_folder_that_is_hidden_cannot_be_worked_in(boxed: ToolContext, tmp_pat
 
 @pytest.fixture
 def _forgotten() -> Iterator[None]:
-    """What was found on this machine is found anew."""
+    """Let the facts about this machine be found anew."""
     sandbox._found.cache_clear()
     yield
     sandbox._found.cache_clear()

@@ -107,7 +107,7 @@ def test_the_hash_tells_any_change(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_skills_size_has_no_hash(tmp_path: Path) -> None:
-    """What cannot be looked at as a whole cannot be trusted either."""
+    """A skill that cannot be looked at as a whole cannot be trusted either."""
     found = read(tmp_path, GOOD)
     for number in range(MOST_FILES + 1):
         (tmp_path / str(number)).touch()

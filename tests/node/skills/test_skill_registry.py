@@ -125,7 +125,7 @@ def test_what_is_no_skill_is_left_out(here: ToolContext) -> None:
 
 class TestTheGatesQuestion:
     def run(self, here: ToolContext, **more: object) -> tuple[NodeCall, str | None]:
-        """What the gate sees of a call, and what it has to ask."""
+        """Return the gate's reading of a call, and its question."""
         seen, doubts = shelf(here).examined(order("skill_run", name="tidy", prompt="go", **more))
         assert all((d.effect, d.source) == (Effect.ASK, Source.FLOOR) for d in doubts)
         return seen, doubts[0].reason if doubts else None
@@ -163,7 +163,7 @@ class TestTheGatesQuestion:
         assert self.run(here)[1] is not None
 
     def test_a_yes_is_to_what_was_seen(self, here: ToolContext) -> None:
-        """What takes the skill's place between the question and the run is not what the yes was about."""
+        """A replacement of the skill between the question and the run is not what the yes was about."""
         write(work(here) / "skills", "tidy", "Be good.")
         seen, _why = self.run(here)
         write(work(here) / "skills", "tidy", "Be evil.")
@@ -194,7 +194,7 @@ class TestTheGatesQuestion:
         assert SEEN not in self.run(here, **{SEEN: "0" * 64})[0].arguments
 
     def test_the_hubs_and_the_persons_own_need_no_look(self, here: ToolContext) -> None:
-        """What a person put into their home is theirs."""
+        """Things that a person put into their home are theirs."""
         write(home(here) / ".claude/skills", "tidy")
         seen, why = self.run(here)
         found = shelf(here).find("tidy")

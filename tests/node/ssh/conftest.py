@@ -32,12 +32,12 @@ class Desk:
         return Desk(replace(self.place, shells=shells), self.user)
 
     async def call(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> ToolResult:
-        """What comes of a call that the gate lets through."""
+        """Return the result of a call that the gate lets through."""
         given = {"operation": operation, **arguments}
         return await TOOLS["ssh_session"](self.place, NodeCall(who=who, tool="ssh_session", arguments=given))
 
     async def ask(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> Any:
-        """What a call gives that must be done."""
+        """Return the value of a call that must succeed."""
         outcome = await self.call(operation, who, **arguments)
         assert not outcome.is_error, outcome.value
         return outcome.value
@@ -54,7 +54,7 @@ class Desk:
         assert await self.ask("send", session_id=shell_id, command=command) == {"sent": True}
 
     async def read_until(self, shell_id: str, has_come: Callable[[str], bool]) -> str:
-        """All that the shell has printed, once enough of it has come."""
+        """Read the shell's output until enough of it has come and return it."""
         async with asyncio.timeout(WITHIN):
             while not has_come(self.seen.get(shell_id, "")):
                 found = await self.ask("read", session_id=shell_id)
@@ -63,12 +63,12 @@ class Desk:
         return self.seen[shell_id]
 
     async def printed(self, shell_id: str, command: str, expected: str) -> str:
-        """Send a command and read until what it prints has come."""
+        """Send a command and read until its output has come."""
         await self.send(shell_id, command)
         return await self.read_until(shell_id, lambda text: expected in text)
 
     async def ended(self, shell_id: str) -> dict[str, Any]:
-        """What a read says once the shell has ended."""
+        """Return the answer of a read once the shell has ended."""
         async with asyncio.timeout(WITHIN):
             while (found := await self.ask("read", session_id=shell_id))["status"] == "open":
                 pass

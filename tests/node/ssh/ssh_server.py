@@ -47,21 +47,21 @@ class Server:
 
     @property
     def public(self) -> str:
-        """The key by which it is known."""
+        """The server's public key."""
         return (self.folder / "host.pub").read_text().strip()
 
     @property
     def named(self) -> str:
-        """As files of known hosts name it."""
+        """Its name in files of known hosts."""
         return f"[{ADDRESS}]:{self.port}"
 
     @property
     def hostname(self) -> str:
-        """As callers name it."""
+        """Its name for callers."""
         return f"{ADDRESS}:{self.port}"
 
     def kill(self) -> None:
-        """End it at once, with all that serve somebody."""
+        """Kill it at once, with all processes that serve somebody."""
         self._signal(signal.SIGKILL)
 
     @contextmanager
@@ -132,7 +132,7 @@ class User:
         return asyncssh.read_private_key(self.folder / "id_ed25519")
 
     def has_key(self, made: SSHKey, name: str = "id_ed25519", passphrase: str | None = None) -> None:
-        """From now on the key is in a file of theirs."""
+        """Put the key into a file of theirs."""
         file = self.folder / name
         made.write_private_key(str(file))
         file.chmod(0o600)
@@ -141,12 +141,12 @@ class User:
         made.write_public_key(str(self.folder / f"{name}.pub"))
 
     def is_let_in(self, server: Server, by: SSHKey) -> None:
-        """From now on the server takes the key for theirs."""
+        """Let the server accept the key for them."""
         with (server.folder / "authorized").open("a") as authorized:
             authorized.write(by.export_public_key().decode())
 
     def knows(self, server: Server, line: str | None = None) -> None:
-        """From now on they know the server by its key, or as the line says."""
+        """Add the server's key, or the line, to their known hosts."""
         with (self.folder / "known_hosts").open("a") as known:
             known.write(f"{line or f'{server.named} {server.public}'}\n")
 
@@ -160,7 +160,7 @@ def key() -> SSHKey:
 
 
 def _with_terminals(folder: Path) -> list[str]:
-    """What an sshd needs in front of it to hand out terminals.
+    """Return the wrapper that an sshd needs to hand out terminals.
 
     It gives each terminal to the group `tty`. That is so from the beginning on most machines, and else takes the
     rights of the superuser. Where there is no such group, it is content with that of the user.

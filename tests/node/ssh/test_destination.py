@@ -1,4 +1,4 @@
-"""How callers name a host, and what the rules of a policy may call it."""
+"""Names of hosts by callers, and in the rules of a policy."""
 
 import pytest
 

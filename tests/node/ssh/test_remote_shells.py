@@ -1,4 +1,4 @@
-"""`ssh_session` on a real server: what each of its operations gives, and whose the shells are."""
+"""`ssh_session` on a real server: the results of its operations, and the owners of shells."""
 
 import asyncio
 import logging
@@ -211,7 +211,7 @@ async def test_all_shells_end_with_the_machine(desk: Desk, server: Server) -> No
 
 
 async def test_a_call_that_is_taken_back_leaves_nothing_open(desk: Desk) -> None:
-    """Who gives up while a host does not answer has no shell there."""
+    """A caller that gives up while a host does not answer has no shell there."""
     with served(desk.user.home / "slow") as slow:
         desk.user.knows(slow)
         with slow.mute():

@@ -1,4 +1,4 @@
-"""What the gate reads in `ssh_session`: which machine is meant, and what is typed there."""
+"""The gate's reading of `ssh_session`: the machine that is meant, and the text typed there."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ def here(tmp_path: Path) -> ToolContext:
 async def decided(
     here: ToolContext, mode: Mode = Mode.DEFAULT, *, rules: Any = None, **call: Any
 ) -> Decision:
-    """What is decided of a call, in a mode and by rules."""
+    """Return the decision on a call, in a mode and by rules."""
     reading = await analysis.analyse("ssh_session", call, here.world, Unplugged(), here=here.node)
     named: dict[str, Any] = {effect: (parse(rule),) for effect, rule in (rules or {}).items()}
     return decide(reading, replace(here.policy, mode=mode, **named), "ssh_session", sandboxed=False)

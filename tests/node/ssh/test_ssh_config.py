@@ -1,4 +1,4 @@
-"""What the user's SSH configuration says of a host, read as OpenSSH reads it; and what of it is not done."""
+"""The user's SSH configuration for a host, read as OpenSSH reads it, and the parts that are not followed."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def user(tmp_path: Path) -> User:
 
 
 def described(user: User, wanted: str = "web", text: str | None = None) -> SshHost:
-    """The host, as the configuration of the user describes it."""
+    """Return the host as the configuration of the user describes it."""
     if text is not None:
         user.configures(text)
     return host_config.find(parse(wanted), user.home, None)
@@ -36,7 +36,7 @@ def refused(user: User, text: str, wanted: str = "web") -> str:
 
 
 def test_the_first_value_holds(user: User) -> None:
-    """What stands further down, also for all hosts, fills in what is not said yet."""
+    """A later section, also one for all hosts, fills in what is not said yet."""
     found = described(
         user,
         text="Host web\n Port 2201\n User ada\nHost w*\n Port 2202\n HostName %h.example\nHost *\n User eve\n",

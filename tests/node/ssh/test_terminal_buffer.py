@@ -1,4 +1,4 @@
-"""What a shell has printed and nobody has read yet."""
+"""A shell's output that nobody has read yet."""
 
 import pytest
 

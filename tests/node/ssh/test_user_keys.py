@@ -1,4 +1,4 @@
-"""With which keys somebody goes to a host: those in files and those of an agent, and never a password."""
+"""The keys for a login at a host: those in files and those of an agent, and never a password."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""How busy this machine is."""
+"""The load of this machine."""
 
 import os
 from pathlib import Path

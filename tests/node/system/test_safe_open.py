@@ -78,7 +78,7 @@ def test_what_is_protected_is_not_written(here: World, way: Open, name: str) -> 
 
 
 def test_a_file_takes_its_place_whole_or_not_at_all(here: World) -> None:
-    """Whoever fails while writing has changed nothing; nobody sees the draft under the file's name."""
+    """A write that fails has changed nothing; nobody sees the draft under the file's name."""
     target = Path(here.cwd, "new", "file")
 
     def fail() -> None:

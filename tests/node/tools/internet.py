@@ -15,7 +15,7 @@ Pages = Mapping[str, bytes]  # by path: all that the server says, its status lin
 
 @dataclass
 class Internet:
-    """What names stand for, and where connections to an address end up."""
+    """A fake internet: the addresses of names, and the endpoints of connections to an address."""
 
     names: Mapping[
         str, Sequence[Sequence[str]]
@@ -77,7 +77,7 @@ async def serving(pages: Pages, heard: list[bytes] | None = None) -> AsyncIterat
 
 
 def page(status: int, body: bytes, *headers: str, length: int | None = None) -> bytes:
-    """All that a server says."""
+    """Return everything that a server sends."""
     announced = len(body) if length is None else length
     lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {announced}", "Connection: close", *headers]
     return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,4 +1,4 @@
-"""agent_start, agent_stop and agent_logs, as a machine's tools: who may order them, and what is no order."""
+"""agent_start, agent_stop and agent_logs, as a machine's tools: the right to order them, and invalid orders."""
 
 from dataclasses import replace
 from pathlib import Path

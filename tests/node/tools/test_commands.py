@@ -80,7 +80,7 @@ def test_bash_gets_the_very_words_that_were_checked(bare: ToolContext, command: 
 
 
 def test_standard_input_is_closed(here: ToolContext) -> None:
-    """What reads from it finds its end at once."""
+    """A program that reads from it finds its end at once."""
     assert printed(here, "cat; read || echo none") == "none\n"
 
 

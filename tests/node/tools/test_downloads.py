@@ -52,7 +52,7 @@ class Machine:
     heard: list[bytes] = field(default_factory=list)
 
     async def fetch(self, url: str, dest: str = "got", *, judged: bool = True) -> ToolResult:
-        """What comes of a download that a person has let through."""
+        """Return the result of a download that a person has approved."""
         call = order("download_file", url=url, dest=dest)
         here = self.here
         if judged:
@@ -82,7 +82,7 @@ def refusal(outcome: ToolResult) -> Any:
 
 
 async def test_a_file_is_saved_whole(machine: Machine) -> None:
-    """What was fetched stands where it should, in folders that are made, and the answer says where and how much."""
+    """The download stands where it should, in folders that are made, and the answer says where and how much."""
     outcome = await machine.fetch("http://good.test/file", "new/deep/got")
     saved = machine.work / "new" / "deep" / "got"
     assert outcome.value == {"path": str(saved), "bytes": len(BODY)}
@@ -211,7 +211,7 @@ async def test_the_tool_itself_goes_nowhere_else(machine: Machine, url: str, jud
 
 
 async def test_a_place_that_is_closed_stays_closed(machine: Machine) -> None:
-    """What became a protected place since the decision is not written, and a folder is no file."""
+    """A place that became protected since the decision is not written, and a folder is no file."""
     (machine.work / "folder").mkdir()
     assert refusal(await machine.fetch("http://good.test/file", "folder"))["code"] == "invalid"
     assert refusal(await machine.fetch("http://good.test/file", "folder/"))["code"] == "invalid"
@@ -221,7 +221,7 @@ async def test_a_place_that_is_closed_stays_closed(machine: Machine) -> None:
 async def decided(
     machine: Machine, url: str, answers: Sequence[str], mode: Mode = Mode.DEFAULT, allow: str | None = None
 ) -> Effect:
-    """What the gate decides of a download from a name with these addresses."""
+    """Return the gate's decision on a download from a name with these addresses."""
     machine.internet.names = {"name.test": [answers]}
     reading = await downloads.read({"url": url, "dest": "got"}, machine.here.world, machine.internet)
     rules = (parse(allow),) if allow else ()

@@ -227,7 +227,7 @@ class TestOneMachine:
 
 class TestProgress:
     def test_the_text_comes_through_in_order(self, wire: Wire) -> None:
-        """What the other machine's agent says comes line by line, all of it before the result."""
+        """The output of the other machine's agent comes line by line, all of it before the result."""
         told: list[str] = []
 
         async def story() -> ToolResult:
@@ -286,7 +286,7 @@ class TestProgress:
 
 class TestSeveral:
     def test_each_has_its_own_answer(self, wire: Wire) -> None:
-        """Who answers has a text, who is away an error, in the order in which they were named."""
+        """An answering machine has a text, an absent one an error, in the order in which they were named."""
         wire["web1"].policy(command="echo hi")
         wire["db1"].policy(command="echo hi")
 

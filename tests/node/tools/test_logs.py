@@ -1,4 +1,4 @@
-"""`read_logs`: what the machine's own log says, as far as it is wanted, without secrets."""
+"""`read_logs`: the wanted part of the machine's own log, without secrets."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -70,7 +70,7 @@ def here(tmp_path: Path) -> ToolContext:
 
 @contextmanager
 def swapping(work: Path, swaps: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Another process at its work, which ends after so many swaps."""
+    """Run another process that swaps the names and ends after so many swaps."""
     names = [str(work / name) for name in ("folder", "file", "twin")]
     with subprocess.Popen([sys.executable, "-c", SWAPPING, str(swaps), *names]) as process:
         try:
@@ -80,7 +80,7 @@ def swapping(work: Path, swaps: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def outcomes(here: ToolContext, calls: Calls) -> Iterator[tuple[str, ToolResult]]:
-    """What comes of the calls, as if the gate had looked before the names were swapped."""
+    """Return the results of the calls, as if the gate had looked before the names were swapped."""
     for tool, name, arguments in calls:
         path = f"{here.world.cwd}/{name}".rstrip("/")
         decided = replace(here, reading=Analysis(target=path))

@@ -62,7 +62,7 @@ def test_skill_run_puts_the_skill_in_front_of_the_prompt(tmp_path: Path) -> None
 
 
 def test_skill_run_tells_the_tools_that_were_called(tmp_path: Path) -> None:
-    """What the agent did on its way is in the result."""
+    """The agent's steps on its way are in the result."""
 
     async def gate(asked: NodeCall) -> ToolResult:
         return ToolResult(value={"content": "x", "truncated": False})
@@ -125,7 +125,7 @@ def test_a_machine_without_an_agent_says_how_to_get_one(tmp_path: Path) -> None:
 
 
 def test_a_caller_that_leaves_ends_the_run(tmp_path: Path) -> None:
-    """Who waits for a skill and gives up stops it; its task says so."""
+    """A caller that waits for a skill and gives up stops it; its task says so."""
     hub = NotingHub()
     here = place(tmp_path, hub=hub, runtime=endless(tmp_path))
 

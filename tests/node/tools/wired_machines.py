@@ -58,7 +58,7 @@ class Machine:
         )
 
     def policy(self, text: str = BYPASS, *, model: str | None = None, command: str | None = None) -> None:
-        """What its operator says, and which agent it has."""
+        """Write its operator's policy, and its agent."""
         if model is not None:
             text += f'\n[runtime]\nkind = "openai"\nurl = "{model}"\nmodel = "m"\n'
         if command is not None:
@@ -72,7 +72,7 @@ class Machine:
 
 
 class Wire:
-    """What the hub is to machines: it brings each order to the machine that it names."""
+    """A hub for machines: it brings each order to the machine that it names."""
 
     def __init__(self, folder: Path, *names: str) -> None:
         self.machines = {name: Machine(folder / name, name) for name in names}

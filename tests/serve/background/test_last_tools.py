@@ -23,7 +23,7 @@ pytestmark = with_own_hub  # what was called elsewhere may be written down here
 
 @pytest.fixture
 def noted(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Noted:
-    """What is known of an agent, once what was seen until now has been written down, which is done at once here."""
+    """Return the record of an agent, once the last sightings have been written down, which is done at once here."""
     written = threading.Event()
     write = LastTools._write
 

@@ -74,7 +74,7 @@ def test_our_comments_stay_in_the_package() -> None:
 
 
 def test_no_text_looks_like_a_line_of_comment() -> None:
-    """What stands in a template of ours, over several lines, has no line that would be taken for a comment."""
+    """A template of ours, over several lines, has no line that would be taken for a comment."""
     for name, file in FILES.items():
         if name.endswith(".js") and not name.startswith("vendor/"):
             text = Assets({**TINY, name: file.read_bytes()}).files[name].plain.decode()
@@ -144,7 +144,7 @@ def test_the_dashboard_is_small() -> None:
 
 
 def sizes(assets: Assets, view: str) -> dict[str, int]:
-    """How many bytes each script and style takes over the line that is asked for before a view is shown."""
+    """Return the bytes of each script and style that are transferred before a view is shown."""
     names = [*assets.modules(view), *assets.styles(view)]
     return {name: len(assets.files[name].packed or assets.files[name].plain) for name in names}
 

@@ -34,7 +34,7 @@ def owner(browser: Browser) -> Browser:
 
 
 def boot_of(page: httpx2.Response) -> dict[str, object]:
-    """What the shell tells its scripts."""
+    """Return the data that the shell gives its scripts."""
     found = BOOT.search(page.text)
     assert found, page.text
     told: dict[str, object] = json.loads(found[1])

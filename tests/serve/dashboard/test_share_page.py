@@ -37,7 +37,7 @@ def mint(
 
 
 def open_link(hub: Hub, secret: str, **more: Any) -> httpx2.Response:
-    """What a browser without any token is shown."""
+    """Return the page for a browser without any token."""
     return httpx2.get(f"{hub.url}/share/{secret}", verify=authorities(hub.url), trust_env=False, **more)
 
 
@@ -141,7 +141,7 @@ def test_the_log_of_the_hub_does_not_know_the_link(hub: Hub, capsys: pytest.Capt
 
 
 def test_secrets_are_not_shown(hub: Hub) -> None:
-    """What looks like a secret in what agents wrote is taken out: whoever has the link reads the page."""
+    """Text of agents that looks like a secret is taken out: anybody with the link reads the page."""
     token = "ghp_" + "a1B2" * 9
     work(hub, "ann", f"rotate {token} soon", "box")
     _share, secret = mint(hub)

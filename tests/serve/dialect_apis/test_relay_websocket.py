@@ -129,7 +129,7 @@ def test_what_happens_around_the_snapshot_is_told_once(
 
 @pytest.mark.parametrize("hub", ["postgres"], indirect=True)
 def test_what_the_log_tells_late_is_told_once(hub: Hub) -> None:
-    """What is in the snapshot already, though the log holds it back for a slower writer, does not come again."""
+    """An event in the snapshot already, though the log holds it back for a slower writer, does not come again."""
     slow, is_writing, may_end = ThreadPoolExecutor(1), Event(), Event()
 
     def dawdle(tx: Tx) -> None:

@@ -1,4 +1,4 @@
-"""Who may watch live, and what ends it, through a real WebSocket."""
+"""The right to watch live, and its end, through a real WebSocket."""
 
 import base64
 import os
@@ -154,7 +154,7 @@ def test_what_is_too_large_closes_the_view(hub: Hub) -> None:
 
 
 def test_a_flood_closes_the_view(hub: Hub) -> None:
-    """Whoever talks without end is sent away with 1008."""
+    """A client that talks without end is sent away with 1008."""
     with watching(hub, hub.token()) as watch:
         watch.next()
         for _ in range(relay_websocket.MOST_RECEIVED + 1):
@@ -205,7 +205,7 @@ def test_a_watcher_that_takes_nothing_holds_up_nobody(
 
 @pytest.fixture
 def left(monkeypatch: pytest.MonkeyPatch) -> "Queue[object]":
-    """Gets whoever is not followed any more."""
+    """Collects the followers as they are forgotten."""
     gone: Queue[object] = Queue()
     forget = Subscribers._forget
 
@@ -245,6 +245,6 @@ def opened(hub: Hub, secret: str, host: str | None = None) -> socket.socket:
 
 
 def handshake(hub: Hub, secret: str, host: str) -> str:
-    """What the hub answers to somebody who asks for a live view at that host."""
+    """Return the hub's answer to a request for a live view at that host."""
     with opened(hub, secret, host) as connection:
         return connection.recv(65536).decode()

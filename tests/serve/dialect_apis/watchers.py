@@ -39,7 +39,7 @@ class Watch:
         return self.until(event, **wanted)[-1]
 
     def end(self) -> tuple[list[Json], int]:
-        """What still comes until the hub closes the view, and the code by which it does."""
+        """Return the remaining frames until the hub closes the view, and the closing code."""
         found: list[Json] = []
         with suppress(ConnectionClosed):
             while True:

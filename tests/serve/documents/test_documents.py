@@ -54,7 +54,7 @@ def test_of_a_document_only_what_is_written_is_shown(tmp_path: Path) -> None:
 
 
 def test_anyone_reads_the_documents_of_the_version_that_runs(stranger: Browser) -> None:
-    """Who has not signed in reads them too, as pages that run no script; other names of a page lead to it."""
+    """A visitor who has not signed in reads them too, as pages that run no script; other names of a page lead to it."""
     first = stranger.visit("/docs")
     page = stranger.visit("/docs/how-to/waking")
     named = re.findall(r'(?:href|src)="(/assets/[^"]+)"', page.text)

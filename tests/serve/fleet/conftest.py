@@ -34,7 +34,7 @@ def field(quick_hub: Hub) -> Iterator[Field]:
 
 
 def _remove_machines(tx: Tx, project: Project) -> None:
-    """With its machine an order ends: nobody waits for what was left unanswered."""
+    """Remove the project's machines: with a machine its orders end, so that nobody waits for answers."""
     for machine in nodes.listed(tx, project):
         nodes.remove(tx, project, machine.name)
 

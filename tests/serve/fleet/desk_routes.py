@@ -147,7 +147,7 @@ def question(**more: Any) -> Question:
 
 
 async def answer(hub: Hub, approval_id: str, *, approved: bool) -> Approval:
-    """What a person says."""
+    """Answer as a person."""
     return await hub.store.write(hub.owner, lambda tx: approvals.answer(tx, approval_id, approved=approved))
 
 

@@ -97,13 +97,13 @@ class Line:
         return value
 
     def refusal(self, request: str = "r1") -> tuple[str, str]:
-        """Code and sentence of the next reply, which is a refusal."""
+        """Return code and sentence of the next reply, which is a refusal."""
         reply = self.the(MessageKind.REPLY)
         assert reply["id"] == request
         return reply["error"]["code"], reply["error"]["message"]
 
     def bye(self) -> str:
-        """Why the hub ends the link, which it does then."""
+        """Return the hub's reason for ending the link, which it does then."""
         said = self.hear()
         while said["kind"] != MessageKind.BYE:
             said = self.hear()
@@ -170,7 +170,7 @@ class Machine:
 
 @dataclass
 class Agent:
-    """Who calls tools over plain HTTP: cmdop's, or those at another path."""
+    """Calls tools over plain HTTP: cmdop's, or those at another path."""
 
     url: str
     secret: str
@@ -185,7 +185,7 @@ class Agent:
     def soon(
         self, tool: str, /, *, key: str | None = None, meta: Json | None = None, **arguments: object
     ) -> "Future[Json]":
-        """A call under way; what comes of it is the structured content."""
+        """Begin a call; its result is the structured content."""
         return self.pool.submit(self.call, tool, key=key, meta=meta, **arguments)
 
     def call(
@@ -211,7 +211,7 @@ class Agent:
 
     @contextmanager
     def leaving(self, tool: str, arguments: Json) -> Iterator[None]:
-        """A call whose caller leaves when the context ends, without waiting for what comes of it."""
+        """Begin a call whose caller leaves when the context ends, without waiting for the result."""
         body, headers = self._modern(tool, arguments)
         text = json.dumps(body)
         host = self.url.removeprefix("http://")
@@ -239,7 +239,7 @@ class Agent:
         return pieces, dict(told[-1]["result"]["structuredContent"])
 
     def _modern(self, tool: str, arguments: Json) -> tuple[Json, dict[str, str]]:
-        """A call that is answered by a stream, as its message and its headers."""
+        """Return message and headers of a call that is answered by a stream."""
         headers = {
             "Authorization": f"Bearer {self.secret}",
             "Content-Type": "application/json",

@@ -1,4 +1,4 @@
-"""Links: who may have one, what ends one, and what nonsense does to one."""
+"""Links: the right to one, their end, and the effect of invalid messages."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -168,7 +168,7 @@ def test_a_machine_says_first_who_it_is(field: Field, first: str) -> None:
 
 
 def test_who_says_nothing_is_sent_away(tmp_path: Path) -> None:
-    """Whoever has connected has a while to say who they are, and is then sent away."""
+    """A client that has connected has a while to say who it is, and is then sent away."""
     hasty = replace(QUICK, hello=timedelta(milliseconds=50))
     with running_hub(tmp_path / "hub", pace=hasty, no_node=True) as hub, field_of(hub) as field:
         assert field.machine().dial().bye() == "broken"

@@ -1,4 +1,4 @@
-"""Two hubs over one PostgreSQL, of which one is killed: what its machines were at is the other's from then on."""
+"""Two hubs over one PostgreSQL, of which one is killed: the work of its machines is the other's from then on."""
 
 import signal
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Both(NamedTuple):
     line: Line
 
     def kill(self) -> None:
-        """As `kill -9`."""
+        """Kill the hub as by `kill -9`."""
         self.doomed.stop(signal.SIGKILL)
 
     def moved(self, **holds: object) -> Line:
@@ -43,7 +43,7 @@ class Both(NamedTuple):
 
 @contextmanager
 def _both(folder: Path, postgres_url: str, pace: Timings) -> Iterator[Both]:
-    """Of the two hubs the one that stays has this pace."""
+    """Run two hubs, one with this pace that stays, and one to be killed."""
     with (
         running_hub(folder / "stays", pace, database=postgres_url, no_node=True) as stays,
         field_of(stays) as field,
@@ -62,14 +62,14 @@ def _both(folder: Path, postgres_url: str, pace: Timings) -> Iterator[Both]:
 
 @pytest.fixture
 def both(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
-    """Whoever waits for the machine has the usual patience, however long it takes the machine to come back."""
+    """Two hubs with the usual patience for the machine, however long it takes to come back."""
     with _both(tmp_path, postgres_url, replace(QUICK, back=Timings().back)) as made:
         yield made
 
 
 @pytest.fixture
 def hasty(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
-    """Nobody waits for the machine for long."""
+    """Two hubs with little patience for the machine."""
     with _both(tmp_path, postgres_url, QUICK) as made:
         yield made
 

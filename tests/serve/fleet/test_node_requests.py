@@ -1,4 +1,4 @@
-"""What machines need of their hub: done for whoever gave the order, with their rights, and once."""
+"""Requests of machines to their hub: done for the agent that gave the order, with its rights, and once."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -27,14 +27,14 @@ def ordered(field: Field, line: Line, tool: str = "ask_agent", name: str = "ada"
 
 
 def acting(field: Field, secret: str) -> Rest:
-    """REST, as who has that token."""
+    """Return REST with that token."""
     rest = Rest(field.hub.url, secret)
     field.closing.callback(rest.close)
     return rest
 
 
 def in_the_background(field: Field, line: Line, order: Json) -> tuple[str, Rest]:
-    """A task that goes on after the order, and its program, which acts by the token that is lent for it."""
+    """Start a task that goes on after the order, and its program, which acts by the token that is lent for it."""
     line.ask("begin_task", order, title="t", description="d")
     task_id = line.granted()["task_id"]
     line.ask("lend", order, "r2", task_id=task_id)
@@ -47,7 +47,7 @@ def act(tool: str, arguments: Json, chain: tuple[str, ...] = ()) -> Json:
 
 
 def test_a_question_is_put_in_the_name_of_the_caller(field: Field) -> None:
-    """Who asks, and on which machine, is what the hub knows, whatever the machine says; its id is the machine's."""
+    """The caller and the machine are those the hub knows, whatever the machine says; its id is the machine's."""
     line, approval_id = field.machine().linked(), str(uuid4())
     order = ordered(field, line)
     with following(field.hub.url, field.hub.owner_secret, kind="approval.asked") as questions:
@@ -62,7 +62,7 @@ def test_a_question_is_put_in_the_name_of_the_caller(field: Field) -> None:
 
 
 def test_a_no_is_told(field: Field) -> None:
-    """What a person denies is denied."""
+    """A call that a person denies is denied."""
     line, approval_id = field.machine().linked(), str(uuid4())
     line.ask("put", ordered(field, line), **asking(approval_id))
     assert line.granted() == {}
@@ -156,7 +156,7 @@ def test_nothing_is_done_for_an_order_that_is_not_held(field: Field, need: str) 
 
 
 def test_the_hub_acts_as_the_caller(field: Field) -> None:
-    """What a machine sends back is done in the name and with the rights of who gave the order."""
+    """A machine's call back is done in the name and with the rights of the agent that gave the order."""
     line = field.machine().linked()
     order = ordered(field, line)
     line.ask("act", order, act=act("issue_create", {"title": "found a bug"}))
@@ -247,7 +247,7 @@ def test_the_acts_of_an_order_end_with_it(field: Field) -> None:
 
 
 def test_a_task_goes_on_after_its_order(field: Field) -> None:
-    """What a machine sets about in the background is the caller's task, for which it may act until that ends."""
+    """A machine's undertaking in the background is the caller's task, for which it may act until that ends."""
     machine = field.machine()
     line = machine.linked()
     order = ordered(field, line, "ask_agent")
@@ -386,7 +386,7 @@ def test_a_program_cannot_leave_out_for_whom_it_works(field: Field) -> None:
 
 
 def test_a_viewer_reaches_no_machine(field: Field) -> None:
-    """Who may only look on gives no orders, by whatever way."""
+    """A viewer gives no orders, by whatever way."""
     field.machine().linked()
     viewer = field.agent()
     viewer.secret = field.hub.token(role=Role.VIEWER)

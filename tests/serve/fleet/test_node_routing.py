@@ -1,4 +1,4 @@
-"""Which machine a call is about: the hub's own, one elsewhere, or several at once."""
+"""The machine of a call: the hub's own, one elsewhere, or several at once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_several_are_asked_at_once(field: Field) -> None:
 
 
 def test_a_slow_machine_keeps_nobody_waiting(field: Field) -> None:
-    """Who has not answered in time has timed out, and is told that nobody waits any more."""
+    """A machine that has not answered in time has timed out, and is told that nobody waits any more."""
     one, other = field.machine().linked(), field.machine("db1").linked()
     coming = field.agent().soon("ask_agents", hostnames=["web1", "db1"], prompt="p", total_timeout_ms=1000)
     slow = one.take()
@@ -132,7 +132,7 @@ def test_a_hub_without_a_machine_does_what_needs_none(field: Field) -> None:
 
 
 def test_a_chain_that_is_none_is_refused(field: Field) -> None:
-    """What a client says of who asked before is a list of names."""
+    """A client's chain of earlier callers has to be a list of names."""
     field.machine().linked()
     for chain in ("ada", [1], ["x"] * 100, [""]):
         answer = field.agent().call("ask_agent", meta={"hubbub/chain": chain}, hostname="web1", prompt="p")

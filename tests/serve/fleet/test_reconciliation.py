@@ -84,7 +84,7 @@ def test_what_was_asked_and_acted_outlives_the_hub(restarting: Restarting) -> No
 
 
 def test_an_order_that_nobody_waits_for_is_not_begun(restarting: Restarting) -> None:
-    """What had not reached its machine when the hub was started anew is not begun long after."""
+    """An order that had not reached its machine when the hub was started anew is not begun long after."""
     before = restarting.start()
     machine = before.machine()
     line = machine.linked()
@@ -116,7 +116,7 @@ def test_a_flood_is_taken_in_order(restarting: Restarting) -> None:
 
 
 def test_a_machine_has_so_many_requests(restarting: Restarting) -> None:
-    """What a machine asks for beyond what the hub does at a time is refused, and what it asked before is done."""
+    """A machine's request beyond the hub's limit at a time is refused, and its earlier ones are done."""
     field = restarting.start()
     line = field.machine().linked()
     field.agent().soon("ask_agent", hostname="web1", prompt="p")

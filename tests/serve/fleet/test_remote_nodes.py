@@ -17,7 +17,7 @@ DONE: Json = {"stdout": "", "stderr": "", "exit_code": 0}
 
 
 def status_of(hub: Hub, order: Json) -> DispatchStatus:
-    """How far the hub knows an order to be."""
+    """Return the status of an order at the hub."""
     dispatch_id = parse_id(order["order"])
     assert dispatch_id is not None
     found = hub.do(lambda tx: dispatches.find(tx, dispatch_id))
@@ -55,7 +55,7 @@ def test_how_long_the_caller_waits_for_people_goes_along(field: Field) -> None:
 
 
 def test_who_waits_does_not_wait_for_the_disk(field: Field) -> None:
-    """What came of an order reaches its caller before the store has it; its machine keeps it until then."""
+    """An order's result reaches its caller before the store has it; its machine keeps it until then."""
     line = field.machine().linked()
     coming = field.agent().soon("connect", **EXEC)
     order = line.take()
@@ -104,7 +104,7 @@ def test_a_machine_of_another_project_is_none(field: Field) -> None:
 
 
 def test_the_refusal_of_a_machine_is_passed_on(field: Field) -> None:
-    """What a machine's gate says is what the caller hears, word for word."""
+    """The caller hears the words of a machine's gate exactly."""
     line = field.machine().linked()
     coming = field.agent().soon("ask_agent", hostname="web1", prompt="hi")
     denied = {"error": "permission_denied", "code": "denied", "source": "floor"}
@@ -183,7 +183,7 @@ def test_what_the_machine_has_forgotten_is_lost(field: Field) -> None:
 
 
 def test_a_lost_order_may_turn_up(field: Field) -> None:
-    """What came of an order that was given up as lost is kept when its machine tells it after all."""
+    """The result of an order that was given up as lost is kept when its machine tells it after all."""
     machine = field.machine()
     line = machine.linked()
     agent = field.agent()

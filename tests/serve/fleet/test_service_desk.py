@@ -1,4 +1,4 @@
-"""What a machine is told by its hub, by whichever way it asks: all of them lead to one desk."""
+"""The hub's answers to a machine, by every way of asking: all of them lead to one desk."""
 
 import asyncio
 from dataclasses import replace

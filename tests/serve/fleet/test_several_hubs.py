@@ -61,7 +61,7 @@ def test_a_machine_moves_from_one_hub_to_another(both: tuple[Field, Hub]) -> Non
 
 
 def test_the_hub_acts_for_who_called_at_another(both: tuple[Field, Hub]) -> None:
-    """What a machine sends back is done by the hub that it is linked to, whichever hub the call came by."""
+    """A machine's call back is done by the hub that it is linked to, whichever hub the call came by."""
     field, two = both
     line = field.machine().linked()
     field.agent(hub=two).soon("ask_agent", hostname="web1", prompt="p")

@@ -1,4 +1,4 @@
-"""How much a body may hold, however few bytes that takes."""
+"""The limit on a body's content, however few bytes it takes."""
 
 import asyncio
 import json
@@ -94,7 +94,7 @@ def test_large_bodies_are_for_those_who_may_write(hub: Hub, visit: Visit) -> Non
 
 
 def _noting(read: Callable[..., Any], heavy: list[int]) -> Callable[..., Any]:
-    """As `read`; what is large, and read on an event loop, is noted."""
+    """Wrap `read` to record the large values that are read on an event loop."""
 
     def noted(body: str | bytes, *arguments: Any, **more: Any) -> Any:
         with suppress(RuntimeError):

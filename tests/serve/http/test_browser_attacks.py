@@ -154,7 +154,7 @@ def test_a_cookie_is_not_pushed_aside(hub: Hub, owner: Browser) -> None:
 
 
 def test_of_many_with_one_link_one_gets_in(hub: Hub) -> None:
-    """Who sends the form of a link at the same moment as others gets in, or does not; never two."""
+    """A browser that sends the form of a link at the same moment as others gets in, or does not; never two."""
     code = link(hub)
 
     def redeem(_number: int) -> tuple[int, str | None]:
@@ -199,7 +199,7 @@ def test_a_link_is_told_to_nobody_else(hub: Hub) -> None:
 
 
 def test_a_call_that_waits_ends_with_its_login(hub: Hub) -> None:
-    """What a login has asked for and waits for comes to its end at once."""
+    """A login's waiting requests come to their end at once."""
     with (
         browsing(hub) as waiting,
         browsing(hub) as elsewhere,

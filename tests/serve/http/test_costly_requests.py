@@ -1,4 +1,4 @@
-"""What one request may cost the others: the hub's event loop is never held for long.
+"""The cost of one request for the others: the hub's event loop is never held for long.
 
 Measured is the CPU that the loop's own thread uses between two turns of the loop, which no load on the machine
 changes, and the steps of comparisons, which are done beside it, are counted.
@@ -56,7 +56,7 @@ WATCH = Dialect(
 
 @WATCH.tool(reads=True)
 def longest(_tx: Tx) -> Reply:
-    """What the loop was held for at most; reads of this kind are done on the loop."""
+    """Return the longest time that the loop was held; reads of this kind are done on the loop."""
     if TURNS.last is None:
         TURNS.turn()
     told, TURNS.longest = TURNS.longest, 0.0
@@ -91,7 +91,7 @@ def held(web: Web) -> float:
 
 
 def call(tool: str, arguments: str) -> str:
-    """A call whose arguments are written as JSON."""
+    """Return a call whose arguments are written as JSON."""
     return (
         f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call",'
         f' "params": {{"name": "{tool}", "arguments": {arguments}}}}}'

@@ -39,7 +39,7 @@ def test_other_words_in_the_header_are_no_token(hub: Hub, scheme: str) -> None:
 
 
 def test_forged_expired_and_revoked_tokens_are_refused_alike(hub: Hub) -> None:
-    """Which of them a bad token is, is nobody's business."""
+    """An answer does not tell in which way a token is bad."""
     revoked, expired = hub.token(), hub.token(ttl=timedelta(milliseconds=1))
     hub.revoke(revoked)
     answers = [post(hub, secret, ECHO) for secret in ("ntok_" + "f" * 32, revoked, expired, "x")]
@@ -193,7 +193,7 @@ def test_a_body_is_bounded(hub: Hub, path: str, limit: int, chunked: bool) -> No
 
 
 def test_a_body_that_breaks_off_is_not_acted_upon() -> None:
-    """What was only half received reaches nobody."""
+    """A half-received request reaches nobody."""
     parts: list[Message] = [
         {"type": "http.request", "body": b"{", "more_body": True},
         {"type": "http.disconnect"},

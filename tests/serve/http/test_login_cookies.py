@@ -1,4 +1,4 @@
-"""People in browsers: signing in and out, what a cookie opens, and what no other page can do with it."""
+"""People in browsers: signing in and out, the rights of a cookie, and the limits of other pages."""
 
 import threading
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def test_by_a_link(browser: Browser) -> None:
 
 
 def test_by_name_and_password(browser: Browser) -> None:
-    """Who knows the password is let in; who does not, or is nobody, gets the same answer with the name kept."""
+    """A person who knows the password is let in; any other, known or not, gets the same answer with the name kept."""
     give_password(browser)
     wrong = browser.submit("/login", {"name": "owner", "password": "guess", "next": "/fleet"})
     nobody = browser.submit("/login", {"name": "nobody", "password": "guess", "next": "/fleet"})
@@ -140,7 +140,7 @@ def test_the_cookie(browser: Browser) -> None:
 
 
 def test_a_login_takes_the_place_of_the_one_before(owner: Browser) -> None:
-    """Who signs in anew is signed in once in that browser: the old cookie ends."""
+    """A new login replaces the one in that browser: the old cookie ends."""
     before = owner.cookie
     owner.sign_in()
     assert len(done(owner.call("GET", "/logins"))["logins"]) == 1
@@ -190,7 +190,7 @@ def test_the_csrf_token_of_another_login_is_none(owner: Browser) -> None:
 
 
 def test_pages_of_others_get_nothing_by_a_cookie(owner: Browser) -> None:
-    """What another page asks for is refused, though it knew the CSRF token, and though it only wants to read."""
+    """A request of another page is refused, though it knew the CSRF token, and though it only wants to read."""
     csrf, own = owner.csrf, owner.hub.url
     for headers in (
         {"Origin": OTHER_PROGRAM},
@@ -218,7 +218,7 @@ def test_a_link_from_another_page_may_lead_here(owner: Browser) -> None:
 
 
 def test_a_link_leads_to_views_alone(owner: Browser) -> None:
-    """What another page leads a browser to is a view in a window of its own: no call, no stream, and no frame."""
+    """A link from another page opens a view in a window of its own: no call, no stream, and no frame."""
     link = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"}
     assert owner.visit("/board", **link, **{"Sec-Fetch-Dest": "iframe"}).status_code == 403
     for path in ("/api/v1/me", "/api/v1/agents/ada/inbox?project=default", "/events"):
@@ -250,7 +250,7 @@ def test_a_web_socket_is_for_the_hubs_own_pages(owner: Browser) -> None:
 
 
 def test_a_token_counts_more_than_a_cookie(owner: Browser) -> None:
-    """Who sends both is whoever the token says, and needs no CSRF token; a bad token is refused."""
+    """A request with both counts for the token's owner, and needs no CSRF token; a bad token is refused."""
     agent = {"Authorization": f"Bearer {owner.hub.token('ada')}"}
     assert done(owner.call("GET", "/me", **agent))["agent"] == "ada"
     assert done(owner.call("GET", "/me", **agent))["csrf"] is None
@@ -270,7 +270,7 @@ def test_a_cookie_is_no_bearer_token(owner: Browser) -> None:
 
 
 def whose(hub: Hub, cookies: str) -> str | None:
-    """Who a browser with these cookies is; None for nobody."""
+    """Return the user of a browser with these cookies; None for nobody."""
     answer = httpx2.get(hub.url + "/api/v1/me", headers={"Cookie": cookies})
     return str(answer.json()["user"]) if answer.status_code == 200 else None
 
@@ -506,7 +506,7 @@ def test_hostile_texts_are_texts(browser: Browser) -> None:
 
 
 def test_one_is_led_nowhere_else(browser: Browser) -> None:
-    """Who has signed in goes on to a view of this hub, whatever the form says."""
+    """A person who has signed in goes on to a view of this hub, whatever the form says."""
     for payload in HOSTILE:
         secret, _user, _end = browser.hub.do(logins.link, browser.hub.owner)
         there = browser.submit(f"/login/{secret}", {"next": payload}).headers["location"]

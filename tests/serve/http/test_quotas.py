@@ -45,7 +45,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("stopped")
 def test_one_in_a_loop_does_not_take_the_share_of_others(strict: Hub) -> None:
-    """Who calls too fast gets 429 with Retry-After, over MCP, REST and streams alike, while others are answered."""
+    """A client that calls too fast gets 429 with Retry-After, over MCP, REST and streams alike; others are answered."""
     loop, other = strict.token("ada"), strict.token("bob")
     assert [post(strict, loop, ECHO).status_code for _ in range(6)] == [200] * 4 + [429] * 2
     headers = {"Authorization": f"Bearer {loop}"}

@@ -1,4 +1,4 @@
-"""What a token may use, and what it uses: seen in lists, in numbers and by the doctor; and a rate of its own."""
+"""A token's limits, and its use: seen in lists, in numbers and by the doctor; and a rate of its own."""
 
 import json
 import subprocess
@@ -56,7 +56,7 @@ def listed(owner: Web, agent: str) -> dict[str, Any]:
 
 
 def examined(hub: Hub, folder: Path, agent: str) -> list[dict[str, Any]]:
-    """What the doctor finds of the agent's token."""
+    """Return the doctor's findings on the agent's token."""
     command = [sys.executable, "-m", "hubbub", "doctor", "--json", "--data", str(folder)]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert hub.url in ended.stdout, ended.stderr

@@ -39,7 +39,7 @@ class Stream:
         return found
 
     def rest(self) -> list[dict[str, Any]]:
-        """What still comes until the hub ends the stream."""
+        """Return the remaining events until the hub ends the stream."""
         return [json.loads(event.data) for event in self._events if event.data]
 
 

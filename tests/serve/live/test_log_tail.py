@@ -109,7 +109,7 @@ async def test_a_reader_hears_what_happens_after_it_began_in_order(world: World)
 
 
 async def test_a_reader_hears_of_its_projects_only(world: World) -> None:
-    """What happens in a project that is not among a reader's is never told to it."""
+    """Events in a project that is not among a reader's are never told to it."""
     async with reading(world) as reader:
         await world.happen("secret", project=world.other)
         await world.happen("end")

@@ -32,7 +32,7 @@ def uris(peer: Peer) -> list[str]:
 
 
 def updates(uri: str) -> dict[str, Any]:
-    """What a notification says, apart from which stream it belongs to."""
+    """Return the content of a notification, without its stream."""
     return {"method": "notifications/resources/updated", "uri": uri}
 
 

@@ -40,7 +40,7 @@ def signed_in() -> Actor:
 
 
 async def heard(followers: Subscribers, actor: Actor) -> list[str]:
-    """What a reader hears that reads only after ten things have happened and the hub has closed."""
+    """Return the events for a reader that reads only after ten things have happened and the hub has closed."""
     with followers.open(actor) as follower:
         followers.want(follower, [INBOX], "inbox")
         followers.want(follower, [TASKS], "tasks")
@@ -52,13 +52,13 @@ async def heard(followers: Subscribers, actor: Actor) -> list[str]:
 
 @pytest.mark.anyio
 async def test_a_slow_reader_hears_of_each_change_once() -> None:
-    """What piles up for a slow reader is bounded by what it follows, and is not lost when it is let go."""
+    """The pile for a slow reader is bounded by what it follows, and is not lost when it is let go."""
     assert sorted(await heard(Subscribers(), someone())) == ["inbox", "tasks"]
 
 
 @pytest.mark.anyio
 async def test_only_what_is_wanted_is_told() -> None:
-    """What was dropped, and what happened in another project, is not told."""
+    """Dropped items, and those of another project, are not told."""
     followers = Subscribers()
     with followers.open(someone()) as follower:
         followers.want(follower, [INBOX], "inbox")

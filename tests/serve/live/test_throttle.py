@@ -39,7 +39,7 @@ def alarms() -> Alarms:
 
 @pytest.fixture
 def told() -> list[str]:
-    """What was released."""
+    """Return the released items."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""How many transport sessions a token may have, and what opening one may bring."""
+"""The limit on a token's transport sessions, and the contents of an opening request."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_where_all_sessions_are_in_use_another_is_refused(hub: Hub, visit: Visit
 
 
 def test_opening_a_session_brings_little(web: Web) -> None:
-    """What `initialize` brings is kept with the session, so it is at most 64 KiB: also where calls may be large."""
+    """The content of `initialize` is kept with the session, so it is at most 64 KiB: also where calls may be large."""
     refused = opened(web, "/mcp/relay", x={"y": "z" * 65_536})
 
     assert refused.status_code == 400

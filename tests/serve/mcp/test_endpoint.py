@@ -43,7 +43,7 @@ async def test_a_reader_that_takes_nothing_loses_its_stream(
 
 @pytest.mark.anyio
 async def test_only_json_is_put_into_event_frames() -> None:
-    """What is no JSON goes to a client that takes only events as it is."""
+    """A message that is no JSON goes to a client that takes only events as it is."""
     sent: list[Message] = []
 
     async def send(message: Message) -> None:

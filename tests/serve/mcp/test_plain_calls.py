@@ -80,7 +80,7 @@ def encoded(rows: list[Json]) -> EncodedRows:
 
 
 def fitting(schema: Json) -> st.SearchStrategy[Any]:
-    """What a schema of an argument allows."""
+    """Return the values that a schema of an argument allows."""
     if "enum" in schema or "const" in schema:
         return st.sampled_from(schema.get("enum", [schema.get("const")]))
     if "anyOf" in schema:
@@ -109,7 +109,7 @@ def arguments(draw: st.DrawFn, schema: Json) -> Json:
 
 @dataclass
 class Answer:
-    """Of a request: what a client sees of it."""
+    """An answer as a client sees it."""
 
     status: int
     headers: Mapping[str, str]
@@ -167,7 +167,7 @@ class Way:
 
 
 def headers_of(manner: str, more: Mapping[str, str] | None = None) -> list[tuple[bytes, bytes]]:
-    """What a client of that manner says with every message."""
+    """Return the headers that a client of that manner sends with every message."""
     own = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
     if manner != BARE:
         own["mcp-protocol-version"] = manner
@@ -204,7 +204,7 @@ class Both:
 
 
 class Performing:
-    """Has a server note what it is asked to do, and do it only where the other has not."""
+    """Has a server record its calls, and perform only those that the other server has not."""
 
     both: ClassVar[list[Both]] = []
 
@@ -517,7 +517,7 @@ def test_no_call_gets_through_after_its_token_was_revoked(hub: Hub, stateful: bo
 
 
 def _told(hub: Hub, secret: str, *, stateful: bool) -> dict[str, str]:
-    """The headers of a client, which has opened a session where it is `stateful`."""
+    """Return the headers of a client, which has opened a session if it is `stateful`."""
     own = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
     if not stateful:
         return own

@@ -26,7 +26,7 @@ def contents(result: Any) -> Any:
 
 
 def bodies(hub: Hub, name: str) -> list[str]:
-    """What lies in an inbox."""
+    """Return the texts in an inbox."""
     letters = hub.do(lambda tx: inbox.read(tx, hub.project.id, name, 100))
     return [letter.body for letter in letters]
 

@@ -72,7 +72,7 @@ def wonder(_tx: Tx) -> Reply:
 
 
 class Hubs:
-    """Three hubs, each in the hands of a stack, and a client whose requests go round among those that are left."""
+    """Three hubs, each owned by a stack, and a client whose requests go round among those that are left."""
 
     def __init__(self, folder: Path, database: str) -> None:
         self.stacks = [ExitStack() for _ in range(3)]
@@ -90,7 +90,7 @@ class Hubs:
 
     @contextmanager
     def stream(self, method: str, body: object = None, *, at: int) -> Iterator[Iterator[Json]]:
-        """The frames of an answer that is a stream, as they come."""
+        """Yield the frames of an answer that is a stream, as they come."""
         with httpx2.stream(
             method, f"{self.hubs[at].url}{self.path}", json=body, headers=self._headers(), timeout=60
         ) as response:

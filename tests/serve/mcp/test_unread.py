@@ -1,4 +1,4 @@
-"""`?unread=true`: an answer is followed by what is unread, for agents that nothing else tells."""
+"""`?unread=true`: an answer is followed by the unread mail, for agents that get it in no other way."""
 
 import json
 from contextlib import closing
@@ -29,7 +29,7 @@ def sent(hub: Hub, to: str = "ada") -> str:
 
 
 def beside(result: Any) -> list[str]:
-    """What is told beside the answer, having seen that the answer is there and says the same in both its forms."""
+    """Return the text beside the answer, having checked that the answer is there and the same in both its forms."""
     first, *more = result["content"]
     assert json.loads(first["text"]) == result["structuredContent"]
     return [block["text"] for block in more]
@@ -73,7 +73,7 @@ def test_every_documented_tool_set_tells_of_mail(hub: Hub, name: str, tool: str)
 
 
 def test_where_a_waker_is_there_nothing_is_told_beside(hub: Hub) -> None:
-    """Whoever is woken or told by its client's hooks hears of each letter by these alone."""
+    """An agent that is woken or told by its client's hooks hears of each letter by these alone."""
     waker = Waker(
         project_id=hub.project.id,
         agent="ada",

@@ -87,7 +87,7 @@ class Peer:
             yield heard
 
     def _prepared(self, method: str, params: Json) -> Json:
-        """The arguments of an HTTP post, as the revision wants them."""
+        """Return the arguments of an HTTP post, as the revision wants them."""
         if self.revision == LEGACY:
             return {"json": message(method, params)}
         name = params.get("name") or params.get("uri")

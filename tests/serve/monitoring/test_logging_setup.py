@@ -1,4 +1,4 @@
-"""What a line of the log looks like, and what is never in it."""
+"""The form of a line of the log, and the contents that are never in it."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from hubbub.serve.monitoring import loop_watch
 
 @pytest.fixture
 def stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """Where a test has the log go; afterwards logging is as it was."""
+    """The destination of a test's log; afterwards logging is as it was."""
     # Hubs of other tests may run in this process, and on a busy machine tell that they are late.
     monkeypatch.setattr(logging.getLogger(loop_watch.__name__), "propagate", False)
     root = logging.getLogger()

@@ -1,4 +1,4 @@
-"""What holds the event loop up is logged, where that is watched."""
+"""Delays of the event loop are logged, where that is watched."""
 
 import logging
 import threading
@@ -33,7 +33,7 @@ def hold(_tx: Tx) -> Reply:
 
 
 class Kept(logging.Handler):
-    """What is logged of the loop."""
+    """The log entries of the loop."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Kept(logging.Handler):
 
 @contextmanager
 def kept() -> Iterator[Kept]:
-    """What is logged of the loop until the context ends."""
+    """The log entries of the loop until the context ends."""
     log, handler = logging.getLogger(loop_watch.__name__), Kept()
     log.addHandler(handler)
     try:

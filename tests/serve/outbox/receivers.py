@@ -28,7 +28,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server does with one request: it answers, or keeps silent, or hangs up."""
+    """The server's reaction to one request: it answers, or keeps silent, or hangs up."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}"
 
     def answer(self, _received: Received) -> Answer:
-        """What it answers when it behaves well."""
+        """The answer of a server that behaves well."""
         return FINE
 
     def arrived(self) -> Received:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def issues(sqlite_store: SQLite, github: FakeGitHub) -> Desk:
-    """A project whose comments go to the fake GitHub; how an outbox works on either engine is tried in test_runner."""
+    """A project whose comments go to the fake GitHub; test_runner tries the outbox on either engine."""
     return Desk(sqlite_store, github)
 
 

@@ -1,4 +1,4 @@
-"""Telling a person's telephone: what it is sent, and what never leaves the hub that way."""
+"""Notifications on a person's telephone: their contents, and the data that never leaves the hub that way."""
 
 from datetime import timedelta
 
@@ -54,7 +54,7 @@ def arrive(tx: Tx, desk: Desk, name: str, file: str) -> None:
 
 
 def fall_silent(tx: Tx, desk: Desk, name: str, title: str | None) -> None:
-    """Come, begin what it is given, if it is given anything, and be heard of no more."""
+    """Come, begin the given task, if any, and fall silent."""
     presence = report(tx, desk, name, Condition.WORKING)
     if title is not None:
         to = None if title == "free" else name  # what was claimed goes back to where it was
@@ -69,7 +69,7 @@ def half_an_hour_later(tx: Tx) -> None:
 
 
 async def test_a_late_task_is_one_sentence(desk: Desk) -> None:
-    """That a task is late is told when it has become so, with who does not begin it, or that it is free."""
+    """A late task is told when it has become so, with the agent that does not begin it, or that it is free."""
     add(desk)
     async with desk.delivering():
         for to in ("bob", None):
@@ -108,7 +108,7 @@ async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
 
 
 async def test_nothing_that_nobody_needs_is_pushed(desk: Desk) -> None:
-    """What waits for nobody is not pushed, nor that an agent fell silent, unless it holds work that it had begun."""
+    """Events that wait for nobody are not pushed, nor that an agent fell silent, unless it holds begun work."""
     add(desk)
     async with desk.delivering():
         desk.happen("task.completed", "agent.checkin")
@@ -137,7 +137,7 @@ async def test_an_agent_that_waits_for_people_is_pushed(desk: Desk) -> None:
 
 
 async def test_a_title_is_short_visible_and_without_secrets(desk: Desk) -> None:
-    """Of what agents wrote only a title leaves: cut, every character visible, and what looks like a secret left out."""
+    """Of agents' texts only a title leaves: cut, every character visible, and anything like a secret left out."""
     add(desk)
     async with desk.delivering():
         desk.do(block, desk, TITLE)
@@ -177,7 +177,7 @@ async def test_it_is_tried_again_and_given_up_as_any_other(desk: Desk) -> None:
 
 
 async def test_any_other_kind_can_be_pushed_too(desk: Desk) -> None:
-    """Who asks for other kinds gets the kind, and by whom; a message between agents is no message for people."""
+    """A webhook for other kinds gets the kind, and its actor; a message between agents is no message for people."""
     add(desk, "*")
     async with desk.delivering():
         await desk.arrived()  # that it was added

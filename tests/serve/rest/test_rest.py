@@ -138,7 +138,7 @@ def test_an_agent_that_was_never_seen_is_not_found(web: Web) -> None:
 
 @both_engines
 def test_one_name_is_one_presence(web: Web) -> None:
-    """Who takes a name that somebody else is live by is refused, with who it is; a dead instance may be replaced."""
+    """Taking a name that somebody else is live by is refused, with who it is; a dead instance may be replaced."""
     done(web.put("/agents/a/presence", {"instance": "x", "take": True}))
     answer = web.put("/agents/a/presence", {"instance": "y", "take": True})
     assert refusal(answer) == (409, "conflict")
@@ -162,7 +162,7 @@ def test_a_heartbeat_keeps_what_it_omits(web: Web) -> None:
 
 
 def test_an_agent_leaves(web: Web) -> None:
-    """Who leaves is offline at once; leaving again changes nothing."""
+    """An agent that leaves is offline at once; leaving again changes nothing."""
     done(web.put("/agents/a/presence", {"instance": "x", "take": True}))
     assert done(web.delete("/agents/a/presence", instance="x"))["presence"]["end_reason"] == "left"
     assert done(web.get("/agents/a"))["agent"]["live"] is False
@@ -334,7 +334,7 @@ def test_a_child_names_its_parent(web: Web) -> None:
 
 
 def test_a_number_needs_a_project(web: Web) -> None:
-    """Who is in several projects must say in which a number counts; an id says so by itself."""
+    """A member of several projects must say in which a number counts; an id says so by itself."""
     task = done(web.post("/tasks", {"text": "x"}))["task"]
     done(web.post("/projects", {"slug": "other"}))
     assert refusal(web.get("/tasks/1")) == (400, "project_required")
@@ -582,7 +582,7 @@ def test_a_query_that_is_not_allowed_is_invalid(acting: Acting, query: str) -> N
 
 
 def test_a_refusal_repeats_no_more_than_a_name(acting: Acting) -> None:
-    """What is not found is named in the sentence, cut where it is longer than any name."""
+    """A name that is not found is in the sentence, cut where it is longer than any name."""
     web, name = acting(), "n" * 3_000
     for answer in (web.get(f"/agents/{name}"), web.get("/tasks", project=name), web.get(f"/tasks/{name}")):
         assert answer.status_code == 404

@@ -1,4 +1,4 @@
-"""Who may do what over REST: each call by everybody who could try. One that the table does not know fails."""
+"""Permissions over REST: each call by every kind of caller. One that the table does not know fails."""
 
 import logging
 from collections.abc import Awaitable, Iterator, Mapping
@@ -286,7 +286,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 def lent_from(hub: Hub, secret: str) -> str:
-    """What a program is given that works on an order of who has this token."""
+    """Return the token of a program that works on an order given with this token."""
 
     def lend(tx: Tx) -> str:
         who = Principal(project="default", name="ada")
@@ -298,7 +298,7 @@ def lent_from(hub: Hub, secret: str) -> str:
 
 @pytest.fixture(scope="module")
 def callers(hub: Hub) -> Iterator[Mapping[str, Web]]:
-    """Everybody who tries, by what they are."""
+    """Every kind of caller, by its name."""
     elsewhere = hub.other_project()
 
     def person(name: str, project: Project, role: Role) -> str:
@@ -330,7 +330,7 @@ def callers(hub: Hub) -> Iterator[Mapping[str, Web]]:
 
 @pytest.fixture(scope="module")
 def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
-    """What there is in the project, by what a path calls it."""
+    """The things in the project, by their names in paths."""
     owner, agent = callers[THE_OWNER], callers[AN_AGENT]
     hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))
     hub.meet("ada")
@@ -387,7 +387,7 @@ def latest(hub: Hub) -> int:
 
 
 def test_each_call_says_who_may(callers: Mapping[str, Web]) -> None:
-    """What OpenAPI lists is what the table here has."""
+    """OpenAPI lists the same calls as the table here."""
     paths = done(callers[AN_AGENT].get("/openapi.json"))["paths"]
     listed = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
     assert listed == RIGHTS.keys()
@@ -421,7 +421,7 @@ def test_who_may_is_let(callers: Mapping[str, Web], things: Mapping[str, str]) -
 
 @pytest.fixture
 def writers(monkeypatch: pytest.MonkeyPatch) -> list[Actor]:
-    """Who has written something by a call of their own; what is overdue is settled for whoever reads next."""
+    """The agents that wrote something by a call of their own; overdue work is settled for any later reader."""
     found: list[Actor] = []
     reading = ContextVar("reading", default=False)
     write, read = Transactions.write, Transactions.read

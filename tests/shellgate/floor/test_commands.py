@@ -1,4 +1,4 @@
-"""What commands may do: cases of attack and of everyday work, checked as the gate checks them, and never run."""
+"""Decisions on commands: cases of attack and of everyday work, checked as the gate checks them, and never run."""
 
 import random
 import shlex
@@ -156,7 +156,7 @@ def test_too_much_is_denied(folder: Path) -> None:
 
 
 def test_tests_and_sums_of_the_shell_are_harmless(folder: Path) -> None:
-    """What runs no command at all is one harmless part."""
+    """A program that runs no command at all is one harmless part."""
     assert [each.is_harmless for each in read("[[ -f x ]]", folder).parts] == [True]
 
 

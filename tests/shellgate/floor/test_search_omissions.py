@@ -14,7 +14,7 @@ def here(tmp_path: Path) -> World:
 
 
 def omitted(here: World, path: str = ".") -> set[str]:
-    """What a search leaves out, seen from the home."""
+    """Return the paths that a search leaves out, seen from the home."""
     found = search_omissions.omitted(posixpath.join(here.cwd, path).removesuffix("/."), here)
     assert len(set(found)) == len(found)
     return {each.removeprefix(f"{here.home}/") for each in found}
@@ -85,7 +85,7 @@ def test_only_so_much_is_looked_at(here: World, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_another_name_of_a_secret_is_left_out(here: World) -> None:
-    """What a search would show of `.env` under a second name, it leaves out."""
+    """A search leaves out what it would show of `.env` under a second name."""
     folder = Path(here.cwd)
     (folder / ".env").write_text("KEY=1")
     (folder / "second").hardlink_to(folder / ".env")

@@ -97,7 +97,7 @@ def test_a_loop_over_words_is_read_once_for_each() -> None:
 
 
 def test_a_loop_over_a_pattern_has_the_pattern_for_its_variable() -> None:
-    """What a pattern matches is a word of that pattern; unquoted it may be split, which only running tells."""
+    """A loop's variable has the pattern for its value; unquoted it may be split, which only running tells."""
     quoted = next(each for each in read_here('for f in /*; do rm "$f"; done').commands)
     assert quoted.words[1].parts == (Text("/"), Glob("*"))
     unquoted = [each.words[1].parts for each in read_here("for f in /*; do rm $f; done").commands]

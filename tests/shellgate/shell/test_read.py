@@ -121,7 +121,7 @@ def test_a_command_is_found_wherever_it_stands(text: str) -> None:
     ],
 )
 def test_text_that_is_not_run_is_no_command(text: str) -> None:
-    """What is quoted, escaped or a comment is not read as code."""
+    """Quoted or escaped text and comments are not read as code."""
     assert ["rm", "x"] not in called(text)
 
 
@@ -323,7 +323,7 @@ def test_no_text_makes_the_reader_slow_or_fail(text: str) -> None:
 
 
 def test_a_prompt_is_read_as_the_code_that_it_is() -> None:
-    """What `PS4` would run is seen, besides the doubt about it."""
+    """A command that `PS4` would run is seen, besides the doubt about it."""
     program = seen("PS4='$(rm x)'; set -x; y")
     assert program.doubts
     assert ["rm", "x"] in [[word.value for word in each.words] for each in program.commands]
@@ -359,7 +359,7 @@ def test_what_grows_without_bound_is_unknown_or_a_doubt() -> None:
 
 
 def test_a_subscript_is_evaluated_where_an_element_is_assigned() -> None:
-    """What the variable in it holds is code then."""
+    """The value of the variable in it is code then."""
     assert seen("x='a[$(rm y)]'; z[x]=1").doubts
     assert seen("x='a[$(rm y)]'; z=([x]=1)").doubts
     assert read("echo $((b))", world(), variables={"b": "c[$(rm y)]"}).doubts

@@ -1,4 +1,4 @@
-"""How scopes are kept: what both engines must compare alike."""
+"""Storage of scopes: comparisons on which both engines must agree."""
 
 import psycopg
 
@@ -8,6 +8,6 @@ COLLATION = """
 
 
 def test_places_are_compared_byte_by_byte(postgres_url: str) -> None:
-    """What lies in a folder is one range of places, in whatever language a PostgreSQL database sorts."""
+    """A folder's content is one range of places, in whatever language a PostgreSQL database sorts."""
     with psycopg.connect(postgres_url) as db:
         assert db.execute(COLLATION).fetchall() == [("C",)]

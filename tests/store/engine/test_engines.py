@@ -1,4 +1,4 @@
-"""What both engines promise, tried on both."""
+"""The promises of both engines, tried on both."""
 
 import asyncio
 import threading
@@ -298,7 +298,7 @@ def test_a_caller_whose_loop_is_gone_disturbs_nobody(store: Store) -> None:
 
 
 def test_a_read_sees_one_moment(store: Store) -> None:
-    """What is committed while a read is under way is not seen by it, not even halfway."""
+    """A commit while a read is under way is not seen by it, not even halfway."""
 
     def read(tx: Tx) -> tuple[list[str], list[str]]:
         before = user_names(tx)
@@ -395,7 +395,7 @@ def last_seq(tx: Tx) -> int:
 
 
 def test_listeners_are_woken_after_the_commit(store: Store) -> None:
-    """Whoever follows the log is woken when there is something to read, and not before it can be read."""
+    """A follower of the log is woken when there is something to read, and not before it can be read."""
     seen: list[int] = []
     woken = threading.Event()
 

@@ -1,4 +1,4 @@
-"""What goes wrong outside of us, caused for real: no disk, no lock, no server, no more process."""
+"""Faults outside of us, caused for real: no disk, no lock, no server, no more process."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def test_what_was_answered_survives_a_power_cut(sqlite_store: SQLite) -> None:
 
 
 def _pragma(name: str) -> Operation[object]:
-    """What the connection that writes is set to."""
+    """Return a setting of the connection that writes."""
     return lambda tx: (tx.one(f"PRAGMA {name}") or {}).get(name)
 
 
@@ -49,7 +49,7 @@ def _pragma(name: str) -> Operation[object]:
 
 
 def pages(tx: Tx, limit: int) -> None:
-    """Let the database have `limit` pages and no more, as a disk of that size would."""
+    """Limit the database to `limit` pages, as a disk of that size would."""
     tx.run(f"PRAGMA max_page_count = {limit}")
 
 

@@ -1,4 +1,4 @@
-"""On PostgreSQL: what waits is committed together, and nobody is held up by another's call."""
+"""Group commit on PostgreSQL: waiting calls are committed together, and none is held up by another's."""
 
 import threading
 from collections import Counter

@@ -121,7 +121,7 @@ def test_a_lost_notification_costs_a_moment_only(postgres_url: str, elsewhere: P
 
 
 def ended(store: Postgres, hub: str) -> bool:
-    """Whether the store takes the hub of that name for one that has ended."""
+    """Tell whether the store takes the hub of that name for one that has ended."""
     sql = f"SELECT {PostgresConnection.hub_has_ended} AS it FROM (SELECT :hub::text AS hub) AS asked"
     return bool(store.read_now(SYSTEM, lambda tx: tx.all(sql, hub=hub))[0]["it"])
 

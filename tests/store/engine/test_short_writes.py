@@ -47,7 +47,7 @@ def short(store: SQLite, *operations: Operation[object]) -> list[object]:
 
 
 def test_they_are_run_on_their_loop(sqlite_store: SQLite) -> None:
-    """What is short is run once, by the loop that it comes from, and kept as it is answered."""
+    """A short read is run once, by the loop that it comes from, and kept as it is answered."""
     writes = [Threads(add_user(name)) for name in ("ann", "bob")]
 
     short(sqlite_store, *writes)

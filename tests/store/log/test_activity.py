@@ -160,7 +160,7 @@ def test_a_place_in_the_log_is_found_by_seq(store: Store) -> None:
 
 
 def tail_by_seq_alone(tx: Tx, after: int) -> list[tuple[str, int]]:
-    """What `tail` must not be: everything with a greater number."""
+    """Return everything with a greater number, a wrong form of `tail`."""
     rows = tx.all("SELECT kind, seq FROM activity WHERE seq > :after ORDER BY seq", after=after)
     return [(row["kind"], row["seq"]) for row in rows]
 
@@ -194,7 +194,7 @@ def test_a_slow_transaction_is_not_stepped_over(postgres_store: Postgres) -> Non
 
 
 def write_pairs(store: Store, writer: int, count: int) -> None:
-    """Write that many transactions of two activities each, of which every seventh is undone."""
+    """Write that many transactions of two activities each, of which every seventh is rolled back."""
 
     def pair(number: int) -> Operation[None]:
         def operation(tx: Tx) -> None:

@@ -142,7 +142,7 @@ def test_of_racing_hubs_one_keeps_the_keyframe(world: World) -> None:
 
 
 def test_the_log_is_cut_at_a_keyframe(world: World) -> None:
-    """What is older than the log is to be goes up to the last keyframe of that age; the rest can be replayed."""
+    """A log past its age limit is cut at the last keyframe of that age; the rest can be replayed."""
     for _ in range(5):
         world.send()
     keep(world)

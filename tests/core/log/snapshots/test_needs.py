@@ -78,7 +78,7 @@ def test_whoever_asks_a_person_waits_with_its_task(world: World) -> None:
 
 
 def test_a_task_is_late_from_when_it_could_be_begun(world: World) -> None:
-    """What waits for another is not late; once that is completed, half an hour is counted from there."""
+    """A task that waits for another is not late; once that is completed, half an hour is counted from there."""
     first = world.send("bob")
     held = world.send(None, needs=[first])
     world.start(first)

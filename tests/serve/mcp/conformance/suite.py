@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def _report(revision: str, said: str) -> int:
-    """Print how the scenarios of ours went, and all that the suite said if one failed, or proved nothing."""
+    """Print the results of our scenarios, and all output of the suite if one failed, or proved nothing."""
     passed = {
         verdict["scenario"]
         for verdict in VERDICT.finditer(said)

@@ -1,4 +1,4 @@
-"""What the bodies of REST calls may hold, and what the shapes of answers are made of."""
+"""The limits of REST bodies, and the parts of the shapes of answers."""
 
 from collections.abc import Iterator
 

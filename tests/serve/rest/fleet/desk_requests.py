@@ -1,4 +1,4 @@
-"""What a program beside an agent asks of the hub, by `POST /desk`."""
+"""Requests of a program beside an agent to the hub, by `POST /desk`."""
 
 import json
 from secrets import token_hex
@@ -24,7 +24,7 @@ QUESTION: Json = {
 
 
 def need(web: Web, name: str, content: Json, node: str = "box", **headers: str) -> httpx2.Response:
-    """The answer to a need of a program on the machine `node`, as it says."""
+    """Return the answer to a request of a program on the machine `node`."""
     body = json.dumps({"node": node, "need": name, "content": content})
     return web.http.post("/desk", content=body, headers={"Content-Type": "application/json", **headers})
 

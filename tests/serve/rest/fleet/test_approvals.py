@@ -38,7 +38,7 @@ def show(web: Web, asked: Json) -> Json:
 
 
 def ruling(web: Web, asked: Json) -> str:
-    """What became of a question, once something has."""
+    """Wait for and return the result of a question."""
     return str(granted(need(web, "ask", asked))["ruling"])
 
 
@@ -146,7 +146,7 @@ def test_an_agent_asks_in_its_own_name(hub: Hub, agent: Web, visit: Visit) -> No
 
 
 def test_the_client_answers_where_its_machine_lets_it(agent: Web) -> None:
-    """Who asked tells what the client of the call said, if it was said so when the question was put."""
+    """An asker may report the answer of the call's client, if the question allowed that when it was put."""
     asked = put(agent, elicitation=True)
     told = granted(need(agent, "resolve", {**asked, "approved": True}))
     assert (told["ruling"], told["by"]) == ("approved", "elicitation")

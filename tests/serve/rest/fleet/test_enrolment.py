@@ -1,4 +1,4 @@
-"""How machines join and are removed, and that their keys open nothing else, over the REST interface."""
+"""Joining and removal of machines over the REST interface; their keys open nothing else."""
 
 import base64
 from collections.abc import Iterator
@@ -221,7 +221,7 @@ def machine(hub: Hub, owner: Web, visit: Visit) -> Web:
 
 
 def routes(owner: Web) -> Iterator[tuple[str, str]]:
-    """Every method and path of the REST interface, with something in the place of what it takes."""
+    """Return every method and path of the REST interface, with its parameters filled in."""
     for path, methods in done(owner.get("/openapi.json"))["paths"].items():
         plain = path
         while "{" in plain:

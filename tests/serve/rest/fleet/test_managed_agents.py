@@ -185,7 +185,7 @@ def test_a_machine_that_is_away(hub: Hub, person: Web) -> None:
 
 
 def test_what_makes_no_sense(person: Web) -> None:
-    """What is missing, empty or out of range is said in one sentence."""
+    """A missing, empty or excessive value is said in one sentence."""
     table: list[dict[str, Any]] = [
         {"run": "cat"},
         {"node": "x"},

@@ -1,4 +1,4 @@
-"""Machines, what they put on the board, and how far their audit logs are, over the REST interface."""
+"""Machines, their tasks on the board, and the lengths of their audit logs, over the REST interface."""
 
 import os
 from typing import Any
@@ -44,7 +44,7 @@ def test_machines_are_listed(hub: Hub, agent: Web, visit: Visit) -> None:
 
 @with_own_hub
 def test_the_hubs_own_machine_tells_how_busy_it_is(agent: Web) -> None:
-    """How many processors it has, and how much they and its memory have to do."""
+    """A machine shows its number of processors, and their load and its memory's."""
     (own,) = done(agent.get("/nodes"))["nodes"]
     load = own["load"]
     assert (load["load1"] >= 0, load["cpus"]) == (True, os.cpu_count())

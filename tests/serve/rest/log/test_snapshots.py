@@ -1,4 +1,4 @@
-"""Snapshots and replay, through real HTTP: whoever takes one and goes on with the events knows what the hub knows."""
+"""Snapshots and replay, through real HTTP: a snapshot followed by the events gives the hub's own state."""
 
 import asyncio
 import gzip

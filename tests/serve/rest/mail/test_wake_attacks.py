@@ -1,4 +1,4 @@
-"""What somebody tries with a token of their own against another agent's wakes, claims and edits."""
+"""Attacks by an owner of a token against another agent's wakes, claims and edits."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -61,7 +61,7 @@ def _secret(hub: Hub, whose: str) -> str | None:
 
 
 def _facts(hub: Hub) -> object:
-    """Who waits for Ada, what she holds, and how her wakes went."""
+    """Return Ada's wakers, her claims, and the results of her wakes."""
 
     def look(tx: Tx) -> object:
         there = [(each.instance, each.method) for each in wakes.wakers(tx, hub.project.id, "ada")]

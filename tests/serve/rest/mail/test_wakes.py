@@ -47,7 +47,7 @@ def asks(web: Web, name: str, **more: Any) -> Any:
 
 
 def test_a_waiting_call_is_answered_when_mail_comes(web: Acting) -> None:
-    """Who waits is given the wake; a sender is told before that it will likely be seen, and the agent shows it."""
+    """A waiter is given the wake; a sender is told before that it will likely be seen, and the agent shows it."""
     ash = web("ash")
     with ThreadPoolExecutor() as threads:
         assert asks(ash, "ash").json() == {"wake": None}

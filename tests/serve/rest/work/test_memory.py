@@ -1,4 +1,4 @@
-"""What agents remember, over real HTTP."""
+"""The memory of agents, over real HTTP."""
 
 import json
 from uuid import UUID
@@ -16,7 +16,7 @@ NAME = "代码/1号"
 
 @pytest.fixture
 def web(hub: Hub, visit: Visit) -> Web:
-    """Who may act as any agent of the project."""
+    """A client that may act as any agent of the project."""
     return visit(hub, hub.token())
 
 
@@ -37,7 +37,7 @@ def test_a_memory_is_written_and_read(web: Web, hub: Hub) -> None:
 
 
 def test_a_memory_that_nobody_has_written_is_empty(web: Web) -> None:
-    """What is not there yet is empty and at version 0, and is not listed."""
+    """A memory that is not there yet is empty and at version 0, and is not listed."""
     for whose, agent in (("project", None), ("agents/ann", "ann")):
         document = done(web.get(f"/memory/{whose}"))["document"]
         assert (document["agent"], document["version"], document["parts"], document["text"]) == (

@@ -1,4 +1,4 @@
-"""What belongs to a run, over the REST interface: tasks that wait for each other, artifacts, reviews."""
+"""The contents of a run, over the REST interface: dependent tasks, artifacts, reviews."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""What a person does with tasks, conversations and scopes over the REST interface, and what they see of them."""
+"""A person's actions on tasks, conversations and scopes over the REST interface, and their view of them."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def sent(person: Web, *steps: str, **fields: object) -> Json:
 
 
 def hand_in(hub: Hub, task: Json) -> None:
-    """As bob does with the tools of a dialect."""
+    """Hand in a task as bob, with the tools of a dialect."""
     hub.do(lambda tx: tasks.step(tx, tasks.find(tx, [hub.project.id], task["id"]), Event.SUBMIT, actor="bob"))
 
 
@@ -49,13 +49,13 @@ def letters(person: Web, name: str = "bob") -> list[str]:
 
 
 def log(person: Web, task: Json) -> list[tuple[str, str]]:
-    """What happened to a task and who did it, newest first."""
+    """Return the events of a task and their actors, newest first."""
     shown = done(person.get(f"/tasks/{task['id']}"))["activity"]
     return [(each["kind"], each["actor"]) for each in shown]
 
 
 def test_a_person_completes_a_task(person: Web) -> None:
-    """What a person completes is theirs in the log; it is no completion of the agent's, who hears of it."""
+    """A person's completion is theirs in the log; it is no completion of the agent's, who hears of it."""
     task = sent(person, "accept", "start")
     told = done(person.post(f"/tasks/{task['number']}/complete", {"result": "x" * 5_000}))
     assert (told["task"]["status"], told["completion_id"], told["truncated"]) == ("completed", None, True)
@@ -64,7 +64,7 @@ def test_a_person_completes_a_task(person: Web) -> None:
 
 
 def test_a_person_says_yes_for_nobody(person: Web) -> None:
-    """What is another's is theirs to accept and to begin; a free task is had by somebody with a name."""
+    """Another's task is theirs to accept and to begin; a free task is had by somebody with a name."""
     task = sent(person)
     for step in ("accept", "start"):
         assert refusal(person.post(f"/tasks/{task['id']}/{step}")) == (409, "not_holder")
@@ -373,7 +373,7 @@ def test_how_a_task_and_its_agent_stand_is_told(hub: Hub, person: Web) -> None:
 
 
 def test_tasks_that_are_over_are_found_apart(person: Web) -> None:
-    """Whether it is over narrows the list of tasks as a status does, whichever way it ended."""
+    """A filter for ended tasks narrows the list as a status does, whichever way they ended."""
     over, going = sent(person), sent(person)
     done(person.post(f"/tasks/{over['id']}/cancel"))
 

@@ -32,7 +32,7 @@ def test_an_optional_value_is_attached() -> None:
 
 
 def test_values_of_unknown_options_are_kept() -> None:
-    """What nobody listed may still be a path."""
+    """A word that nobody listed may still be a path."""
     found = arguments(map(plain, ["--new=/x", "-q/y"]), COPY)
     assert [word.value for word in found.strays] == ["/x", "/y"]
 
@@ -82,7 +82,7 @@ def test_programs_go_by_one_name(path: str, name: str) -> None:
 
 
 def test_subcommands_have_lines_of_their_own() -> None:
-    """What `uv run` does is not what `uv` does; a program in no table is a stranger."""
+    """`uv run` has a usage of its own, apart from `uv`'s; a program in no table has none."""
     assert usage_of("uv", "run") is not usage_of("uv")
     assert usage_of("uv", "lock") is usage_of("uv")
     assert usage_of("frobnicate") is None

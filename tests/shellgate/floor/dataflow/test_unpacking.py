@@ -36,7 +36,7 @@ def zipped(*names: str) -> bytes:
 
 
 def decided(command: str, data: bytes, folder: Path) -> tuple[str, str]:
-    """What is decided of a command in `bypass` where the archive `a` is in the working folder."""
+    """Return the decision on a command in `bypass` where the archive `a` is in the working folder."""
     machine = world(folder)
     (Path(machine.cwd) / "a").write_bytes(data)
     policy = Policy(mode=Mode.BYPASS, home=machine.home, roots=(Path(machine.cwd),))

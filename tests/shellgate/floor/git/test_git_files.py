@@ -1,4 +1,4 @@
-"""What is read in git's own files is what git itself reads there."""
+"""The gate reads git's own files as git itself does."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.support.each_row import each_row
 
 
 def git(folder: Path, *words: str) -> str:
-    """What git prints in a folder, with no settings but the repository's own."""
+    """Return git's output in a folder, with no settings but the repository's own."""
     done = subprocess.run(
         ("git", *words),
         cwd=folder,

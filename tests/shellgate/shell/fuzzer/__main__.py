@@ -30,7 +30,7 @@ def _work(seed: int, programs: int) -> int:
 
 
 def _workers(seed: int, programs: int) -> Findings:
-    """What several found, each on a core of its own."""
+    """Return the findings of several, each on a core of its own."""
     count = os.cpu_count() or 1
     command = [
         sys.executable,

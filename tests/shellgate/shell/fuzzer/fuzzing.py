@@ -1,4 +1,4 @@
-"""Compares what bash calls with what the reader saw, program after program."""
+"""Compares the calls of bash with those that the reader saw, program after program."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,7 @@ Reader = Callable[[str, World], Program]
 
 @dataclass(slots=True)
 class Findings:
-    """What so many programs gave."""
+    """The findings of so many programs."""
 
     programs: int = 0
     doubted: int = 0  # programs
@@ -33,7 +33,7 @@ class Findings:
         self.misses += other.misses
 
     def told(self) -> dict[str, object]:
-        """As JSON would have it."""
+        """Return the findings as JSON values."""
         return asdict(self)
 
 

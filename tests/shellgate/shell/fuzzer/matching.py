@@ -1,4 +1,4 @@
-"""Whether a call that bash made is one that the reader saw."""
+"""Comparison of a call that bash made with those that the reader saw."""
 
 from fnmatch import fnmatchcase
 from functools import cache
@@ -51,7 +51,7 @@ def _are_seen(said: tuple[str, ...], words: tuple[Word, ...]) -> bool:
 
 
 def _may_vary(word: Word) -> bool:
-    """Whether it may be any number of words."""
+    """Tell whether it may be any number of words."""
     return any(isinstance(part, Unknown) and part.may_be_many for part in word.parts)
 
 

@@ -1,4 +1,4 @@
-"""Runs a program in real bash where it can do nothing, and tells what it called.
+"""Runs a program in real bash where it can do nothing, and reports its calls.
 
 No program can be found: the search path leads nowhere. What is called is a marker function or a name that does not
 exist; both tell their name, their folder and their arguments over a pipe.
