@@ -189,9 +189,7 @@ SECTIONS = {
         "resume": CommandEntry("hubbub.cli.fleet.accounts", "Let the agents of a paused account go on."),
     },
     "People and projects": {
-        "project": CommandEntry(
-            "hubbub.cli.people.projects", "Create, list and show projects, and divide them into areas."
-        ),
+        "project": CommandEntry("hubbub.cli.people.projects", "Create, list, archive and divide projects."),
         "user": CommandEntry(
             "hubbub.cli.people.users", "Create, list and invite people, give them passwords."
         ),

@@ -57,6 +57,9 @@ class Project:
     heartbeat_interval: Annotated[int, Seen(REST, "seconds")]
     heartbeat_ttl: Annotated[int, Seen(REST, "seconds")]
     created_at: Annotated[int, Seen(REST)]
+    archived_at: Annotated[
+        int | None, Seen(REST, "since when it is only read; null: it is worked in", since="0.2.0")
+    ] = None
     run_id: UUID | None = None  # its current run; None only while it is being made
 
 

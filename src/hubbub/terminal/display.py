@@ -25,7 +25,7 @@ COLOURS = {
     **dict.fromkeys(("working", "running", "online"), "blue"),
     **dict.fromkeys(("blocked", "waiting", "pending", "paused", "high"), "yellow"),
     **dict.fromkeys(("failed", "error", "stale", "dead", "critical", "dangerous", "BAD"), "red"),
-    **dict.fromkeys(("completed", "approved", "delivered", "held", "ok"), "green"),
+    **dict.fromkeys(("completed", "approved", "held", "ok"), "green"),
     "in_review": "magenta",
 }
 FAINT = frozenset({"offline", "cancelled", "expired", "withdrawn", "low"})

@@ -21,6 +21,26 @@ def test_projects(hub: RunningHub) -> None:
     assert "The shop" in hub.run("project", "show", slug).stdout
 
 
+def test_an_archived_project_is_only_read(hub: RunningHub) -> None:
+    """Archived, a project is refused for work and listed only where that is asked for, until it is restored."""
+    slug = f"{hub.project}-old"
+    hub.run("project", "create", slug)
+    there = {"HUBBUB_PROJECT": slug}
+    hub.run("task", "add", "what was", **there)
+    assert hub.run("project", "archive", slug).stdout == f"archived {slug}\n"
+
+    refused = hub.run("task", "add", "more", **there)
+    assert (refused.returncode, f"project '{slug}' is archived" in refused.stderr) == (1, True)
+    assert "what was" in hub.run("tasks", **there).stdout
+    assert slug not in hub.run("project", "list").stdout
+    assert slug in hub.run("project", "list", "--archived").stdout
+    assert hub.client().get(f"/projects/{slug}")["project"]["archived_at"] is not None
+
+    assert hub.run("project", "restore", slug).stdout == f"restored {slug}\n"
+    assert hub.run("task", "add", "more", **there).returncode == 0
+    assert hub.run("project", "archive", "default").returncode == 1
+
+
 def test_areas(hub: RunningHub) -> None:
     """An area is given to a project by its slug, replaced by the same command, and shown with the project."""
     put = ("project", "area", hub.project, "backend", "--name", "Backend")

@@ -6,7 +6,7 @@ import pytest
 
 from hubbub.core.people import access, projects
 from hubbub.model.errors import Conflict, Forbidden, Invalid, ProjectDenied
-from hubbub.model.people.rights import SYSTEM, Role
+from hubbub.model.people.rights import SYSTEM, Right, Role
 from hubbub.model.records import Project
 from tests.core.conftest import RACERS, World, errors_of, member, person
 
@@ -102,3 +102,36 @@ def test_a_project_is_shown_to_its_own(world: World) -> None:
     for ref in (other.slug, str(other.id), "nowhere"):
         with pytest.raises(ProjectDenied):
             world.do(projects.show, ref)
+
+
+def test_an_archived_project_is_only_read(world: World) -> None:
+    """Nobody works in an archived project, whoever they are; it is read, is in no list unasked, and can be restored."""
+    owner = world.acting(person(world, "eve"))
+    shop = owner.do(projects.create, "shop")
+    eve = replace(owner, project=shop)
+    ann = replace(world.acting(member(shop, agent="ann")), project=shop)
+    archived = eve.do(projects.archive, shop)
+
+    assert archived.archived_at is not None
+    for who in (eve, ann):
+        assert who.do(access.enter, "shop", Right.READ) == archived
+        with pytest.raises(Forbidden, match="is archived; bring it back by: hubbub project restore shop"):
+            who.do(access.enter, "shop")
+    assert eve.do(access.memberships) == []
+    assert eve.do(access.visible) == []
+    assert eve.do(access.memberships, archived=True) == [(archived, Role.OWNER)]
+    assert ann.do(access.visible) == [archived]
+
+    back = eve.do(projects.restore, eve.do(access.enter, "shop", Right.MANAGE, archived=True))
+    assert ann.do(access.enter) == back == shop
+    assert [each.detail for each in eve.log() if each.kind == "project.changed"] == [
+        {"archived": True},
+        {"archived": False},
+    ]
+
+
+def test_the_default_project_stays(world: World) -> None:
+    """The project that is meant where none is named is not archived."""
+    eve = world.acting(person(world, "eve"))
+    with pytest.raises(Conflict, match="is not archived"):
+        eve.do(projects.archive, eve.do(projects.create, projects.DEFAULT))

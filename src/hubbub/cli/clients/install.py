@@ -92,7 +92,7 @@ def install(
 
 @dataclass(frozen=True, slots=True)
 class _Several:
-    """What is meant where no client is named: what is on this machine and not installed; to uninstall, what is."""
+    """The clients meant where none is named: those here that are not installed; to uninstall, those that are."""
 
     config: Path
     scope: str

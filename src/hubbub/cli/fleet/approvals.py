@@ -51,7 +51,7 @@ def approve(*, hub: Hub, words: tuple[str, ...], shows: bool, key: Path | None, 
 
 
 def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
-    """Which call is meant, if one is, and whether it is only to be shown."""
+    """Return the call that is meant, if one is, and whether it is only to be shown."""
     only_shows = shows or words[:1] == (SHOW,)
     ids = words[1:] if words[:1] == (SHOW,) else words
     if len(ids) > 1:

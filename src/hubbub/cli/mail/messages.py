@@ -95,7 +95,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
 
 
 def _own_names(hub: Hub) -> list[str]:
-    """By what names whoever asks is written to: an agent by its own, a person also by that of all people."""
+    """Return the names of whoever asks: an agent has its own, a person also that of all people."""
     me = hub.get("/me")
     if me["agent"] is not None:
         return [me["agent"]]

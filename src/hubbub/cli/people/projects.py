@@ -11,9 +11,9 @@ from hubbub.terminal.command import command, uses_hub
 from hubbub.terminal.wrong_words import OneOf
 
 
-@click.group("project", cls=Group, short_help="Create, list and show projects, and divide them into areas.")
+@click.group("project", cls=Group, short_help="Create, list, archive and divide projects.")
 def project() -> None:
-    """Create, list and show projects, and divide them into areas."""
+    """Create, list, archive and divide projects."""
 
 
 @command("create", example="hubbub project create shop --name 'The shop'")
@@ -52,18 +52,50 @@ def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
         display.show(made["slug"])
 
 
-@command("list", example="hubbub project list")
+@command("archive", example="hubbub project archive shop")
+@click.argument("slug")
 @uses_hub
-def list_(*, hub: Hub, as_json: bool) -> None:
+def archive(*, hub: Hub, slug: str, as_json: bool) -> None:
+    """Have the project SLUG only be read from now on: nobody works in it, and no list shows it unasked."""
+    _show_archived(hub.patch(_path(slug), {"archived": True})["project"], as_json=as_json)
+
+
+@command("restore", example="hubbub project restore shop")
+@click.argument("slug")
+@uses_hub
+def restore(*, hub: Hub, slug: str, as_json: bool) -> None:
+    """Have the archived project SLUG be worked in again."""
+    _show_archived(hub.patch(_path(slug), {"archived": False})["project"], as_json=as_json)
+
+
+def _show_archived(changed: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(changed)
+    else:
+        display.show(f"{'archived' if changed['archived_at'] else 'restored'} {changed['slug']}")
+
+
+@command("list", example="hubbub project list\nhubbub project list --archived")
+@click.option("--archived", is_flag=True, help="Also those that are archived.")
+@uses_hub
+def list_(*, hub: Hub, archived: bool, as_json: bool) -> None:
     """List the projects you may enter."""
-    found = hub.get("/projects")["projects"]
+    found = hub.get("/projects", archived="true" if archived else None)["projects"]
     if as_json:
         display.show_json(found)
     else:
         rows = [
-            (each["slug"], each["name"], each["role"], display.brief(each["created_at"])) for each in found
+            (
+                each["slug"],
+                each["name"],
+                each["role"],
+                display.brief(each["created_at"]),
+                *([display.brief(each["archived_at"])] if archived else []),
+            )
+            for each in found
         ]
-        display.show_table(("slug", "name", "role", "created"), rows)
+        titles = ("slug", "name", "role", "created", *(["archived"] if archived else []))
+        display.show_table(titles, rows)
 
 
 @command("show", example="hubbub project show default")
@@ -182,5 +214,5 @@ def _path(slug: str) -> str:
     return f"/projects/{segment('project', slug)}"
 
 
-for each in (create, change, list_, show, put_area, coordinator, proof):
+for each in (create, change, archive, restore, list_, show, put_area, coordinator, proof):
     project.add_command(each)

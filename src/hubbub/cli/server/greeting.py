@@ -1,4 +1,4 @@
-"""What whoever wants a hub is told of the one that runs: where it is, and how to connect."""
+"""The greeting of a hub that runs: where it is, and how to connect."""
 
 import sys
 from contextlib import closing

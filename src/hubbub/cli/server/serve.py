@@ -61,7 +61,7 @@ def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
 
 
 def _running(chosen: settings.Settings, given: Mapping[str, object]) -> str | None:
-    """The address of the hub that serves the data folder already, unless another place was asked for."""
+    """Return the address of the hub that serves the data folder already, unless another place was asked for."""
     if data_folder.running_hub(chosen.data) is None:
         return None
     from hubbub.daemons import hub_starter

@@ -53,7 +53,7 @@ def _line(title: str, text: str) -> None:
 
 
 def _online(agents: Sequence[AgentReply]) -> str:
-    """Who is there and at what, the first of them; and how many are not there."""
+    """Name the first of those who are there, and what they do; count those who are not."""
     there = [each for each in agents if each["live"]]
     away = len(agents) - len(there)
     if not agents:
@@ -81,7 +81,7 @@ def _show_needs(needs: Sequence[dict[str, Any]]) -> None:
 
 
 def _dashboard(hub: Hub) -> str:
-    """The address of the dashboard: on a terminal one that signs a person in."""
+    """Return the address of the dashboard: on a terminal one that signs a person in."""
     if not sys.stdout.isatty():
         return hub.url
     try:
@@ -91,7 +91,7 @@ def _dashboard(hub: Hub) -> str:
 
 
 def _next_step(agents: Sequence[AgentReply], needs: Sequence[dict[str, Any]]) -> str:
-    """The command that is most likely wanted now."""
+    """Return the command that is most likely wanted now."""
     if needs:
         return remedy(needs[0])
     if not agents:

@@ -1,4 +1,4 @@
-"""Which clients are on this machine: by a command on PATH, or by the folder that a client makes when it first runs."""
+"""Looking for clients on this machine: by a command on PATH, or the folder that a client makes when it first runs."""
 
 import shutil
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from hubbub.clients.install.known_clients import CLIENTS
 
 @dataclass(frozen=True, slots=True)
 class ClientSigns:
-    """By what a client shows that it is there."""
+    """The signs by which a client shows that it is there."""
 
     folder: Callable[[UserFolders], Path]
     commands: tuple[str, ...] = ()

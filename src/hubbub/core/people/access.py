@@ -83,15 +83,19 @@ def require_valid(tx: Tx) -> None:
         raise Unauthorized
 
 
-def memberships(tx: Tx) -> list[tuple[Project, Role]]:
-    """The projects the caller may see, oldest first, with its role in each. Raises `Forbidden` for a machine's key."""
+def memberships(tx: Tx, *, archived: bool = False) -> list[tuple[Project, Role]]:
+    """The projects the caller may see, oldest first, with its role in each; a person's also `archived`, if wanted.
+
+    Raises `Forbidden` for a machine's key.
+    """
     actor = tx.actor
     if actor.role is Role.NODE:
         raise Forbidden(LINK_ONLY)
     if actor.project_id is not None:
         project = projects.find(tx, actor.project_id)
         return [(project, actor.role or Role.VIEWER)] if project else []
-    return projects.of_user(tx, actor.user_id) if actor.user_id else []
+    known = projects.of_user(tx, actor.user_id) if actor.user_id else []
+    return [each for each in known if archived or each[0].archived_at is None]
 
 
 def names(project: Project) -> tuple[str, ...]:
@@ -109,7 +113,7 @@ def visible(tx: Tx, ref: str | None = None) -> list[Project]:
 
     Raises `ProjectDenied` if `ref` is not among them.
     """
-    known = [project for project, _role in memberships(tx)]
+    known = [project for project, _role in memberships(tx, archived=ref is not None)]
     if ref is None:
         return known
     named = [project for project in known if ref in names(project)]
@@ -118,12 +122,12 @@ def visible(tx: Tx, ref: str | None = None) -> list[Project]:
     return named
 
 
-def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project:
+def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE, *, archived: bool = False) -> Project:
     """Return the one project to work in, with `right` granted there.
 
     Without `ref` it is the caller's only one. Raises `ProjectDenied`, `ProjectRequired` or `Forbidden`.
     """
-    known = memberships(tx)
+    known = memberships(tx, archived=ref is not None)
     named = [each for each in known if ref is None or ref in names(each[0])]
     if ref is not None and not named:
         raise ProjectDenied(ref)
@@ -132,6 +136,10 @@ def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project
     project, role = named[0]
     if right not in GRANTS[role]:
         raise Forbidden(f"the role {role} may not {right} in project {project.slug!r}")
+    if project.archived_at is not None and right is not Right.READ and not archived:
+        raise Forbidden(
+            f"project {project.slug!r} is archived; bring it back by: hubbub project restore {project.slug}"
+        )
     return project
 
 

@@ -89,6 +89,26 @@ def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
     return after
 
 
+def archive(tx: Tx, project: Project) -> Project:
+    """Have a project only be read from now on. Records `project.changed`. Raises `Conflict` for the default one."""
+    if project.slug == DEFAULT:
+        raise Conflict(f"the project {DEFAULT!r} is meant where none is named, so it is not archived")
+    return _set_archived(tx, project, project.archived_at or tx.now)
+
+
+def restore(tx: Tx, project: Project) -> Project:
+    """Have an archived project be worked in again. Records `project.changed`."""
+    return _set_archived(tx, project, None)
+
+
+def _set_archived(tx: Tx, project: Project, archived_at: int | None) -> Project:
+    after = replace(project, archived_at=archived_at)
+    if after != project:
+        projects.update(tx, after)
+        tx.record("project.changed", project_id=project.id, detail={"archived": archived_at is not None})
+    return after
+
+
 def show(tx: Tx, ref: str) -> Project:
     """The project called `ref`. Raises `ProjectDenied` if it is not one of the caller's."""
     return access.visible(tx, ref)[0]

@@ -38,7 +38,8 @@ def update(tx: Tx, project: Project) -> None:
     """Store the changeable fields of a project."""
     tx.run(
         """UPDATE projects SET name = :name, description = :description, conflict_mode = :conflict_mode,
-                               repo_url = :repo_url, heartbeat_interval = :interval, heartbeat_ttl = :ttl
+                               repo_url = :repo_url, heartbeat_interval = :interval, heartbeat_ttl = :ttl,
+                               archived_at = :archived_at
            WHERE id = :id""",
         id=project.id,
         name=project.name,
@@ -47,6 +48,7 @@ def update(tx: Tx, project: Project) -> None:
         repo_url=project.repo_url,
         interval=project.heartbeat_interval,
         ttl=project.heartbeat_ttl,
+        archived_at=project.archived_at,
     )
 
 

@@ -1,14 +1,15 @@
 """Projects, and the people who belong to them."""
 
 from http import HTTPStatus
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access, coordinators, members, projects
+from hubbub.model.errors import Invalid
 from hubbub.model.people.rights import Right, Role
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.shapes import Body, GivenRole, Line, LongText, Name, ProjectShape, Shape, Whole
@@ -38,6 +39,9 @@ class NewProject(Body):
 class ChangedProject(Body):
     """Changes of a project; omitted members stay."""
 
+    archived: Annotated[bool, Field(strict=True)] | None = Field(
+        None, description="whether it is only read from now on; by itself"
+    )
     name: Name | None = None
     description: LongText | None = None
     conflict_mode: Literal["off", "warn", "block"] | None = None
@@ -81,9 +85,9 @@ class PutMember(Body):
 
 
 @router.get("/projects")
-async def list_projects(call: Call) -> Projects:
-    """List the projects the caller may enter, with its role in each."""
-    known = await call.read(access.memberships)
+async def list_projects(call: Call, *, archived: bool = False) -> Projects:
+    """List the projects the caller may enter, with its role in each; also those that are archived, if asked for."""
+    known = await call.read(lambda tx: access.memberships(tx, archived=archived))
     return Projects(projects=[ProjectShape.of(project, role=role) for project, role in known])
 
 
@@ -109,11 +113,16 @@ async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
     """Change a project. For those who manage it."""
 
     def change(tx: Tx) -> Reply:
-        project = access.enter(tx, slug, Right.MANAGE)
         changes = {name: value for name, value in dict(body).items() if value is not None}
-        return OneProject(project=ProjectShape.of(projects.change(tx, project, changes))).model_dump(
-            mode="json"
-        )
+        archived = changes.pop("archived", None)
+        project = access.enter(tx, slug, Right.MANAGE, archived=archived is not None)
+        if archived is not None:
+            if changes:
+                raise Invalid("archived: is changed by itself")
+            changed = projects.archive(tx, project) if archived else projects.restore(tx, project)
+        else:
+            changed = projects.change(tx, project, changes)
+        return OneProject(project=ProjectShape.of(changed)).model_dump(mode="json")
 
     return await call.create(change)
 
