@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from hubbub.core.actions import task_actions
-from hubbub.core.agents import claims, scopes
+from hubbub.core.agents import file_claims, scopes
 from hubbub.core.presence import presences
 from hubbub.core.work import tasks
 from hubbub.model.agents.scopes import Scope
@@ -49,7 +49,10 @@ def declares_and_leaves(world: World, bob: Presence, _task: Task) -> Deeds:
 
 
 def claims_and_leaves(world: World, bob: Presence, _task: Task) -> Deeds:
-    return [partial(claims.claim, project=world.project, presence=bob, paths=["docs/x.md"]), leaves(world)]
+    return [
+        partial(file_claims.claim, project=world.project, presence=bob, paths=["docs/x.md"]),
+        leaves(world),
+    ]
 
 
 def needs_what_ends(world: World, _bob: Presence, task: Task) -> Deeds:

@@ -10,7 +10,7 @@ import pytest
 
 from hubbub.core import why
 from hubbub.core.actions import inbox, task_actions
-from hubbub.core.agents import agents, claims, last_activity, scopes
+from hubbub.core.agents import agents, file_claims, last_activity, scopes
 from hubbub.core.fleet import approvals, dispatches, nodes
 from hubbub.core.mail import messages
 from hubbub.core.people import runs
@@ -608,13 +608,13 @@ def test_a_file_that_somebody_edits(world: World) -> None:
     there = world.report("bob")
     where: dict[str, Any] = {"branch": "main", "worktree": "/w", "instance": "one"}
     world.clock.advance(MINUTE)
-    world.do(claims.claim, world.project, there, ["src/a.py"], ttl=MINUTE, **where)
+    world.do(file_claims.claim, world.project, there, ["src/a.py"], ttl=MINUTE, **where)
 
     told = fact(world, "src/a.py", "file.claimed")
     assert told.sentence.startswith('bob has claimed "src/a.py" by editing it at ')
     assert ', on branch main, in "/w". That ends with a commit, when it is not edited until ' in told.sentence
     assert told.sentence.endswith(" or when a person releases what bob has declared.")
-    (held,) = world.do(claims.held, world.id)
+    (held,) = world.do(file_claims.held, world.id)
     assert (told.detail["since"], told.detail["expires_at"]) == (held.claimed_at, held.claimed_at + 60_000)
     assert (told.detail["branch"], told.detail["worktree"]) == ("main", "/w")
     assert kinds(world, "src/a.py") == ["file.claimed", "file.mode"]
@@ -627,7 +627,7 @@ def test_a_file_that_is_claimed_and_declared(world: World) -> None:
     """A claim and a declaration end in different ways, so both are told; of many claims the first ones."""
     there = world.report("bob")
     world.do(scopes.declare, world.project, there, Scope.of(None, ["src/"]))
-    world.do(claims.claim, world.project, there, [f"src/{number}.py" for number in range(7)])
+    world.do(file_claims.claim, world.project, there, [f"src/{number}.py" for number in range(7)])
 
     assert kinds(world, "src/0.py") == ["file.claimed", "file.held", "file.mode"]
     assert fact(world, "src/0.py", "file.held").detail["files"] == ["src/"]

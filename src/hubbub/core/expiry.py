@@ -1,6 +1,6 @@
 """Overdue things: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
 
-from hubbub.core.agents import claims, connections
+from hubbub.core.agents import connections, file_claims
 from hubbub.core.cost import meter
 from hubbub.core.fleet import accounts, approvals, audit_heads, dispatches, enrolment, nodes
 from hubbub.core.log import idempotency, outbox
@@ -33,7 +33,7 @@ def settle(tx: Tx) -> None:
             presences.lapse(tx, presence)
         for approval in approval_rows.lapsed(tx, BATCH):
             approvals.expire(tx, approval)
-        claims.lapse(tx, BATCH)
+        file_claims.lapse(tx, BATCH)
         leases.lapse(tx, BATCH)
         for machine in node_rows.lapsed(tx, BATCH):
             nodes.lapse(tx, machine)

@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.core import echo_agent
 from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.people.rights import HUB
-from hubbub.store.agents import agents, claims
+from hubbub.store.agents import agents, file_claims
 from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
@@ -49,4 +49,4 @@ def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
 
 def _is_claimed(tx: Tx, project_id: UUID) -> bool:
     is_taken = tasks.is_any_taken(tx, project_id, first=LOOKED_AT, but_by=echo_agent.NAME)
-    return is_taken or bool(claims.of_project(tx, project_id))
+    return is_taken or bool(file_claims.of_project(tx, project_id))

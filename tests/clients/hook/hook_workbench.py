@@ -11,7 +11,7 @@ from typing import Any
 
 from hubbub.clients import hook
 from hubbub.clients.install.hook_command import program
-from hubbub.core.agents import claims
+from hubbub.core.agents import file_claims
 from hubbub.core.people import projects
 from tests.serve.served_hub import Hub
 from tests.support.tools import needed
@@ -155,7 +155,7 @@ class Workbench:
 
     def held(self, name: str | None = None) -> list[str]:
         """Return the claims in the project."""
-        held = self.hub.do(lambda tx: claims.held(tx, self.hub.project.id, name))
+        held = self.hub.do(lambda tx: file_claims.held(tx, self.hub.project.id, name))
         return [each.entry for each in held]
 
     def mode(self, mode: str) -> None:

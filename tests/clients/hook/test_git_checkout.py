@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.clients.hook import git_checkout
-from hubbub.model.agents import claims
+from hubbub.model.agents import file_claims
 from tests.clients.hook.hook_workbench import git, repository
 
 SHOP = "github.com/acme/shop"
@@ -48,7 +48,7 @@ SHOP = "github.com/acme/shop"
 def test_a_remote_address_says_which_repository_it_is(address: str, name: str | None) -> None:
     """Neither the way, the user, a password, a port nor `.git` make a difference; the hub and the hook agree."""
     assert git_checkout.identity(address) == name
-    assert claims.identity(address) == name
+    assert file_claims.identity(address) == name
 
 
 def known(folder: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.agents import agents, file_claims, scopes
 from hubbub.core.presence import checkins, presences
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Invalid, UnknownAgent
@@ -127,8 +127,8 @@ def test_whatever_changes_is_another_version(world: World) -> None:
         lambda: world.report("bob", Condition.WORKING, doing="counts"),
         lambda: world.on(task, presences.progress, "bob", progress=50),
         lambda: world.do(scopes.declare, world.project, there("bob"), Scope.of(None, ["docs/"])),
-        lambda: world.do(claims.claim, world.project, there("bob"), ["src/a.py"]),
-        lambda: world.do(claims.release, world.project, there("bob"), why="done"),
+        lambda: world.do(file_claims.claim, world.project, there("bob"), ["src/a.py"]),
+        lambda: world.do(file_claims.release, world.project, there("bob"), why="done"),
         lambda: world.do(presences.rest, world.id, "bob"),
         lambda: world.do(checkins.end, there("ann"), outcome="done", summary=None, touched=None),
         lambda: world.pass_time(TEN_MINUTES),  # in which bob is silent

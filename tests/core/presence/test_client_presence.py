@@ -3,7 +3,7 @@
 import pytest
 
 from hubbub.core.presence import presences
-from hubbub.model.agents.claims import TTL
+from hubbub.model.agents.file_claims import TTL
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Condition, Presence, Profile
 from hubbub.store.tx import MustWrite, Tx

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core.agents import claims, scopes
+from hubbub.core.agents import file_claims, scopes
 from hubbub.core.people import projects
 from hubbub.core.presence import edit_guard, presences
 from hubbub.core.presence.edit_guard import EditDecision, Editor, EditVerdict, TouchedFile
@@ -62,7 +62,7 @@ def test_a_denial_says_whose_the_file_is_and_how_to_ask(world: World) -> None:
     assert verdict.sentence.startswith("hubbub: a.py is held by 'ann' since ")
     assert "(12 minutes ago), on branch 'login' in worktree 'shop-2'" in verdict.sentence
     assert "`send` with to='ann'" in verdict.sentence
-    assert [each.agent for each in world.do(claims.held, world.id)] == ["ann"]
+    assert [each.agent for each in world.do(file_claims.held, world.id)] == ["ann"]
     refused = next(each for each in world.log() if each.kind == "file.refused")
     assert (refused.agent, refused.detail["files"], refused.detail["holder"]) == (
         "bob",
@@ -150,7 +150,7 @@ def test_edits_keep_the_claim(world: World) -> None:
     after(world, "ann", "a.py", ONE)
     world.pass_time(timedelta(minutes=29))
 
-    assert [each.path for each in world.do(claims.held, world.id)] == ["a.py"]
+    assert [each.path for each in world.do(file_claims.held, world.id)] == ["a.py"]
 
 
 def test_an_instance_releases_its_own(world: World) -> None:
@@ -163,7 +163,7 @@ def test_an_instance_releases_its_own(world: World) -> None:
     )
 
     assert released == ["b.py"]
-    assert [each.path for each in world.do(claims.held, world.id)] == ["a.py"]
+    assert [each.path for each in world.do(file_claims.held, world.id)] == ["a.py"]
 
 
 def test_two_windows_of_one_agent_hear_of_each_other(world: World) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hubbub.core.actions import task_actions
-from hubbub.core.agents import claims
+from hubbub.core.agents import file_claims
 from hubbub.core.work import tasks
 from hubbub.model.errors import Duplicate
 from hubbub.model.lifecycle import Event
@@ -114,7 +114,7 @@ def test_who_takes_a_task_hears_who_is_at_the_same(world: World) -> None:
     world.start(make(world, "Solve #7", to="代码1号"), by="代码1号")
     for name, path in (("bob", "src/parser.py"), ("代码1号", "src/lexer.py")):
         presence = world.report(name)
-        world.do(claims.claim, world.project, presence, [path], branch="fix/lists")
+        world.do(file_claims.claim, world.project, presence, [path], branch="fix/lists")
     text = "Finish branch fix/lists for #7: src/parser.py drops nested lists"
     task = world.accept(make(world, text, to="bob", on_duplicate=OnDuplicate.IGNORE))
 

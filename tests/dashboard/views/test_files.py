@@ -50,7 +50,7 @@ def row(page: Page, name: str) -> Locator:
 def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]] | None = None) -> Any:
     """Return the map's view of a picture: the rows, as key and marks, and whether there is a conflict."""
     return inside(
-        page, "model/claims.js",
+        page, "model/file_claims.js",
         """m.claims({
           agents: new Map(x.agents.map((each) => [each.name, { live: true, area: null, holds: [], ...each }])),
           tasks: new Map(x.tasks.map((each, at) => [String(at), { id: String(at), ended_at: null, ...each }])),

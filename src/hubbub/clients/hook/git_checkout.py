@@ -4,7 +4,7 @@ The same file has the same name in every worktree and every clone, on every mach
 else of its first commit. Git's own files are read for it; starting git would take longer than all the rest. Only
 without a remote is git asked, once.
 
-The rule for a remote's name is that of `hubbub/model/agents/claims.py`; it is repeated here because a hook imports
+The rule for a remote's name is that of `hubbub/model/agents/file_claims.py`; it is repeated here because a hook imports
 nothing else.
 """
 

@@ -15,7 +15,7 @@ from hubbub.model.errors import Invalid, NotFound, ScopeConflict
 from hubbub.model.log.projection import Card, Patch
 from hubbub.model.records import Presence, Project
 from hubbub.store import sequence_numbers
-from hubbub.store.agents import claims, scopes
+from hubbub.store.agents import file_claims, scopes
 from hubbub.store.tx import Tx
 
 # Nothing to decide: the store's own.
@@ -88,7 +88,7 @@ def release(tx: Tx, presence: Presence) -> Patch:
         return {}
     scopes.lock(tx, presence.project_id, presence.agent)
     scopes.withdraw(tx, presence.id)
-    claims.drop_all(tx, presence.id)
+    file_claims.drop_all(tx, presence.id)
     return {"overlaps": scope_conflicts.renew(tx, presence.project_id, presence.agent, ())}
 
 

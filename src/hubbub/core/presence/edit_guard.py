@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum, auto
 
-from hubbub.core.agents import agents, claims
+from hubbub.core.agents import agents, file_claims
 from hubbub.core.presence import presences
-from hubbub.model.agents.claims import TTL, Claim
+from hubbub.model.agents.file_claims import TTL, Claim
 from hubbub.model.agents.scopes import AgentConflict, entries
 from hubbub.model.errors import ScopeConflict
 from hubbub.model.records import Condition, Presence, Profile, Project
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.visible_text import visible
-from hubbub.store.agents import claims as claim_rows
+from hubbub.store.agents import file_claims as claim_rows
 from hubbub.store.tx import Tx
 
 KEEP = timedelta(days=7)  # for how long it is remembered who changed a file last
@@ -71,14 +71,16 @@ def before(
 ) -> EditVerdict:
     """Claim the files for an editor, all or none, and decide whether the edit may go on.
 
-    Records as `claims.claim` and `presences.report` do, and `file.refused` for a denied one. Raises `Invalid`.
+    Records as `file_claims.claim` and `presences.report` do, and `file.refused` for a denied one. Raises `Invalid`.
     """
     presence = _attend(tx, project, editor, ttl)
     mine = {
-        each.path: each for each in claims.of_presence(tx, presence) if each.repository == editor.repository
+        each.path: each
+        for each in file_claims.of_presence(tx, presence)
+        if each.repository == editor.repository
     }
     try:
-        conflicts = claims.claim(
+        conflicts = file_claims.claim(
             tx,
             project,
             presence,
@@ -103,7 +105,7 @@ def after(
     presence = _attend(tx, project, editor, ttl)
     held = {
         each.path: each.entry
-        for each in claims.of_presence(tx, presence)
+        for each in file_claims.of_presence(tx, presence)
         if each.repository == editor.repository
     }
     renewed = [held[path] for path in _paths(files) if path in held]
@@ -135,7 +137,9 @@ def release(
     presence = agents.presence(tx, project.id, agent, lock=True)
     if presence is None:
         return []
-    return claims.release(tx, project, presence, paths, repository=repository, instance=instance, why=why)
+    return file_claims.release(
+        tx, project, presence, paths, repository=repository, instance=instance, why=why
+    )
 
 
 def forget(tx: Tx) -> None:
@@ -167,7 +171,7 @@ def _refuse(
     files: Sequence[TouchedFile],
     conflicts: Sequence[AgentConflict],
 ) -> EditVerdict:
-    claim = claims.behind(tx, conflicts[0])
+    claim = file_claims.behind(tx, conflicts[0])
     holder = conflicts[0].agent
     tx.record(
         "file.refused",
@@ -209,7 +213,7 @@ def _contested(
     """Warn of other holders of the files: once, and again after one of them has edited since."""
     known = min((mine[path].edited_at for path in _paths(files) if path in mine), default=None)
     for conflict in conflicts:
-        claim = claims.behind(tx, conflict)
+        claim = file_claims.behind(tx, conflict)
         if known is None or (claim is not None and claim.edited_at > known):
             return _warning(tx, conflict, claim, files)
     return EditVerdict()

@@ -6,11 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core.agents import agents as names
-from hubbub.core.agents import claims, last_activity, scopes
+from hubbub.core.agents import file_claims, last_activity, scopes
 from hubbub.core.log.snapshots import patches
 from hubbub.core.mail import messages
 from hubbub.core.work import leases, permissions, transfers
-from hubbub.model.agents.claims import TTL
+from hubbub.model.agents.file_claims import TTL
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.ids import new_id
@@ -57,7 +57,7 @@ def report(
     if profile.output is not None and (last is None or profile.output != last.output):
         last_activity.note(tx, project_id, name, output=profile.output)
     stays = last is not None and last.is_live(tx.now) and _goes_on(last, tx.door, instance)
-    held = claims.of_presence(tx, last) if last is not None and last.is_live(tx.now) and not stays else []
+    held = file_claims.of_presence(tx, last) if last and last.is_live(tx.now) and not stays else []
     if last is not None and not stays and last.ended_at is None:
         last = _end(tx, last, SILENT if last.instance == instance else REPLACED) or last
     if last is not None and stays:
@@ -77,7 +77,7 @@ def report(
             secret=secret,
             heartbeat_told_at=last.heartbeat_told_at if last is not None else None,
         )
-        claims.follow(tx, held, current)
+        file_claims.follow(tx, held, current)
         if last is not None and condition is not Condition.OFFLINE:
             transfers.redeliver(tx, project_id, name, begun_before=last.ended_at or tx.now)
     return _end(tx, current, LEFT) or current if condition is Condition.OFFLINE else current
@@ -224,7 +224,7 @@ def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str)
     declared = Scope(presence.area, presence.files or ()) if presence is not None else Scope()
     if presence is None or not presence.is_live(tx.now) or not declared:
         raise Conflict(f"{agent!r} is not there, or has declared nothing that could be released")
-    claims.release(tx, project, presence, why=f"released by {permissions.label(tx, by)}")
+    file_claims.release(tx, project, presence, why=f"released by {permissions.label(tx, by)}")
     scopes.declare(tx, project, presence, Scope(), by=permissions.label(tx, by))
     what = ", ".join(declared.files) or f"the area {declared.area}"
     text = (

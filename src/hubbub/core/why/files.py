@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.agents import agents, file_claims, scopes
 from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
-from hubbub.model.agents.claims import Claim
+from hubbub.model.agents.file_claims import Claim
 from hubbub.model.agents.pattern_automata import STEPS, StepBudget
 from hubbub.model.agents.scopes import Scope, ScopeIndex, overlap
 from hubbub.model.records import Presence, Project
@@ -57,7 +57,7 @@ def _held(tx: Tx, project: Project, file: str, by: str, ground: ScopeIndex) -> I
     assert current is not None  # who has declared something is there
     claimed = [
         each
-        for each in claims.of_presence(tx, current)
+        for each in file_claims.of_presence(tx, current)
         if ground.overlap(Scope(None, (each.entry,))) is not None
     ]
     for each in claimed[:SHOWN]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from hubbub.core.agents import claims, scopes
+from hubbub.core.agents import file_claims, scopes
 from hubbub.core.agents.agents import presence
 from hubbub.core.work import permissions
 from hubbub.model.agents.scopes import Scope
@@ -102,7 +102,7 @@ def _same_jobs(tx: Tx, task: Task) -> Iterator[str]:
 def _same_branch(tx: Tx, task: Task) -> Iterator[str]:
     branches = {each.removeprefix("branch ") for each in _job(task).names if each.startswith("branch ")}
     if branches:
-        held = {(each.agent, each.branch) for each in claims.held(tx, task.project_id)}
+        held = {(each.agent, each.branch) for each in file_claims.held(tx, task.project_id)}
         for agent, branch in sorted((agent, branch) for agent, branch in held if branch in branches):
             if agent != task.assignee:
                 yield f"{quoted(agent)} works on branch {quoted(branch)}"

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.agents import agents, file_claims, scopes
 from hubbub.core.work import leases
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
@@ -43,7 +43,7 @@ def files(
     mine = agents.presence(tx, here.project.id, here.name)
     if action == "check":
         but = mine.id if mine is not None else None
-        found = claims.check(tx, here.project, paths, repository=repository, but=but) if paths else []
+        found = file_claims.check(tx, here.project, paths, repository=repository, but=but) if paths else []
         taken = leases.taken(tx, here.project, things, by=here.name) if things else None
         return {
             "is_free": not found and taken is None,
@@ -52,10 +52,10 @@ def files(
     presence = _present(here, mine)
     if action == "release":
         return {"released": _released(tx, here, presence, paths, things, repository)}
-    if len(paths or ()) > claims.MOST:
-        raise Invalid(f"paths: an agent holds {claims.MOST} at most; claim patterns, such as src/**")
+    if len(paths or ()) > file_claims.MOST:
+        raise Invalid(f"paths: an agent holds {file_claims.MOST} at most; claim patterns, such as src/**")
     held = leases.hold_by_tool(tx, here.project, things, by=here.name, ttl=TOOL_TTL) if things else []
-    found = claims.claim(tx, here.project, presence, paths, repository=repository) if paths else []
+    found = file_claims.claim(tx, here.project, presence, paths, repository=repository) if paths else []
     return {
         "claimed": list(paths or ()),
         **vocabulary.known(conflicts=vocabulary.conflicts(found), leased=list(map(vocabulary.lease, held))),
@@ -73,7 +73,9 @@ def _released(
     """Let go of files and things: of those that are named, else of all."""
     is_all = not paths and not things
     files = (
-        claims.release(tx, here.project, presence, paths, repository=repository) if paths or is_all else []
+        file_claims.release(tx, here.project, presence, paths, repository=repository)
+        if paths or is_all
+        else []
     )
     used = leases.release_by_tool(tx, here.project, things or None, by=here.name) if things or is_all else []
     return [*files, *used]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hubbub.core.actions import inbox
-from hubbub.core.agents import agents, claims, connections, scopes
+from hubbub.core.agents import agents, connections, file_claims, scopes
 from hubbub.core.presence import checkins
 from hubbub.core.work import task_search
 from hubbub.dialects.call import Call
@@ -57,7 +57,7 @@ def join(
     condition = _condition(known, doing, status)
     presence = stay(tx, here.project, here.name, condition, Profile(doing=doing))
     scope = _scope(tx, here, presence, area, files)
-    held = [each.entry for each in claims.held(tx, here.project.id, here.name)]
+    held = [each.entry for each in file_claims.held(tx, here.project.id, here.name)]
     met = scopes.check(tx, here.project, Scope(scope.area, (*scope.files, *held)), but=presence.id)
     return {
         "you": here.name,

@@ -19,7 +19,7 @@ from hubbub import __version__
 from hubbub.core.cost.prices import Prices
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import HubContext
-from hubbub.model.agents.claims import TTL
+from hubbub.model.agents.file_claims import TTL
 from hubbub.model.errors import HubError
 from hubbub.model.json_fields import validation_message
 from hubbub.serve.fleet.service_desk import ServiceDesk

@@ -16,7 +16,7 @@ _TABLE = Table("presences", Presence)
 _READ = (
     *_TABLE.columns,
     "claimed",
-)  # what it holds (`store/agents/claims.py`) is shown with what it has declared
+)  # what it holds (`store/agents/file_claims.py`) is shown with what it has declared
 _COLUMNS = ", ".join(f"p.{name}" for name in _READ)
 _INSERT = _TABLE.inserting(["stamp"])
 _STAMPS = 2**42  # so many there are; those of a million presences add up to a number that the engines know

@@ -16,7 +16,7 @@ from hubbub.store.tx import Row, Tx
 ROWS = 50  # written by one statement
 PLACES = 100  # looked up by one statement
 CLAIMED_FROM = (
-    1_000_000  # positions of what is claimed (`store/agents/claims.py`); what is declared comes before
+    1_000_000  # positions of what is claimed (`store/agents/file_claims.py`); what is declared comes before
 )
 
 _AREA = "slug, name, description, patterns, number"

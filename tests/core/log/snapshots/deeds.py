@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from hubbub.core import expiry
 from hubbub.core.actions import inbox, task_actions
-from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.agents import agents, file_claims, scopes
 from hubbub.core.cost import budgets
 from hubbub.core.cost.budgets import Asked, Use
 from hubbub.core.cost.prices import Prices, usual
@@ -167,12 +167,12 @@ def claim(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     presence = attend(tx, project, numbers)
     repository = (None, "example.org/shop", "example.org/docs")[numbers[1] % 3]
     paths = [FILES[numbers[2] % 4], "src/b.py"]
-    return claims.claim(tx, project, presence, paths, repository=repository, ttl=TEN_MINUTES / 2)
+    return file_claims.claim(tx, project, presence, paths, repository=repository, ttl=TEN_MINUTES / 2)
 
 
 def let_go(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     paths = [FILES[numbers[2] % 4]] if numbers[1] % 2 else None
-    return claims.release(tx, project, attend(tx, project, numbers), paths)
+    return file_claims.release(tx, project, attend(tx, project, numbers), paths)
 
 
 def attend(tx: Tx, project: Project, numbers: Sequence[int]) -> Presence:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.core.agents import claims
+from hubbub.core.agents import file_claims
 from hubbub.core.people import projects
 from tests.serve.served_hub import Hub, running_hub
 from tests.serve.web_client import Json, Visit, Web, done, refusal
@@ -36,7 +36,7 @@ def edit(web: Web, **more: object) -> Json:
 
 
 def held(hub: Hub) -> list[str]:
-    found = hub.do(lambda tx: claims.held(tx, hub.project.id))
+    found = hub.do(lambda tx: file_claims.held(tx, hub.project.id))
     return [f"{each.agent} {each.entry}" for each in found]
 
 
@@ -129,6 +129,6 @@ def test_a_hub_is_told_how_long_claims_last(tmp_path: Path, visit: Visit) -> Non
     """A file stays claimed for as many minutes after the last edit as the setting says."""
     with running_hub(tmp_path, claim_minutes=5) as hub:
         edit(visit(hub, hub.token("ada")))
-        (claim,) = hub.do(lambda tx: claims.held(tx, hub.project.id))
+        (claim,) = hub.do(lambda tx: file_claims.held(tx, hub.project.id))
 
     assert claim.expires_at - claim.edited_at == 5 * 60 * 1000

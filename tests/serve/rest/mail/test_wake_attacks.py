@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core.agents import claims
+from hubbub.core.agents import file_claims
 from hubbub.core.people import access
 from hubbub.model.people.rights import Role
 from hubbub.serve.fleet.timings import Timings
@@ -69,7 +69,7 @@ def _facts(hub: Hub) -> object:
             "SELECT id, told_at, taken_at, ended_at FROM wakes WHERE project_id = :project_id ORDER BY id",
             project_id=hub.project.id,
         )
-        return there, claims.held(tx, hub.project.id), [tuple(each.values()) for each in stories]
+        return there, file_claims.held(tx, hub.project.id), [tuple(each.values()) for each in stories]
 
     return hub.do(look)
 

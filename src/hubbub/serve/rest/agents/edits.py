@@ -10,7 +10,7 @@ from hubbub.core.actions import next_tool
 from hubbub.core.people import access
 from hubbub.core.presence import edit_guard
 from hubbub.core.presence.edit_guard import EditDecision, Editor, EditVerdict, TouchedFile
-from hubbub.model.agents import claims
+from hubbub.model.agents import file_claims
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape
 from hubbub.store.tx import Tx
@@ -95,7 +95,7 @@ async def edit(request: Request, call: Call, body: Edit) -> Decided:
     The project's conflict mode decides: `warn` tells, `block` refuses, `off` looks for nothing.
     """
     ttl: timedelta = request.app.state.claim_ttl
-    repository = claims.repository(body.repository)
+    repository = file_claims.repository(body.repository)
 
     def decide(tx: Tx) -> EditVerdict:
         project = call.enter(tx)

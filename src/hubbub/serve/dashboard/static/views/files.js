@@ -1,7 +1,7 @@
 // Files: who works on what, and where two are in each other's way. Conflicts come first.
 
 import { computed, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
-import { claims, overlapsOf, reviewed } from "../model/claims.js";
+import { claims, overlapsOf, reviewed } from "../model/file_claims.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { agents, could, inProject, leases, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
@@ -71,7 +71,7 @@ const MARK_ICONS = { editing: "loader", review: "eye", clash: "git-branch" };
 
 /**
  * @param {object} props
- * @param {import("../model/claims.js").Row[]} props.rows @param {string[]} props.agents
+ * @param {import("../model/file_claims.js").Row[]} props.rows @param {string[]} props.agents
  * @param {string|undefined} props.chosen the key of the row that is open
  * @param {(key: string) => void} props.onChoose
  */
@@ -201,7 +201,11 @@ function follow(element, setView) {
 
 // One row of the map in words: who claims it, who is in whose way, and what a person can do about it.
 
-/** @param {{row: import("../model/claims.js").Row, picture: object, focus?: boolean, onClose: () => void}} props */
+/**
+ * @param {object} props
+ * @param {import("../model/file_claims.js").Row} props.row @param {object} props.picture
+ * @param {boolean} [props.focus] @param {() => void} props.onClose
+ */
 function RowPanel({ row, picture, focus = true, onClose }) {
   const heading = useRef(null);
   useEffect(() => {

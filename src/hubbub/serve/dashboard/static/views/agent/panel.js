@@ -1,7 +1,7 @@
 // One agent at the side: how it is, what it holds, what waits for it, and what a person can do about it.
 
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
-import { keyOf } from "../../model/claims.js";
+import { keyOf } from "../../model/file_claims.js";
 import { isNew, tasksOf } from "../../model/states.js";
 import { could, loaded, may, moment, recent, shown } from "../../model/store.js";
 import { read } from "../../hub/endpoints.js";

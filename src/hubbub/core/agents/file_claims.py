@@ -12,12 +12,12 @@ from uuid import UUID
 
 from hubbub.core.agents import scopes
 from hubbub.core.log.snapshots import patches
-from hubbub.model.agents.claims import TTL, Claim, entry, identity, repository
+from hubbub.model.agents.file_claims import TTL, Claim, entry, identity, repository
 from hubbub.model.agents.scopes import AgentConflict, Scope, entries
 from hubbub.model.errors import ScopeConflict
 from hubbub.model.records import Presence, Project
 from hubbub.model.timestamps import milliseconds
-from hubbub.store.agents import agents, claims
+from hubbub.store.agents import agents, file_claims
 from hubbub.store.agents import scopes as scope_rows
 from hubbub.store.people import projects
 from hubbub.store.tx import Tx
@@ -26,7 +26,7 @@ MOST = 500  # claims of one presence; of more, the oldest are let go
 RELEASED, EXPIRED, CROWDED = "released", "expired", "crowded"
 
 # Nothing to decide: the store's own.
-held = claims.of_project
+held = file_claims.of_project
 
 
 def claim(
@@ -58,9 +58,9 @@ def claim(
     conflicts = _met(tx, project, wanted, but=presence.id)
     if conflicts and project.conflict_mode == "block":
         raise ScopeConflict(conflicts)
-    held = {each.entry for each in claims.of_presence(tx, presence.id)}
+    held = {each.entry for each in file_claims.of_presence(tx, presence.id)}
     expires_at = tx.now + milliseconds(ttl or TTL)
-    claims.renew(tx, presence.id, wanted.keys() & held, instance=instance, expires_at=expires_at)
+    file_claims.renew(tx, presence.id, wanted.keys() & held, instance=instance, expires_at=expires_at)
     fresh = [
         Claim(
             agent=presence.agent,
@@ -110,7 +110,7 @@ def release(
     release. Records `file.released`, if there was any.
     """
     scope_rows.lock(tx, project.id, presence.agent)
-    held = claims.of_presence(tx, presence.id)
+    held = file_claims.of_presence(tx, presence.id)
     if paths is not None:
         where = _repository(tx, project, repository)
         named = _entries(tx, project, paths, where).keys()
@@ -128,12 +128,14 @@ def release(
 def behind(tx: Tx, conflict: AgentConflict) -> Claim | None:
     """Find the claim behind a conflict; None if the other has declared the file."""
     met = {*conflict.overlap.files}
-    return next((each for each in claims.of_presence(tx, conflict.presence_id) if each.entry in met), None)
+    return next(
+        (each for each in file_claims.of_presence(tx, conflict.presence_id) if each.entry in met), None
+    )
 
 
 def of_presence(tx: Tx, presence: Presence) -> list[Claim]:
     """Return the claims of the presence, oldest first."""
-    return claims.of_presence(tx, presence.id)
+    return file_claims.of_presence(tx, presence.id)
 
 
 def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
@@ -147,13 +149,13 @@ def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
 def lapse(tx: Tx, limit: int) -> None:
     """Release claims that nobody has renewed by an edit."""
     overdue: dict[tuple[UUID, str, UUID], list[str]] = {}
-    for project_id, agent, presence_id, each in claims.lapsed(tx, limit):
+    for project_id, agent, presence_id, each in file_claims.lapsed(tx, limit):
         overdue.setdefault((project_id, agent, presence_id), []).append(each)
     for (project_id, agent, presence_id), lapsed in overdue.items():
         project = projects.find(tx, project_id)
         presence = agents.presence(tx, project_id, agent, lock=True)
         if project is None or presence is None or presence.id != presence_id:
-            claims.drop(tx, presence_id, lapsed)
+            file_claims.drop(tx, presence_id, lapsed)
             continue
         scope_rows.lock(tx, project_id)
         _let_go(tx, project, presence, lapsed, EXPIRED)
@@ -161,7 +163,7 @@ def lapse(tx: Tx, limit: int) -> None:
 
 def home(tx: Tx, project: Project) -> str | None:
     """Return the repository whose paths need no name in front; None while none was seen and none is set."""
-    return identity(project.repo_url or "") or claims.home(tx, project.id)
+    return identity(project.repo_url or "") or file_claims.home(tx, project.id)
 
 
 def _repository(tx: Tx, project: Project, given: str | None) -> str:
@@ -171,14 +173,14 @@ def _repository(tx: Tx, project: Project, given: str | None) -> str:
 
 def _settle(tx: Tx, project: Project, own: str) -> None:
     """Make this the project's own repository: claims under its name lose the name."""
-    claims.settle_home(tx, project.id, own)
+    file_claims.settle_home(tx, project.id, own)
     front = f"{own}:"
-    named = [each for each in claims.of_project(tx, project.id) if each.entry.startswith(front)]
+    named = [each for each in file_claims.of_project(tx, project.id) if each.entry.startswith(front)]
     for agent, held in groupby(named, key=lambda each: each.agent):
         presence = agents.presence(tx, project.id, agent)
         if presence is not None:
             plain = {each.entry.removeprefix(front): each for each in held}
-            claims.drop(tx, presence.id, [*plain, *(each.entry for each in plain.values())])
+            file_claims.drop(tx, presence.id, [*plain, *(each.entry for each in plain.values())])
             fresh = [replace(each, repository=own, path=path, entry=path) for path, each in plain.items()]
             _hold(tx, project, presence, fresh, ())
 
@@ -197,13 +199,13 @@ def _met(tx: Tx, project: Project, wanted: Iterable[str], *, but: UUID | None) -
 def _hold(
     tx: Tx, project: Project, presence: Presence, fresh: Sequence[Claim], conflicts: Sequence[AgentConflict]
 ) -> None:
-    standing = claims.of_presence(tx, presence.id)
+    standing = file_claims.of_presence(tx, presence.id)
     crowded = [each.entry for each in standing][: max(0, len(standing) + len(fresh) - MOST)]
     if crowded:
         _let_go(tx, project, presence, crowded, CROWDED)
     for each in fresh[-MOST:]:
-        claims.add(tx, project.id, each)
-    claims.show(tx, presence.id)
+        file_claims.add(tx, project.id, each)
+    file_claims.show(tx, presence.id)
     detail = {
         "file": fresh[0].entry,
         "files": [each.entry for each in fresh],
@@ -213,8 +215,8 @@ def _hold(
 
 
 def _let_go(tx: Tx, project: Project, presence: Presence, released: Sequence[str], why: str) -> None:
-    claims.drop(tx, presence.id, released)
-    claims.show(tx, presence.id)
+    file_claims.drop(tx, presence.id, released)
+    file_claims.show(tx, presence.id)
     detail = {"file": released[0], "files": list(released), "why": why}
     _record(tx, "file.released", project, presence, detail)
 

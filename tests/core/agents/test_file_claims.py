@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.agents import agents, file_claims, scopes
 from hubbub.core.people import projects
 from hubbub.core.presence import presences
-from hubbub.model.agents.claims import TTL
+from hubbub.model.agents.file_claims import TTL
 from hubbub.model.agents.scopes import AgentConflict, Scope
 from hubbub.model.errors import Invalid, ScopeConflict
 from hubbub.model.people.rights import SYSTEM
@@ -41,17 +41,19 @@ def claim(
 ) -> list[str]:
     """Claim and return the agents in conflict with it."""
     seen = seen and repository is not None
-    found = world.do(claims.claim, world.project, there(world, name), paths, repository=repository, seen=seen)
+    found = world.do(
+        file_claims.claim, world.project, there(world, name), paths, repository=repository, seen=seen
+    )
     return [each.agent for each in found]
 
 
 def check(world: World, *paths: str, repository: str | None = None) -> list[str]:
     """Return the agents with whom claiming that would be in conflict."""
-    return [each.agent for each in world.do(claims.check, world.project, paths, repository=repository)]
+    return [each.agent for each in world.do(file_claims.check, world.project, paths, repository=repository)]
 
 
 def held(world: World, name: str | None = None) -> list[str]:
-    return [each.entry for each in world.do(claims.held, world.id, name)]
+    return [each.entry for each in world.do(file_claims.held, world.id, name)]
 
 
 def in_mode(world: World, mode: str, repo_url: str | None = None) -> World:
@@ -139,7 +141,7 @@ def test_a_race_for_a_file_has_one_winner(world: World) -> None:
                 condition=Condition.WORKING,
                 profile=Profile(),
             )
-            return claims.claim(tx, world.project, presence, ["src/a.py"], repository=HERE, seen=True)
+            return file_claims.claim(tx, world.project, presence, ["src/a.py"], repository=HERE, seen=True)
 
         return run
 
@@ -196,7 +198,7 @@ def test_what_is_named_is_released(world: World, named: dict[str, object], left:
     claim(world, "ann", "src/a.py", repository=ELSEWHERE)
     everything = held(world)
 
-    released = world.do(claims.release, world.project, there(world, "ann"), **named)  # type: ignore[arg-type]
+    released = world.do(file_claims.release, world.project, there(world, "ann"), **named)  # type: ignore[arg-type]
 
     assert held(world) == left
     assert sorted([*released, *left]) == sorted(everything)
@@ -252,7 +254,7 @@ def test_a_repository_may_be_named_in_front_of_a_path(world: World, named: str) 
 
     assert check(world, f"{named}:src/a.py") == ["ann"]
     assert check(world, f"{named}:src/a.py", repository=named) == ["ann"]
-    world.do(claims.release, world.project, there(world, "ann"), [f"{named}:src/a.py"])
+    world.do(file_claims.release, world.project, there(world, "ann"), [f"{named}:src/a.py"])
     assert held(world, "ann") == []
 
 
@@ -276,7 +278,7 @@ def test_files_of_two_repositories_do_not_meet(world: World) -> None:
 
 def test_of_too_many_claims_the_oldest_are_let_go(world: World) -> None:
     """An agent holds 500 files at most: what it began to edit first is free again."""
-    paths = [f"{number}.py" for number in range(claims.MOST)]
+    paths = [f"{number}.py" for number in range(file_claims.MOST)]
     claim(world, "ann", *paths)
     claim(world, "ann", "one-more.py")
 
@@ -296,7 +298,7 @@ def test_checking_changes_nothing(world: World) -> None:
     claim(world, "ann", "src/a.py")
     before = world.log()
 
-    found = world.do(claims.check, world.project, ["src/a.py"], repository=HERE)
+    found = world.do(file_claims.check, world.project, ["src/a.py"], repository=HERE)
 
     assert [each.agent for each in found] == ["ann"]
     assert world.log() == before

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from hubbub.model.agents.claims import Claim
+from hubbub.model.agents.file_claims import Claim
 from hubbub.model.agents.scopes import place_of
 from hubbub.store.agents.agents import stamp
 from hubbub.store.agents.scopes import CLAIMED_FROM
