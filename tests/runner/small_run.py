@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.runner.reporting import ROOT
@@ -31,17 +32,19 @@ class Small:
         return self.call(*PYTEST, *arguments, **environment)
 
     def call(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        with self.started(*words, **environment) as process:
+        with self.started(*words, passed=(), **environment) as process:
             said, errors = process.communicate()
         return subprocess.CompletedProcess(words, process.returncode, said, errors)
 
-    def started(self, *words: str, **environment: str) -> subprocess.Popen[str]:
-        """A program that runs in the folder."""
+    def started(self, *words: str, passed: Sequence[int] = (), **environment: str) -> subprocess.Popen[str]:
+        """A program that runs in the folder, and has these files open too."""
         kept = {name: value for name, value in os.environ.items() if name != "CI" and "PYTEST" not in name}
         ours = {"PATH": "", "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         environment = {**kept, **ours, **environment}
         pipe = subprocess.PIPE
-        return subprocess.Popen(words, cwd=self.folder, env=environment, stdout=pipe, stderr=pipe, text=True)
+        return subprocess.Popen(
+            words, cwd=self.folder, env=environment, stdout=pipe, stderr=pipe, text=True, pass_fds=passed
+        )
 
     def order(self, *arguments: str) -> list[str]:
         """The tests that are run, in their order."""

@@ -40,6 +40,7 @@ def test_numbers(number): assert number
 """
 WAITS = """\
 import os
+import signal
 import pytest
 @pytest.fixture
 def world():
@@ -47,8 +48,8 @@ def world():
     with open("told", "a") as told: told.write("taken down ")
 def test_short(): pass
 def test_long(world):
-    os.open("reached", os.O_WRONLY)
-    os.open("never", os.O_RDONLY)
+    os.write(int(os.environ["REACHED"]), b"!")
+    signal.pause()
 """
 
 
@@ -91,10 +92,11 @@ def test_a_run_ends_with_the_first_failure_where_that_is_asked_for(tmp_path: Pat
 def test_who_breaks_off_is_told_what_was_going_on(tmp_path: Path) -> None:
     """An interrupted run names the tests that have not ended, and what they had set up is taken back."""
     small = Small(tmp_path, test_waits=WAITS)
-    for name in ("reached", "never"):
-        os.mkfifo(tmp_path / name)
-    with small.started(*PYTEST, "--workers", "2") as process:
-        os.close(os.open(tmp_path / "reached", os.O_RDONLY))
+    here, there = os.pipe()
+    with small.started(*PYTEST, "--workers", "2", passed=(there,), REACHED=str(there)) as process:
+        os.close(there)
+        assert os.read(here, 1) == b"!"
+        os.close(here)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=patience(60))
 
