@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin
 from uuid import UUID
 
 from docs.words import NOTHING, table
+from hubbub.model.agents.breakers import BreakerRules, Stop
 from hubbub.model.agents.scopes import Area
 from hubbub.model.cost.budgets import Budget
 from hubbub.model.fields import FIRST, Field, Seen, declared, merged
@@ -28,6 +29,7 @@ from hubbub.model.people.logins import Login
 from hubbub.model.proof import Contract, ProofRules, Sighting
 from hubbub.model.records import Artifact, CompletionReport, Message, Priority, Project, Review, Run, Task
 from hubbub.model.work.leases import Capacity, Lease, LeaseRule
+from hubbub.serve.rest.agents.breakers import BreakerRulesShape, StopShape
 from hubbub.serve.rest.base.shapes import (
     AreaShape,
     ArtifactShape,
@@ -91,6 +93,8 @@ NOUNS = (
     Noun("A placement", ManagedAgent, PlacementShape),
     Noun("An account", Account, AccountShape, CARD_SHAPES["accounts"]),
     Noun("A budget", Budget, BudgetShape, CARD_SHAPES["budgets"]),
+    Noun("What is too often", BreakerRules, BreakerRulesShape),
+    Noun("A stop", Stop, StopShape, CARD_SHAPES["stops"]),
     Noun("A lease", Lease, LeaseShape, CARD_SHAPES["leases"]),
     Noun("A capacity", Capacity, CapacityShape),
     Noun("A rule for a command", LeaseRule, LeaseRuleShape),
@@ -114,6 +118,7 @@ CARDS = {
     "leases": "Lease",
     "accounts": "Account",
     "budgets": "Budget",
+    "stops": "Stop",
 }
 COLUMNS = ("field", "type", "kept", "REST", "card", "")
 

@@ -32,6 +32,7 @@ from hubbub.node.system.load import measure
 from hubbub.processes import durable_files
 from hubbub.serve import outbox
 from hubbub.serve.application import AppContext, application
+from hubbub.serve.background.breaker_watch import BreakerWatch
 from hubbub.serve.background.echo_agents import EchoAgents
 from hubbub.serve.background.last_tools import LastTools
 from hubbub.serve.background.log_retention import LogRetention
@@ -153,8 +154,8 @@ class Hub:
         fleet = LinkedNodes(transactions, str(new_id()), self.pace)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
-        echoes = EchoAgents(transactions)
-        for hear in (followers.hear, OtherHubs(fleet).hear, leaving.hear, echoes.hear):
+        echoes, breakers = EchoAgents(transactions), BreakerWatch(transactions)
+        for hear in (followers.hear, OtherHubs(fleet).hear, leaving.hear, echoes.hear, breakers.hear):
             feed.listen(hear)
         archive = LogRetention(self.store, self.settings.keep_log_days)
         upkeep = Maintenance(self.store, timedelta(hours=self.settings.dead_letter_hours))
@@ -162,9 +163,8 @@ class Hub:
             LoopWatch(self.settings.watch_loop),
             ServiceDesk(transactions, LiveActivitySource(feed, followers)),
         )
-        work = [
-            each.run for each in (feed, notified, sightings, leaving, archive, upkeep, usage, watch, echoes)
-        ]
+        services = feed, notified, sightings, leaving, archive, upkeep, usage, watch, echoes, breakers
+        work = [each.run for each in services]
         if workspace is not None:
             work.append(partial(mirror_project, transactions, feed, workspace, slug))
         node = None if self.settings.no_node else self._machine(desk, slug, fleet.instance)

@@ -180,6 +180,9 @@ SECTIONS = {
         ),
         "cost": CommandEntry("hubbub.cli.cost", "What was used, in tokens and in money."),
         "budget": CommandEntry("hubbub.cli.budget", "Say how much may be used, in tokens or in money."),
+        "breaker": CommandEntry(
+            "hubbub.cli.agents.breaker", "See which agents go round in circles, and let them go on."
+        ),
         "account": CommandEntry(
             "hubbub.cli.fleet.accounts", "Say which agents share an account, and see which are paused."
         ),

@@ -230,6 +230,12 @@ class BudgetSpent(Conflict):
     code: ClassVar[str] = "budget"
 
 
+class AgentStopped(Conflict):
+    """The agent went round in a circle, and was stopped until a person lets it go on."""
+
+    code: ClassVar[str] = "stopped"
+
+
 class NotDone(HubError):
     """A machine did not do what it was asked to do."""
 

@@ -8,6 +8,7 @@ TITLES = {
     NeedKind.APPROVAL: "Approval",
     NeedKind.QUESTION: "Waits for you",
     NeedKind.LETTER: "Letter to you",
+    NeedKind.STOPPED: "Going round in circles",
     NeedKind.BUDGET: "A budget is short",
     NeedKind.EXPIRED: "Expired, ask again",
     NeedKind.STALE: "Fell silent at work",
@@ -28,8 +29,8 @@ def about(need: dict[str, Any]) -> str:
             return f"{card['sender']}: {card['text']}"
         case "overlaps":
             return f"{' and '.join(card['agents'])}: {', '.join(card['files'] or card['areas'])}"
-        case "budgets":
-            return f"{card['kind']} {card['label']}"
+        case "stops" | "budgets":
+            return str(card.get("reason") or f"{card['kind']} {card['label']}")
         case "agents":
             return f"{card['name']}: {card['doing'] or card['state']}"
         case _:
@@ -46,6 +47,8 @@ def remedy(need: dict[str, Any]) -> str:
             words = f"inbox {card['recipient']}"
         case "overlaps":
             words = f"why {card['agents'][0]}"
+        case "stops":
+            words = f"breaker lift {card['id']}"
         case "budgets":
             words = "budget list"
         case "agents":

@@ -102,6 +102,8 @@ def _about(need: Needed, shown: ViewModel) -> Text:
             about, by = card["text"], card["sender"]
         case "overlaps":
             about, by = ", ".join(card["files"] or card["areas"]), " and ".join(card["agents"])
+        case "stops":
+            about, by = card["reason"], " and ".join(card["agents"])
         case "budgets":
             about, by = f"{card['kind']} {card['label']}", card["level"]
         case "agents" if need.need.kind is NeedKind.STALE:

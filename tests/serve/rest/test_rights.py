@@ -201,6 +201,10 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "PUT /budgets": MANAGE,
     "DELETE /budgets/{budget_id}": MANAGE,
     "POST /tools/judge": READ,
+    "GET /breakers": READ,
+    "PUT /breakers": MANAGE,
+    "GET /breakers/stops": READ,
+    "POST /breakers/stops/{stop_id}/lift": PERSON_WRITES,
     "GET /cost": READ,
     "GET /cost.csv": READ,
     "POST /cost/reports": WRITE,
@@ -360,6 +364,7 @@ def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
         "lease_id": str(uuid4()),
         "thing": "gpu",
         "budget_id": str(uuid4()),
+        "stop_id": str(uuid4()),
         "login_id": str(uuid4()),
         "delivery_id": str(uuid4()),
     }

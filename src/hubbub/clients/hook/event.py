@@ -48,6 +48,7 @@ class Event:
     """One call of a hook. `paths` are as the client wrote them: absolute, or relative to `cwd`."""
 
     __slots__ = (
+        "call",
         "client",
         "code",
         "command",
@@ -77,7 +78,9 @@ class Event:
         took: int | None = None,
         continued: bool = False,
         heard: bool = True,
+        call: str | None = None,
     ) -> None:
+        self.call = call  # a digest of what the tool is given, where the client tells all of it
         self.client = client
         self.moment = moment
         self.instance = instance  # which run of the client's program this is, in its own words

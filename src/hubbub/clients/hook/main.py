@@ -21,7 +21,7 @@ import os
 import sys
 import time
 
-from hubbub.clients.hook import edits, event, mail_pointers, sightings
+from hubbub.clients.hook import edits, event, mail_pointers, repetition, sightings
 from hubbub.clients.hook.event import Event, Reply, Said
 from hubbub.clients.hook.hub_target import config_folder, find
 
@@ -117,6 +117,7 @@ def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
     happened: Event | None = adapter.read(name, told)
     if happened is None:
         return Said()
+    happened.call = _call(told)
     clock.seconds = _patience(happened)
     target = find(happened.client, happened.cwd)
     reply = _reply(target, happened, clock) if target is not None else Reply()
@@ -150,7 +151,16 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
     return mail_pointers.glance(target, happened, until=until) if happened.heard else Reply()
 
 
+def _call(told: dict[str, object]) -> str | None:
+    """Return what tells one call of a tool from another, where the client tells all that the tool is given."""
+    given = told.get("tool_input")
+    return json.dumps([told.get("tool_name"), given], sort_keys=True) if isinstance(given, dict) else None
+
+
 def _reply_before(target: Target, happened: Event, until: float) -> Reply:
+    repeated = repetition.before(target, happened, until=until)
+    if repeated is not None:
+        return repeated
     reply = edits.before(target, happened, until=until)
     if reply is None:
         from hubbub.clients.hook import commands  # no edit needs it

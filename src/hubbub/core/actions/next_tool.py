@@ -1,10 +1,18 @@
 """The answer to a hook that asks whether its agent may use the next tool."""
 
+from hubbub.core.agents import breakers
 from hubbub.core.cost import budgets
 from hubbub.model.records import Project
-from hubbub.store.tx import Tx
+from hubbub.store.tx import MustWrite, Tx
 
 
-def denial(tx: Tx, project: Project, agent: str) -> str | None:
-    """Return why an agent may use no other tool, in words for its model; None if it may."""
-    return budgets.denial(tx, project.id, agent)
+def denial(tx: Tx, project: Project, agent: str, repeats: int | None = None) -> str | None:
+    """Return why an agent may use no other tool, in words for its model; None if it may.
+
+    `repeats` is how often it has made the same call in a row. Raises `MustWrite` in a read where that is too often.
+    """
+    if repeats is not None and breakers.is_too_often(tx, project, repeats):
+        if tx.is_read:
+            raise MustWrite
+        breakers.repeated(tx, project, agent, repeats)
+    return breakers.denial(tx, project.id, agent) or budgets.denial(tx, project.id, agent)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core.agents import agents
+from hubbub.core.agents import agents, breakers
 from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
 from hubbub.core.mail import messages
@@ -90,7 +90,8 @@ def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
     goes_on_at = accounts.goes_on(tx, waker.project_id, waker.agent)
     if goes_on_at is not None:
         return PollResult(again_at=goes_on_at)
-    if budgets.stopping(tx, waker.project_id, waker.agent) is not None:
+    place = waker.project_id, waker.agent
+    if breakers.stopping(tx, *place) is not None or budgets.stopping(tx, *place) is not None:
         return PollResult(again_at=tx.now + milliseconds(STOPPED))
     first = _first(tx, there)
     if first is None or (first.instance, first.method) != (waker.instance, waker.method):

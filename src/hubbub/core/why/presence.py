@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from hubbub.core.agents import agents, last_activity
+from hubbub.core.agents import agents, breakers, last_activity
 from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
-from hubbub.core.why.explanation import NOTHING, Fact, ago, ahead, named, quoted, say
+from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
 from hubbub.model.fleet.managed_agents import ManagedAgent, ManagedAgentStatus
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine
 from hubbub.model.records import Presence
@@ -40,6 +40,7 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     if acted_at is not None:
         yield _acted(tx, name, current, acted_at)
     yield from _paused(tx, project_id, name)
+    yield from _stopped(tx, project_id, name)
     yield from _budget(tx, project_id, name)
     placed = managed_agents.find(tx, project_id, name)
     if placed is not None:
@@ -122,6 +123,21 @@ def _paused(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         until=ahead(until, tx.now) if until is not None else NOTHING,
     )
     yield Fact("account.paused", told, {"account": account.name, "limit": kind, "until": until})
+
+
+def _stopped(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """Yield why a breaker has stopped the agent, if one has."""
+    stop = breakers.stopping(tx, project_id, name)
+    if stop is None:
+        return
+    who: list[Value] = [named(each) for each in stop.agents]
+    told = say(
+        "breaker_stopped",
+        why=say(f"loop_{stop.kind}", who=who, times=str(stop.count)),
+        since=ago(stop.stopped_at, tx.now),
+        id=str(stop.id),
+    )
+    yield Fact("breaker.stopped", told, {"stop_id": str(stop.id), "rule": stop.kind, "refs": list(stop.refs)})
 
 
 def _budget(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:

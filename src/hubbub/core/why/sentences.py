@@ -33,6 +33,12 @@ OF_PRESENCE = {
         " Nothing is begun on it before, and its leases last as much longer."
     ),
     "account_paused_open": "Its account {account} is paused until a person resumes it: {why}.",
+    "breaker_stopped": "It was stopped {since}: {why}. A person lets it go on: hubbub breaker lift {id}.",
+    "loop_answering": "{who} have answered each other {times} times in turn while no task of theirs changed",
+    "loop_repeating": "{who} made the same call of a tool {times} times in a row",
+    "loop_nesting": "tasks were made for tasks for tasks, {times} deep, last by {who}",
+    "loop_multiplying": "{times} tasks came of one task, last by {who}",
+    "loop_retrying": "one task was tried again {times} times, last for {who}",
     "budget_spent": (
         "It may use nothing more: {budget} is spent ({state}). Its next tool is denied, and it begins nothing, before"
         " a person raises it{until}: hubbub budget set."

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from hubbub.core.agents import agents, scopes
+from hubbub.core.agents import agents, breakers, scopes
 from hubbub.core.cost import budgets
 from hubbub.core.fleet import accounts
 from hubbub.core.log.snapshots import cards, patches
@@ -253,9 +253,10 @@ def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
     """Raise `Unmet` if the task has not begun, and another task that it needs is not completed.
 
     Raise `AccountPaused` if `by`, who is about to begin it, shares an account that is paused; `BudgetSpent` if what
-    they or the task may use is used.
+    they or the task may use is used; `AgentStopped` if a breaker has stopped them.
     """
     if by is not None:
+        breakers.require_going(tx, task.project_id, by)
         budgets.require_left(tx, task.project_id, by, task.id)
         accounts.require_running(tx, task.project_id, by)
     if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):

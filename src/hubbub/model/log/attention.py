@@ -67,6 +67,7 @@ class NeedKind(StrEnum):
     APPROVAL = auto()
     QUESTION = auto()
     LETTER = auto()
+    STOPPED = auto()  # agents that went round in a circle
     BUDGET = auto()  # what may be used is nearly used, or all of it
     EXPIRED = auto()  # a question that nobody answered in time
     STALE = auto()

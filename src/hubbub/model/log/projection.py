@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self, TypedDict
 
+from hubbub.model.agents.breakers import Stop
 from hubbub.model.cost.budgets import Budget
 from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
 from hubbub.model.fleet.accounts import Account
@@ -88,6 +89,12 @@ class BudgetCardExtras(TypedDict):
     need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
 
 
+class StopCardExtras(TypedDict):
+    need: Annotated[NeedCard, Seen(CARD, "why a person is needed", after="id")]
+    reason: Annotated[str, Seen(CARD, "why they are stopped, in one sentence", after="count")]
+    may: Annotated[list[str], Seen(CARD, "what a person may do")]
+
+
 class LetterCard(TypedDict):
     id: Annotated[str, Seen(CARD, "of the inbox row")]
     need: NeedCard
@@ -139,6 +146,7 @@ CARD_SHAPES = {
     "leases": CardShape(Lease, None),
     "accounts": CardShape(Account, None),
     "budgets": CardShape(Budget, BudgetCardExtras),
+    "stops": CardShape(Stop, StopCardExtras),
 }
 NOUNS = tuple(CARD_SHAPES)
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from hubbub.core.log.outbox import OutboxJob
 from hubbub.core.why.explanation import listed, named, quoted
+from hubbub.model.agents.breakers import LoopKind
 from hubbub.model.cost.budgets import BudgetLevel
 from hubbub.model.log.attention import Needed, NeedKind, TaskState, new_needs
 from hubbub.model.log.projection import Card
@@ -135,6 +136,18 @@ def _conflict(told: _Told) -> str:
     return f"{_who(who)} works on the same as {listed([*names[:NAMES], *more])}."
 
 
+def _stopped(told: _Told) -> str:
+    names = [_who(name) for name in told.card["agents"]]
+    how = {
+        LoopKind.ANSWERING: "only answer each other",
+        LoopKind.REPEATING: "makes the same call again and again",
+        LoopKind.NESTING: "makes tasks for tasks",
+        LoopKind.MULTIPLYING: "makes ever more tasks",
+        LoopKind.RETRYING: "has a task that is tried again and again",
+    }[LoopKind(told.card["kind"])]
+    return f"{listed(names)} {how}, and {'are' if len(names) > 1 else 'is'} stopped."
+
+
 def _short_of(told: _Told) -> str:
     detail = told.happened.detail
     title = SECRETS.text(str(detail["budget"])[:LOOKED_AT])
@@ -170,6 +183,7 @@ WORDS: Mapping[NeedKind, _Words] = {
     NeedKind.APPROVAL: _Words("An approval is needed", "high", "lock", _asked, "/"),
     NeedKind.QUESTION: _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
     NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
+    NeedKind.STOPPED: _Words("Agents go round in circles", "high", "repeat", _stopped, "/"),
     NeedKind.BUDGET: _Words("A budget is short", "high", "money_with_wings", _short_of, "/cost"),
     NeedKind.EXPIRED: _Words("A question got no answer", "default", "hourglass", _unanswered, "/"),
     NeedKind.STALE: _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),

@@ -30,7 +30,7 @@ from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.door import Use
 from hubbub.serve.rest import budgets, cost, first_steps
-from hubbub.serve.rest.agents import agents, edits, scopes
+from hubbub.serve.rest.agents import agents, breakers, edits, scopes
 from hubbub.serve.rest.base.shapes import Failure
 from hubbub.serve.rest.fleet import (
     approvals,
@@ -98,6 +98,7 @@ ROUTERS = tuple(
         first_steps,
         cost,
         budgets,
+        breakers,
         hub_overview,
     )
 )

@@ -73,6 +73,8 @@ class PutBudget(Body):
 class Judging(Body):
     agent: Name | None = Field(None, description="who asks, where the token is not bound to an agent")
 
+    repeats: int | None = Field(None, ge=1, le=2**31, description="how often the same call came in a row")
+
 
 class Judged(BaseModel):
     sentence: str | None = Field(description="why no tool is to be used, and what to do instead; null: go on")
@@ -115,11 +117,11 @@ async def remove_budget(call: Call, budget_id: str) -> OneBudget:
 
 @router.post("/tools/judge")
 async def judge_tool(call: Call, body: Judging) -> Judged:
-    """Whether an agent may use its next tool, as the hook of its client asks before it does. Changes nothing."""
+    """Say whether an agent may use its next tool, as hooks ask. Writes only if that makes it one call too many."""
 
     def judge(tx: Tx) -> str | None:
-        project = call.enter(tx, Right.READ)
-        return next_tool.denial(tx, project, access.spoken_name(tx, body.agent))
+        project = call.enter(tx, Right.READ if body.repeats is None else Right.WRITE)
+        return next_tool.denial(tx, project, access.spoken_name(tx, body.agent), body.repeats)
 
     return Judged(sentence=await call.read(judge))
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from hubbub.core import expiry
 from hubbub.core.actions import inbox, task_actions
-from hubbub.core.agents import agents, file_claims, scopes
+from hubbub.core.agents import agents, breakers, file_claims, scopes
 from hubbub.core.cost import budgets
 from hubbub.core.cost.budgets import Asked, Use
 from hubbub.core.cost.prices import Prices, usual
@@ -309,6 +309,13 @@ def spend(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     budgets.charge(tx, project, PRICES, [use])
 
 
+def circle(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    found = breakers.of_project(tx, project.id)
+    if found and numbers[2] % 2:
+        return breakers.lift(tx, project, str(found[numbers[1] % len(found)].id))
+    return breakers.repeated(tx, project, _one(numbers, CREW), 30 + numbers[1] % 9)
+
+
 def give_back(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     found = leases.of_project(tx, project.id)
     if not found:
@@ -328,7 +335,7 @@ DEEDS: tuple[Deed, ...] = (
     *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
     *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
     *(claim, claim, let_go, attend, lease, lease, give_back, count),
-    *(share, share, reach_limit, go_on, limit, spend, spend),
+    *(share, share, reach_limit, go_on, limit, spend, spend, circle),
     *(write, acknowledge, ask, answer, come, come, go, place, fare),
 )
 

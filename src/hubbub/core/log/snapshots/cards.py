@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+from hubbub.model.agents.breakers import Stop, reason
 from hubbub.model.cost.budgets import Budget, BudgetLevel
 from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
@@ -30,6 +31,7 @@ from hubbub.model.log.projection import (
     LetterCard,
     MachineCardExtras,
     OverlapCard,
+    StopCardExtras,
     TaskCardExtras,
 )
 from hubbub.model.records import Condition, Delivery, Message, Priority
@@ -96,6 +98,7 @@ _MACHINE = CardMaker(CARD_SHAPES["machines"])
 _APPROVAL = CardMaker(CARD_SHAPES["approvals"], shown=_question, reason=_question)
 _ACCOUNT = CardMaker(CARD_SHAPES["accounts"])
 _BUDGET = CardMaker(CARD_SHAPES["budgets"], label=lambda label: short(label, LINE))
+_STOP = CardMaker(CARD_SHAPES["stops"], agents=list)
 _LEASE = CardMaker(CARD_SHAPES["leases"], things=list, host=lambda host: short(host, LINE))
 
 
@@ -187,6 +190,12 @@ def lease(of: Lease) -> Card:
 def account(of: Account) -> Card:
     """Card of an account that agents share, with its pause."""
     return _ACCOUNT.of(of, {})
+
+
+def stop(of: Stop) -> Card:
+    """Agents that a breaker has stopped, which a person may let go on."""
+    need = Need(NeedKind.STOPPED, of.stopped_at)
+    return _STOP.of(of, StopCardExtras(need=need.shape(), reason=reason(of), may=["lift"]))
 
 
 def budget(of: Budget) -> Card:

@@ -11,6 +11,7 @@ from hubbub.core.log.snapshots import cards, scope_conflicts
 from hubbub.model.fleet.approvals import ApprovalStatus
 from hubbub.model.log.attention import UNBEGUN_FOR, AgentFacts
 from hubbub.model.log.projection import Card
+from hubbub.store.agents import breakers
 from hubbub.store.cost import budgets
 from hubbub.store.fleet import accounts, approvals, nodes
 from hubbub.store.log import activity, projection
@@ -58,6 +59,7 @@ def nouns(
     yield "overlaps", scope_conflicts.of_project(tx, project_id).items()
     yield "accounts", ((each.name, cards.account(each)) for each in accounts.of_project(tx, project_id))
     yield "budgets", ((str(each.id), cards.budget(each)) for each in budgets.of_project(tx, project_id))
+    yield "stops", ((str(each.id), cards.stop(each)) for each in breakers.of_project(tx, project_id))
     yield "leases", ((str(each.id), cards.lease(each)) for each in leases.of_project(tx, project_id))
 
 

@@ -98,6 +98,7 @@ const MESSAGES = {
 };
 
 const AGENTS = {
+  liftStop: on("stops", "stop", "/breakers/stops")("lift"),
   releaseScope: on("agents", "agent", "/agents")("release-scope"),
   start: {
     request: ({ agent, ...body }, options) => post(at("/agents", agent, "/start"), body, options),

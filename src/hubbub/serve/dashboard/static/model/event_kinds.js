@@ -3,7 +3,7 @@
 /** Group (a chip) -> what the kinds of it begin with, and the icon of its rows. */
 export const GROUPS = {
   task: { of: ["task", "check", "completion"], icon: "clipboard-list" },
-  agent: { of: ["agent", "todo", "file", "lease", "account", "budget"], icon: "bot" },
+  agent: { of: ["agent", "todo", "file", "lease", "account", "budget", "breaker"], icon: "bot" },
   message: { of: ["message"], icon: "message-square" },
   approval: { of: ["approval", "terminal"], icon: "shield-check" },
   node: { of: ["node", "placement", "dispatch"], icon: "server" },
@@ -42,6 +42,7 @@ const ICONS = {
   "agent.timeout": "wifi-off", "agent.scope_change": "folder-tree",
   "file.claimed": "folder-tree", "file.released": "folder-tree", "file.refused": "ban",
   "account.paused": "clock", "account.resumed": "play", "account.changed": "users", "account.removed": "users",
+  "breaker.tripped": "rotate-ccw", "breaker.lifted": "play",
   "budget.low": "timer", "budget.spent": "ban", "budget.put": "timer", "budget.renewed": "timer",
   "lease.granted": "key-round", "lease.waiting": "clock", "lease.released": "key-round",
   "approval.asked": "hand", "approval.denied": "ban", "audit.broken": "shield-alert", "key.set": "key-round",

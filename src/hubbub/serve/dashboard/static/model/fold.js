@@ -142,6 +142,18 @@
  * @property {number} level_at  when it came to that level
  * @property {object|null} need  why a person is needed, and from when on
  */
+/**
+ * @typedef {object} Stop
+ * @property {string} id
+ * @property {object} need  why a person is needed
+ * @property {"answering"|"repeating"|"nesting"|"multiplying"|"retrying"} kind  the rule that they broke
+ * @property {string[]} agents  the agents that are stopped
+ * @property {number} count  how often it happened
+ * @property {string} reason  why they are stopped, in one sentence
+ * @property {string[]} may  what a person may do
+ * @property {string|null} task_id  the task with which it began, if one did
+ * @property {number} stopped_at
+ */
 // The end of the cards.
 
 /**
@@ -162,7 +174,7 @@
 const ENDED = 1000;
 
 export const NOUNS = [
-  "tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts", "budgets",
+  "tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts", "budgets", "stops",
 ];
 
 /** A picture as the hub tells it, `{noun: {key: card}}`; without one the empty picture. @returns {Picture} */

@@ -3,12 +3,12 @@
 
 import { computed, signal } from "../vendor/ui.js";
 import { currentTask, heldBy } from "./states.js";
-import { agents, approvals, budgets, letters, now, overlaps, shown, tasks } from "./store.js";
+import { agents, approvals, budgets, letters, now, overlaps, shown, stops, tasks } from "./store.js";
 
 /**
  * @typedef {object} Need
  * @property {string} key  stays the same for as long as it is the same need
- * @property {"approval"|"question"|"letter"|"budget"|"expired"|"stale"|"conflict"|"failed"|"late"} kind
+ * @property {"approval"|"question"|"letter"|"stopped"|"budget"|"expired"|"stale"|"conflict"|"failed"|"late"} kind
  * @property {number} rank  the smaller, the more urgent
  * @property {number} since
  * @property {string} of  the noun and the key of its card, as in `pending`
@@ -18,6 +18,7 @@ import { agents, approvals, budgets, letters, now, overlaps, shown, tasks } from
  * @property {import("./fold.js").Letter} [letter]
  * @property {import("./fold.js").Overlap} [overlap]
  * @property {import("./fold.js").Budget} [budget]
+ * @property {import("./fold.js").Stop} [stop]
  * @property {import("./fold.js").Task[]} [held]  of a stale agent: the work it had begun
  */
 
@@ -34,6 +35,7 @@ const BESIDE = {
   tasks: (task, picture) => ({ task, agent: picture.agents.get(task.assignee) }),
   overlaps: (overlap) => ({ overlap }),
   budgets: (budget) => ({ budget }),
+  stops: (stop, picture) => ({ stop, agent: picture.agents.get(stop.agents[0]) }),
 };
 
 const STEP = 5_000; // milliseconds: what is late or over need not be known to the second
@@ -61,7 +63,7 @@ export const settled = signal(new Set());
  * @type {import("../vendor/ui.js").ReadonlySignal<Need[]>}
  */
 export const waiting = computed(() => {
-  for (const noun of [tasks, agents, approvals, letters, overlaps, budgets]) noun.value;
+  for (const noun of [tasks, agents, approvals, letters, overlaps, budgets, stops]) noun.value;
   const all = needs(shown.peek(), coarse.value);
   return settled.value.size ? all.filter(({ key }) => !settled.value.has(key)) : all;
 });

@@ -83,6 +83,11 @@ const ACTIONS_OF = {
     { id: "done", label: t("needs.done"), run: () => acknowledge(letter) },
     openLink(findTask(letter.in_reply_to ?? letter.thread ?? "", shown.value)),
   ],
+  stopped: ({ stop }) => [
+    { id: "lift", primary: true, label: t("needs.lift"), run: () => act("liftStop", { stop: stop.id }) },
+    { id: "both", label: t("needs.message_both"), key: "r", run: () => writeTo(...stop.agents) },
+    { id: "threads", label: t("needs.open_threads"), href: href("messages", { agent: stop.agents[0] }) },
+  ],
   budget: ({ budget }) => [
     { id: "raise", primary: true, label: t("needs.budget_raise"), href: href("cost", { raise: budget.id }) },
   ],
@@ -194,6 +199,7 @@ const WORDS_OF = {
     aside: html`<bdi>${letter.recipient === "hub" ? t("needs.from", { name: letter.sender })
       : t("needs.from_to", { name: letter.sender, whom: letter.recipient })}</bdi>`,
   }),
+  stopped: ({ stop }) => ({ main: name(t(`why.loop_${stop.kind}`, { who: list(stop.agents), times: stop.count })) }),
   budget: ({ budget }) => ({ main: name(t(`needs.budget_of_${budget.kind}`, { label: budget.label })) }),
   stale: ({ agent, held }) => ({
     main: line(name(agent.name), t("needs.holds", { count: held.length })),
@@ -261,8 +267,8 @@ function lateBecause(task) {
 // Something that needs a person: what it is, since when, why, and what can be done about it.
 
 const ICONS = {
-  approval: "shield-check", question: "hand", letter: "mail", budget: "timer", expired: "clock", stale: "wifi-off",
-  conflict: "git-branch", failed: "circle-x", late: "clock",
+  approval: "shield-check", question: "hand", letter: "mail", stopped: "rotate-ccw", budget: "timer",
+  expired: "clock", stale: "wifi-off", conflict: "git-branch", failed: "circle-x", late: "clock",
 };
 const TONES = { approval: "amber", question: "amber" };
 

@@ -71,6 +71,7 @@ function parts(activity) {
     others: () => isolated((detail.conflicts ?? []).slice(0, 5).join(", ")),
     account: () => isolated(detail.account),
     budget: () => isolated(detail.budget),
+    stopped: () => isolated((detail.agents ?? []).slice(0, 5).join(", ")),
     state: () => isolated(detail.state),
     holder: () => who(detail.holder),
     rule: () => isolated(detail.command),

@@ -1,0 +1,83 @@
+"""Breakers: rules of a project by which agents are stopped that go round in circles, and those that were stopped."""
+
+from dataclasses import dataclass, fields
+from enum import StrEnum, auto
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.fields import CARD, REST, Seen
+
+LARGEST = 1_000_000
+
+
+class LoopKind(StrEnum):
+    """A way of going round in circles."""
+
+    ANSWERING = auto()
+    REPEATING = auto()
+    NESTING = auto()
+    MULTIPLYING = auto()
+    RETRYING = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerRules:
+    """How often is too often, in one project; 0: never. The defaults are far above what honest work does."""
+
+    answering: Annotated[
+        int,
+        Seen(REST, "messages by which two agents answer each other in turn, while no task of theirs changes"),
+    ] = 40
+    repeating: Annotated[int, Seen(REST, "times that an agent makes the same call of a tool in a row")] = 30
+    nesting: Annotated[
+        int, Seen(REST, "generations of tasks, each made by an agent at work on the one before")
+    ] = 12
+    multiplying: Annotated[int, Seen(REST, "tasks that come of one task in that way, in all")] = 300
+    retrying: Annotated[int, Seen(REST, "times that agents have one task tried again")] = 12
+
+    def most(self, kind: LoopKind) -> int:
+        """Return the limit for one kind of loop."""
+        return int(getattr(self, kind))
+
+
+RULES = tuple(each.name for each in fields(BreakerRules))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """Agents that go round in a circle, as the log shows it."""
+
+    project_id: UUID
+    kind: LoopKind
+    agents: tuple[str, ...]
+    count: int
+    task_id: UUID | None = None
+    refs: tuple[str, ...] = ()  # ids of the tasks or messages in which it shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Agents that a breaker has stopped, until a person lets them go on."""
+
+    id: Annotated[UUID, Seen(REST | CARD)]
+    project_id: UUID
+    kind: Annotated[LoopKind, Seen(REST | CARD, "the rule that they broke")]
+    agents: Annotated[tuple[str, ...], Seen(REST | CARD, "the agents that are stopped")]
+    count: Annotated[int, Seen(REST | CARD, "how often it happened")]
+    task_id: Annotated[UUID | None, Seen(REST | CARD, "the task with which it began, if one did")] = None
+    refs: Annotated[tuple[str, ...], Seen(REST, "ids of the last tasks or messages in which it shows")] = ()
+    stopped_at: Annotated[int, Seen(REST | CARD)]
+
+
+REASONS = {
+    LoopKind.ANSWERING: "{who} have answered each other {count} times in turn while no task of theirs changed",
+    LoopKind.REPEATING: "{who} made the same call of a tool {count} times in a row",
+    LoopKind.NESTING: "tasks were made for tasks for tasks, {count} deep, last by {who}",
+    LoopKind.MULTIPLYING: "{count} tasks came of one task, last by {who}",
+    LoopKind.RETRYING: "one task was tried again {count} times, last for {who}",
+}
+
+
+def reason(stop: Stop) -> str:
+    """Return why the agents are stopped, in one sentence without its full stop."""
+    return REASONS[stop.kind].format(who=" and ".join(stop.agents), count=stop.count)
