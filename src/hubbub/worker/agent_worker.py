@@ -218,6 +218,9 @@ class Worker:
             while not job.program.ended.wait(CHECK.total_seconds()):
                 self._check(job)
             ended = job.program.outcome()
+            if job.stopped is not None:
+                verb, text = outcome_of_exit(ended)
+                return verb, text if verb == "complete" else f"{job.stopped}\n{text}"
             if job.is_lost.is_set() or not self._waits_out_limit(job, ended) or job.is_lost.is_set():
                 return outcome_of_exit(ended)
             job.go_on(ended)
@@ -271,6 +274,7 @@ class Worker:
         try:
             with self._handing_in:  # so that it does not change hands, even into ours, while we ask
                 reason = self._why_lost(job)
+            self._stop_if_told(job)
         except HubUnreachable:
             return
         except HubRefused as error:
@@ -278,6 +282,13 @@ class Worker:
         if reason is not None:
             self.say(f"{job.assignment.label} is no longer ours: {reason}")
             job.lose()
+
+    def _stop_if_told(self, job: Job) -> None:
+        """Have the command end if its agent is to use nothing more; it has a moment to say what it has."""
+        if job.stopped is None and not job.waits and (why := self.gate.stopped()) is not None:
+            job.stopped = why
+            self.say(f"{job.assignment.label} is stopped: {why}")
+            job.program.stop()
 
     def _why_lost(self, job: Job) -> str | None:
         """Report progress, if there is any; else look at the task. None if it is ours."""

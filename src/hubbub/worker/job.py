@@ -111,6 +111,7 @@ class Job:
         self.assignment = assignment
         self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
         self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
+        self.stopped: str | None = None  # why the command was told to end, such as a spent budget
         self.waits = False  # for the end of a pause; nothing runs
         self._heard = partial(_tell, heard, assignment.mark) if heard is not None else None
         self._listener = Listener(f"{assignment.ref} {assignment.attempt}")

@@ -35,6 +35,11 @@ class UsageGate:
         """Tell whether something may be begun now. Raises `HubUnreachable` and `HubRefused`."""
         return self._left(self._ask()) is None
 
+    def stopped(self) -> str | None:
+        """Return why our agent may use nothing more, if so. Raises `HubUnreachable` and `HubRefused`."""
+        found: str | None = self._ask().get("stopped")
+        return found
+
     def limit_of(self, ended: CommandExit) -> UsageLimit | None:
         """Return the limit that ended a run; None for another end, or if the hub cannot be asked for the time.
 

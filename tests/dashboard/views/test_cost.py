@@ -5,6 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from hubbub.core.cost import budgets
+from hubbub.core.cost.budgets import Asked, Use
+from hubbub.core.cost.prices import Prices, usual
+from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
+from hubbub.model.cost.spending import Measure
 from tests.dashboard.browser import Visit, inside
 from tests.serve.served_hub import Hub
 
@@ -38,3 +43,26 @@ def test_what_agents_cost_is_shown_as_far_as_it_is_known(visit: Visit, hub: Hub)
     inside(page, "shell/router.js", "m.set({ at: x })", then)
     expect(line(page, "claude-sonnet-5")).to_have_count(0)
     expect(line(page, "made-at-home")).to_have_count(1)
+
+
+@pytest.mark.usefixtures("scene")
+def test_a_budget_is_set_and_raised_on_a_telephone(visit: Visit, hub: Hub) -> None:
+    """A spent budget is a need, which leads to where it is raised; what is unmetered says so."""
+    asked = Asked(kind=BudgetKind.AGENT, whom="ember", unit=BudgetUnit.TOKENS, amount=100)
+    hub.do(lambda tx: budgets.put(tx, hub.project, Prices({}, usual()), asked))
+    use = Use(at=2**45, agent="ember", task_id=None, model="", used={Measure.INPUT: 150})
+    hub.do(lambda tx: budgets.charge(tx, hub.project, Prices({}, usual()), [use]))
+    page = visit("/", size=(390, 844))
+
+    need = page.get_by_role("group", name="A budget is spent")
+    expect(need).to_contain_text("Agent ember")
+    need.get_by_role("link", name="Raise").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("1,000")
+    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+
+    budget = page.get_by_role("region", name="Budgets").get_by_role("listitem")
+    expect(budget).to_contain_text("150 tokens of 1,000 tokens")
+    page.get_by_role("button", name="New budget").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("5")
+    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+    expect(budget.filter(has_text="The whole project, each day")).to_contain_text("$5.00")

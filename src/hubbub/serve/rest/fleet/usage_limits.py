@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from hubbub.core.actions import next_tool
 from hubbub.core.fleet import accounts
 from hubbub.core.people import access
-from hubbub.model.fleet.accounts import MOST_AGENTS, Account
+from hubbub.model.fleet.accounts import MOST_AGENTS, WITHOUT_END, Account
 from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Project
@@ -38,6 +39,9 @@ class Accounts(BaseModel):
 class OfAgent(BaseModel):
     account: AccountShape | None = Field(description="null: nobody knows of one")
     goes_on_at: int | None = Field(description="when the agent may begin something; null: now")
+    stopped: str | None = Field(
+        description="why the agent is to use nothing more, as its budget; null: it may go on"
+    )
     now: int = Field(description="the hub's time")
 
 
@@ -157,9 +161,10 @@ def _told(tx: Tx, project: Project, account: Account) -> AccountWithAgents:
 
 
 def _of_agent(tx: Tx, project: Project, agent: str) -> OfAgent:
-    account = accounts.of_agent(tx, project.id, agent)
+    account, stopped = accounts.of_agent(tx, project.id, agent), next_tool.denial(tx, project, agent)
     return OfAgent(
         account=AccountShape.of(account) if account is not None else None,
-        goes_on_at=accounts.goes_on(tx, project.id, agent),
+        goes_on_at=WITHOUT_END if stopped is not None else accounts.goes_on(tx, project.id, agent),
+        stopped=stopped,
         now=tx.now,
     )

@@ -370,7 +370,7 @@ function focusFirst() {
 
 /** The kinds by urgency: somebody is held up; work is in danger or lost; it takes longer than it should. */
 const GROUPS = [
-  { name: "held_up", kinds: ["approval", "question", "letter", "expired"] },
+  { name: "held_up", kinds: ["approval", "question", "letter", "stopped", "budget", "expired"] },
   { name: "in_danger", kinds: ["stale", "conflict", "failed"] },
   { name: "late", kinds: ["late"] },
 ];
