@@ -4,7 +4,7 @@ Its past stays: tasks, messages and the log speak of it by its name. An agent th
 one, and finds the unread mail.
 """
 
-from hubbub.core.agents import agents
+from hubbub.core.agents import agents, merge_radar
 from hubbub.core.fleet import managed_agents
 from hubbub.core.log.snapshots import patches
 from hubbub.core.mail import deadletters, wakes
@@ -44,6 +44,7 @@ def remove(tx: Tx, project: Project, name: str) -> None:
     for waker in wakes.wakers(tx, project.id, name):
         wakes.leave(tx, project.id, name, waker.instance)
     leases.end_of_agent(tx, project.id, name)
+    merge_radar.forget_agent(tx, project.id, name)
     deadletters.bury(tx, project.id, name)
     rows.forget(tx, project.id, name)
     patch = patches.agent(tx, project.id, name)

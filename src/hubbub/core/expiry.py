@@ -1,6 +1,6 @@
 """Overdue things: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
 
-from hubbub.core.agents import connections, file_claims
+from hubbub.core.agents import connections, file_claims, merge_radar
 from hubbub.core.cost import meter
 from hubbub.core.fleet import accounts, approvals, audit_heads, dispatches, enrolment, nodes
 from hubbub.core.log import idempotency, outbox
@@ -57,3 +57,4 @@ def forget(tx: Tx) -> None:
     auth_attempts.forget(tx)
     connections.forget(tx)
     proof.forget(tx)
+    merge_radar.forget(tx)

@@ -8,10 +8,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core.actions import task_actions
-from hubbub.core.agents import agents, scopes
+from hubbub.core.agents import agents, merge_radar, scopes
+from hubbub.core.agents.merge_radar import Judgement
 from hubbub.core.mail import messages
 from hubbub.core.presence import presences
 from hubbub.core.work import leases, tasks
+from hubbub.model.agents.merges import BranchHead
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Condition, Priority, Profile
@@ -41,6 +43,25 @@ def claim(hub: Hub, name: str, *files: str, area: str | None = None) -> None:
         scopes.declare(tx, hub.project, presence, Scope.of(area, files))
 
     hub.do(declare)
+
+
+def will_conflict(hub: Hub) -> None:
+    """Let two agents commit on branches that git could not merge."""
+
+    def tell(tx: Tx) -> None:
+        for agent, branch, commit, paths in (
+            ("ann", "login", "1" * 40, ("src/a.py", "src/b.py")),
+            ("bob", "logout", "2" * 40, ("src/b.py",)),
+        ):
+            head = BranchHead(
+                project_id=hub.project.id, repository="github.com/octo/parser", agent=agent, branch=branch,
+                head=commit, tree=commit, paths=paths, emptied=(), host=None, told_at=tx.now,
+            )  # fmt: skip
+            merge_radar.tell_head(tx, hub.project, head)
+        found = Judgement(agent="ann", branch="login", head="1" * 40, files=("src/b.py",))
+        merge_radar.tell_judgements(tx, hub.project, head, [found])
+
+    hub.do(tell)
 
 
 def row(page: Page, name: str) -> Locator:
@@ -238,3 +259,13 @@ def test_the_map_has_no_fault_that_axe_finds(hub: Hub, visit: Visit) -> None:
     page = visit(CONFLICT)
     expect(page.get_by_role("button", name="Message both")).to_be_visible()
     assert faults(page) == []
+
+
+def test_branches_that_will_conflict(visit: Visit, hub: Hub) -> None:
+    """Pairs of branches that git could not merge are listed above the map: whose, where, and which goes first."""
+    will_conflict(hub)
+    page = visit("/files")
+    listed = page.get_by_role("region", name="Branches that will conflict").get_by_role("listitem")
+    expect(listed).to_contain_text("login of ann and logout of bob will conflict in")
+    expect(listed.get_by_role("code")).to_have_text("src/b.py")
+    expect(listed).to_contain_text("bob is better merged first")

@@ -61,7 +61,7 @@ def look(checkout: Checkout, until: float) -> State | None:
         "head_tree": head_tree,
         "branch": checkout.branch(),
         "pushed": _is_pushed(checkout, head, facts, until),
-        "dirty": [_text(each) for each in dirty[:MOST_PATHS]],
+        "dirty": [as_text(each) for each in dirty[:MOST_PATHS]],
         "is_cut": paths > 4 * MOST_PATHS or len(dirty) > MOST_PATHS,
         "moves": [*_moves(checkout)][-MOST_MOVES:],
         "commits": commits if paths <= 4 * MOST_PATHS else [],
@@ -96,7 +96,7 @@ def _commits(checkout: Checkout, until: float) -> list[tuple[str, str, list[str]
     for each in (told or "").split(_NEW)[1:]:
         first, *paths = each.splitlines()
         commit, _, tree = first.partition(" ")
-        found.append((commit, tree, [_text(path) for path in paths if path]))
+        found.append((commit, tree, [as_text(path) for path in paths if path]))
     return found
 
 
@@ -109,18 +109,22 @@ def _tree(checkout: Checkout, until: float) -> str | None:
     try:
         if not _copy_index(checkout, os.path.join(folder, "index")):
             return None
-        os.mkdir(os.path.join(folder, "objects"))
-        apart = {
-            "GIT_INDEX_FILE": os.path.join(folder, "index"),
-            "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects"),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.path.join(checkout.common, "objects")),
-        }
+        apart = {**objects_apart(checkout, folder), "GIT_INDEX_FILE": os.path.join(folder, "index")}
         if _asked(checkout, ["add", "--all", "--", "."], until, apart) is None:
             return None
         told = _asked(checkout, ["write-tree"], until, apart)
         return told.strip() if told is not None else None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def objects_apart(checkout: Checkout, folder: str) -> dict[str, str]:
+    """Make a place in a folder for new objects; return the environment in which git writes them there."""
+    os.mkdir(os.path.join(folder, "objects"))
+    return {
+        "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.path.join(checkout.common, "objects")),
+    }
 
 
 def _copy_index(checkout: Checkout, to: str) -> bool:
@@ -170,6 +174,6 @@ def _moves(checkout: Checkout) -> Iterator[tuple[str, int, str]]:
             yield words[1], int(words[-2]), deed.partition(":")[0][:100]
 
 
-def _text(path: str) -> str:
+def as_text(path: str) -> str:
     """Return a path that JSON can hold."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[: git_checkout.LONGEST]

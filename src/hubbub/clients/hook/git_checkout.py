@@ -125,13 +125,19 @@ def dirty(folder: str, paths: Sequence[str], until: float) -> set[str] | None:
 
 def has_no_filters(folder: str, until: float) -> bool:
     """Tell whether the repository's own configuration names no filter programs that git would run."""
+    return names_none(folder, ("filter.",), until)
+
+
+def names_none(folder: str, beginnings: tuple[str, ...], until: float, *, but: tuple[str, ...] = ()) -> bool:
+    """Tell whether the repository's own configuration has no setting that begins so, except those that end so."""
     asked = ["config", "--list", "--show-scope", "--name-only", "-z"]
     told = git(["-C", folder, *asked], until - time.monotonic())
     if told is None:
         return False
     words = told.split("\0")
     settings = zip(words[::2], words[1::2], strict=False)
-    return not any(scope in _REPOSITORYS and name.startswith("filter.") for scope, name in settings)
+    found = (name for scope, name in settings if scope in _REPOSITORYS and name.startswith(beginnings))
+    return all(name.rpartition(".")[2] in but for name in found)
 
 
 def _above(file: str) -> Iterator[str]:
@@ -204,9 +210,17 @@ def _first_commit(common: str) -> str | None:
 
 
 def git(arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None = None) -> str | None:
-    """Run git and return its output, without programs that the repository's own configuration names.
+    """Run git as `git_answer` does, and return its output if it ended well."""
+    told = git_answer(arguments, seconds, more)
+    return told[1] if told is not None and told[0] == 0 else None
 
-    `more` is added to its environment.
+
+def git_answer(
+    arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None = None
+) -> tuple[int, str] | None:
+    """Run git without programs that the repository's own configuration names; return its exit code and output.
+
+    `more` is added to its environment. None if it does not end in time.
     """
     import subprocess
 
@@ -224,7 +238,7 @@ def git(arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return told.stdout if told.returncode == 0 else None
+    return told.returncode, told.stdout
 
 
 def _path() -> str:

@@ -175,6 +175,11 @@ def _reply_before(target: Target, happened: Event, until: float) -> Reply:
 
 def _reply_after(target: Target, happened: Event, until: float) -> Reply:
     edits.after(target, happened, until=until, patience=DEADLINE)
+    if edits.may_be_commit(happened):
+        from hubbub.clients.hook import merge_radar  # most commands are none of git's
+
+        if merge_radar.may_have_moved(happened):
+            merge_radar.start(happened)
     if not happened.heard:
         return Reply()
     pointer = mail_pointers.glance(target, happened, until=min(until, time.monotonic() + DEADLINE))

@@ -28,6 +28,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "login": ("ended", "started"),
     "member": ("put", "removed"),
     "memory": ("updated",),
+    "merge": ("clear", "conflict"),
     "message": ("acked", "dead", "delivered", "sent"),
     "node": ("changed", "invited", "joined", "offline", "online", "removed"),
     "outbox": ("dead", "delivered", "failed", "retried", "skipped"),

@@ -30,7 +30,7 @@ from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.door import Use
 from hubbub.serve.rest import budgets, cost, first_steps
-from hubbub.serve.rest.agents import agents, breakers, edits, scopes
+from hubbub.serve.rest.agents import agents, breakers, edits, merges, scopes
 from hubbub.serve.rest.base.shapes import Failure
 from hubbub.serve.rest.fleet import (
     approvals,
@@ -70,6 +70,7 @@ ROUTERS = tuple(
         projects,
         scopes,
         edits,
+        merges,
         leases,
         usage_limits,
         runs,

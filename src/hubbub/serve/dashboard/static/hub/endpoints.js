@@ -36,6 +36,7 @@ export const read = {
   shares: () => get("/shares"),
 
   project: (slug) => get(at("/projects", slug)),
+  merges: () => get("/merges"),
   areas: (slug) => get(at("/projects", slug, "/areas")),
   area: (slug, area) => get(at("/projects", slug, "/areas", area)),
   members: (slug) => get(at("/projects", slug, "/members")),

@@ -16,6 +16,7 @@ import { Text } from "../ui/text.js";
 import { releaseScope } from "./agent/actions.js";
 import { useFetched } from "./fetching.js";
 import { Leases } from "./leases.js";
+import { Merges } from "./merges.js";
 import { clashWords } from "./sentences.js";
 import { refOf, taskHref } from "./task/actions.js";
 
@@ -320,6 +321,7 @@ export function View() {
       <span class="end num">
         ${t("files.claimed", { count: claimed })}, ${t("files.conflicts", { count: conflicts })}</span>
       <${Leases} leases=${leases.value} />
+      <${Merges} />
     </div>
     ${found.length === 0 ? html`<${Empty} icon="filter" title=${t("files.none_match")}
       text=${t("files.none_match_text")} />`

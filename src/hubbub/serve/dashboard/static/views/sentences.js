@@ -75,6 +75,8 @@ function parts(activity) {
     state: () => isolated(detail.state),
     holder: () => who(detail.holder),
     rule: () => isolated(detail.command),
+    agents: () => isolated((detail.agents ?? []).slice(0, 5).join(", ")),
+    files: () => isolated((detail.files ?? []).slice(0, 5).join(", ")),
     things: () => isolated((detail.things ?? []).slice(0, 5).join(" ")),
     kind: () => activity.kind,
     condition: () => html`<${StateWord} agent state=${detail.condition} />`,
