@@ -24,6 +24,7 @@ from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 from hubbub.store.work import duplicates as rows
 from hubbub.store.work import tasks
+from hubbub.store.work.duplicates import Candidate
 
 OWN_DOOR = "hub"  # the tool set whose replies say who is at the same
 MOST_COMPARED = 8
@@ -124,15 +125,18 @@ def _same_files(tx: Tx, task: Task) -> Iterator[str]:
 def _found(tx: Tx, task: Task, needs: Sequence[Task]) -> Iterator[tuple[Task, Likeness]]:
     """Yield the open tasks of the project that are the same job."""
     wanted, awaited = _job(task), {each.id for each in needs}
-    for task_id in rows.found(tx, task.project_id, marks(wanted), OF_A_MARK)[:MOST_COMPARED]:
-        other = tasks.find(tx, task_id)
-        if other is None or other.is_ended or other.id == task.id or {other.id, other.parent_id} & awaited:
+    ids = rows.found(tx, task.project_id, marks(wanted), OF_A_MARK)[:MOST_COMPARED]
+    for each in rows.candidates(tx, ids, LONGEST):
+        if each.id == task.id or {each.id, each.parent_id} & awaited:
             continue
-        if (why := alike(wanted, _job(other))) is not None and not _are_related(task, other, why):
+        why = alike(wanted, job(each.title, each.text, each.issue))
+        if why is None or _are_related(task, each, why):
+            continue
+        if (other := tasks.find(tx, each.id)) is not None:
             yield other, why
 
 
-def _are_related(task: Task, other: Task, why: Likeness) -> bool:
+def _are_related(task: Task, other: Candidate, why: Likeness) -> bool:
     """Whether one is a part of the other, or both are of a third, so that they may be about the same."""
     if task.parent_id == other.id or other.parent_id == task.id:
         return True

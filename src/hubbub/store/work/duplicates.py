@@ -2,10 +2,21 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
+
+
+class Candidate(NamedTuple):
+    """An open task that may be the same job, with the beginning of its text."""
+
+    id: UUID
+    parent_id: UUID | None
+    title: str
+    text: str
+    issue: str | None
 
 
 def mark(tx: Tx, task: Task, marks: Sequence[int]) -> None:
@@ -47,6 +58,19 @@ def found(tx: Tx, project_id: UUID, marks: Sequence[int], limit: int) -> list[UU
     )
     rows = tx.all(of_each, project_id=project_id, limit=limit, **named)
     return [task_id for task_id, _times in Counter(row["task_id"] for row in rows).most_common()]
+
+
+def candidates(tx: Tx, ids: Sequence[UUID], length: int) -> list[Candidate]:
+    """Return those of the tasks that are open, with so much of their texts."""
+    if not ids:
+        return []
+    named = {f"id{place}": each for place, each in enumerate(ids)}
+    rows = tx.all(
+        f"""SELECT id, parent_id, title, substr(description, 1, {length:d}) AS text, issue FROM tasks
+            WHERE id IN ({", ".join(f":{name}" for name in named)}) AND ended_at IS NULL""",
+        **named,
+    )
+    return [Candidate(**row) for row in rows]
 
 
 def _named(marks: Sequence[int]) -> dict[str, object]:
