@@ -18,4 +18,4 @@ CREATE TABLE budgets (
     heard_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX budgets_by_whom ON budgets (project_id, kind, whom, daily);
-CREATE INDEX budgets_spent ON budgets (project_id) WHERE level = 'spent';
+CREATE INDEX budgets_spent ON budgets (project_id, kind, label, daily, id) WHERE level = 'spent';

@@ -19,4 +19,4 @@ CREATE TABLE stops (
     refs TEXT NOT NULL,
     stopped_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX stops_by_project ON stops (project_id, stopped_at);
+CREATE INDEX stops_by_project ON stops (project_id, stopped_at, id);
