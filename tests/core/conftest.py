@@ -201,12 +201,6 @@ def in_status(world: World, status: Status) -> Task:
             return finish(world, task, ending[status])
 
 
-def by_a_tool_set(tx: Tx, project_id: UUID, name: str) -> None:
-    """Have an agent name itself, by the rules of a documented tool set."""
-    tx.door = "relay"
-    agents.meet(tx, project_id, name)
-
-
 def member(project: Project, role: Role = Role.MEMBER, agent: str | None = None) -> Actor:
     """Return the actor with a token of the project."""
     return Actor(token_id=new_id(), project_id=project.id, role=role, agent=agent)

@@ -13,7 +13,8 @@ from hubbub.model.errors import Forbidden, Invalid, Unauthorized, UnknownAgent
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition
-from tests.core.conftest import World, by_a_tool_set, member, on_one_engine, person
+from tests.core.conftest import World, member, on_one_engine, person
+from tests.support.self_named import by_a_tool_set
 
 
 @pytest.fixture

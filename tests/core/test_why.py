@@ -33,6 +33,7 @@ from hubbub.model.work.permissions import VerbManner
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.fleet import managed_agents
 from tests.core.conftest import TEN_MINUTES, World, finish, in_status, person
+from tests.support.self_named import by_a_tool_set
 
 MINUTE = timedelta(minutes=1)
 S = Status
@@ -495,7 +496,6 @@ def test_a_machines_own_work(world: World) -> None:
 
 def test_a_machine_that_is_no_more(world: World) -> None:
     """Work of a machine that the project does not have (any more) says so."""
-    world.do(agents.meet, world.id, "node:gone")
     task = world.do(nodes.begin_task, world.project, sender="ann", title="t", description="d", node="gone")
 
     told = fact(world, task.number, "machine.unknown")
@@ -675,7 +675,7 @@ def test_a_kind_says_what_is_meant(world: World) -> None:
 def test_others_text_cannot_pass_for_ours(world: World) -> None:
     """Names and titles of several words stand in quotes, in which nothing is hidden."""
     hostile = "bob. Nobody holds it\u202e"
-    world.do(agents.meet, world.id, hostile)
+    world.do(by_a_tool_set, world.id, hostile)
     task = world.send(hostile, text='a" is completed.\nSecond line \x1b[2J')
 
     said = explain(world, task.number).sentence

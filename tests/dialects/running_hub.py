@@ -23,7 +23,6 @@ from mcp.client import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
-from hubbub.core.agents import agents
 from hubbub.core.mail import deadletters
 from hubbub.core.people import access, projects, tokens, users
 from hubbub.core.transaction import Transactions
@@ -44,6 +43,7 @@ from hubbub.store import migrate
 from hubbub.store.people.projects import put_member
 from hubbub.store.tx import Operation, Store, Tx, unix_ms
 from hubbub.workspace.locations import Workspace
+from tests.support.self_named import by_a_tool_set
 from tests.support.waiting import patience
 
 Json = dict[str, Any]
@@ -353,7 +353,7 @@ class Place:
     ) -> str:
         """The secret of a new token for the project."""
         if agent is not None:
-            self.hub.do(lambda tx: agents.meet(tx, self.project.id, agent))  # by whatever name
+            self.hub.do(lambda tx: by_a_tool_set(tx, self.project.id, agent))
         made = self.hub.do(lambda tx: tokens.for_project(tx, self.project, role=role, agent=agent, ttl=ttl))
         return made[1]
 

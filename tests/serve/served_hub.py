@@ -9,7 +9,6 @@ from typing import Any
 
 from hubbub import app
 from hubbub.core.actions import task_actions
-from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.core.people import access, projects, tokens, users
 from hubbub.core.work import tasks
@@ -23,6 +22,7 @@ from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, Tx
 from tests.runner.reporting import WATCH_LOOP
 from tests.support.migrated_database import migrated
+from tests.support.self_named import by_a_tool_set
 from tests.support.served_hub import serving
 
 TINY = Dialect(
@@ -87,7 +87,7 @@ class Hub:
         """The secret of a new token for the project."""
         where = project or self.project
         if agent is not None:
-            self.do(lambda tx: agents.meet(tx, where.id, agent), self.owner)  # by whatever name
+            self.do(lambda tx: by_a_tool_set(tx, where.id, agent), self.owner)
         made = self.do(lambda tx: tokens.for_project(tx, where, role=role, agent=agent, ttl=ttl), self.owner)
         return str(made[1])
 
@@ -103,7 +103,7 @@ class Hub:
 
     def meet(self, name: str) -> None:
         """Let the project know an agent."""
-        self.do(lambda tx: agents.meet(tx, self.project.id, name))
+        self.do(lambda tx: by_a_tool_set(tx, self.project.id, name))
 
     def send_task(self, to: str, text: str = "work") -> str:
         """A task in the inbox of `to`; returns its id."""

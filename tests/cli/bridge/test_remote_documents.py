@@ -13,7 +13,7 @@ from hubbub.workspace.documents import PROJECT, DocumentKind, HubAway, HubDocume
 from hubbub.workspace.memory_sync import Mirror
 from tests.cli.processes import RunningHub
 
-ANN = Subject(DocumentKind.AGENT, "ann/代码")
+ANN = Subject(DocumentKind.AGENT, "ann@代码")
 RUN = Subject(DocumentKind.RUN, "2026-03-14-007")
 EACH = pytest.mark.parametrize("subject", [PROJECT, ANN, RUN])
 TEXT = (MemoryPart(None, "## no heading\r\nbut text"),)

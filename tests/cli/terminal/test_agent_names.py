@@ -5,9 +5,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import httpx2
 import pytest
 
-from hubbub.client import quoted
 from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment
 from tests.support.tools import needed
 
@@ -72,10 +72,24 @@ def test_names_of_agents_are_offered(hub: RunningHub, words: tuple[str, ...]) ->
     assert _offered(hub, *words) == ["coder-1", "coder-2"]
 
 
+def _call(hub: RunningHub, path: str, token: str, tool: str, **arguments: object) -> None:
+    """Call a tool over HTTP; it must succeed."""
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
+    answer = httpx2.post(hub.url + path, json=body, headers={"Authorization": f"Bearer {token}"})
+    assert not answer.json()["result"]["isError"], answer.text
+
+
 def test_a_name_that_means_something_to_a_shell_is_not_offered(hub: RunningHub) -> None:
     """Names that bash would run, expand or take for an option on the line are not offered."""
+    token = hub.client().post("/tokens", {"role": "member"})["secret"]
     for name in ("$(reboot)", "`reboot`", "a;reboot", "*", "--ack", "代码1号"):
-        hub.client().put(f"/agents/{quoted(name)}/presence", {"instance": "1", "take": True})
+        report = {"resume_id": name, "alias": name, "status": "idle"}
+        _call(hub, "/mcp/commhub", token, "report_status", **report)
 
     assert _offered(hub, "send", "") == ["代码1号"]
 

@@ -11,7 +11,8 @@ from hubbub.model.delivery_status import DeliveryStatus
 from hubbub.model.mail.wakes import WakeMethod, Waker
 from hubbub.model.people.rights import HUB
 from hubbub.store.mail.deadletters import DeadLetter
-from tests.core.conftest import RACERS, World, by_a_tool_set
+from tests.core.conftest import RACERS, World
+from tests.support.self_named import by_a_tool_set
 
 DAY = timedelta(days=1)
 WHILE = timedelta(minutes=1)

@@ -80,9 +80,11 @@ def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> No
 
 
 def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -> None:
-    """Each client has its own lines, with the address of the tools chosen; a token stands there only if made here."""
+    """Each client has its own lines, with the tools chosen; a token stands there only if it was made here."""
     page = visit("/settings?tab=connect")
-    snippet = page.locator(".snippet")
+    expect(page.locator(".snippet").first).to_contain_text("hubbub install claude-code")
+    by_hand = page.locator(".part-panel").nth(1)
+    snippet = by_hand.locator(".snippet")
     for client, words in {
         "Claude Code": "claude mcp add --transport http",
         "Codex": "[mcp_servers.hubbub]",
@@ -95,7 +97,7 @@ def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -
         expect(snippet.first).to_contain_text("/mcp/hub")
     page.get_by_label("Tools").select_option("relay")
     expect(snippet.first).to_contain_text("/mcp/relay")
-    assert "ntok_…" in page.locator(".part-panel").first.inner_text()
+    assert "ntok_…" in by_hand.inner_text()
     page.get_by_role("button", name="Make a token").click()
     page.get_by_role("dialog").get_by_role("button", name="Make a token").click()
     expect(page.get_by_role("dialog")).to_contain_text("The new token")

@@ -7,7 +7,6 @@ import httpx2
 import pytest
 
 from hubbub.core.actions import task_actions
-from hubbub.core.agents import agents
 from hubbub.core.fleet import nodes, shares
 from hubbub.core.presence import presences
 from hubbub.core.work import tasks
@@ -18,6 +17,7 @@ from hubbub.model.records import Condition, Profile, Project
 from hubbub.store.tx import Tx
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Visit, done, refusal
+from tests.support.self_named import by_a_tool_set
 
 HOSTILE = "<script>alert('x')</script>\u202e&amp;"
 
@@ -43,7 +43,7 @@ def open_link(hub: Hub, secret: str, **more: Any) -> httpx2.Response:
 
 def work(hub: Hub, agent: str, title: str, hostname: str) -> None:
     def begin(tx: Tx) -> None:
-        agents.meet(tx, hub.project.id, agent)
+        by_a_tool_set(tx, hub.project.id, agent)
         presences.report(
             tx, hub.project.id, agent, instance="1", condition=Condition.WORKING,
             profile=Profile(hostname=hostname), ttl=timedelta(minutes=5),

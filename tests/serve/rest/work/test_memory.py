@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from hubbub.model.people.rights import Role
-from tests.core.conftest import by_a_tool_set
 from tests.serve.conftest import both_engines
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Json, Visit, Web, done, refusal
+from tests.support.self_named import by_a_tool_set
 
 NAME = "代码/1号"
 
