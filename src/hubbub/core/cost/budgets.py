@@ -35,9 +35,6 @@ from hubbub.store.people import tokens
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
-# Nothing to decide: the store's own.
-spent = rows.spent
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
