@@ -23,7 +23,7 @@ def page(visit: Visit, scene: Scene) -> Page:
     """The first screen of a team at work; pressing it anywhere fails."""
     assert scene.tasks
     page = visit("/")
-    page.add_init_script("addEventListener('pointerdown', (event) => { throw new Error('a mouse') }, true)")
+    page.evaluate("addEventListener('pointerdown', () => { throw new Error('a mouse') }, true)")
     return page
 
 

@@ -156,7 +156,7 @@ def test_evidence_of_work_unread_letters_and_wake_are_told_apart_from_liveness(
     facts = card(page, "scout").locator(".agent-facts")
     expect(facts).to_contain_text("output")
     expect(facts).to_contain_text("1 unread message")
-    expect(facts).to_contain_text("Nothing listens for its letters now.")
+    expect(facts).to_contain_text("Nothing listens for its messages now.")
 
 
 def test_the_task_on_a_card_opens_the_task(visit: Visit) -> None:

@@ -100,7 +100,7 @@ def test_what_waits_is_drawn_as_waiting_until_it_no_longer_does(hub: Hub, visit:
     expect(page.locator(".graph-lines .is-waiting")).to_have_count(2)
     finish(hub, first, "ember")
     expect(page.locator(".graph-lines .is-waiting")).to_have_count(1)
-    expect(node(page, first)).to_have_attribute("aria-label", re.compile("Done$"))
+    expect(node(page, first)).to_have_attribute("aria-label", re.compile("Completed$"))
 
 
 def test_a_node_opens_its_task_and_dims_what_is_not_connected(hub: Hub, visit: Visit) -> None:

@@ -129,7 +129,7 @@ OF_AGENTS = {
     "inbox_dead_other": "Of these, {count} letters lay there so long that the sender was told: nobody came.",
 }
 OF_TASKS = {
-    "task": "Task #{number} {title} {status}{whose} since {since}.",
+    "task": "Task #{number} {title} {status}{whose} since {since}{cause}.",
     "task_queued": "is queued",
     "task_delivered": "is delivered",
     "task_accepted": "is accepted",
@@ -184,12 +184,7 @@ OF_TASKS = {
     ),
     "inbox_unread": "It lies in the inbox of {name} since {since}, which has not read it.",
     "holder_waits": (
-        "{name} holds it, and says that it cannot go on; it goes on when {name} or a person unblocks it, or it is"
-        " released or reassigned."
-    ),
-    "holder_waits_for": (
-        "{name} holds it, and what was said of that is {note}; it goes on when {name} or a person unblocks it, or it"
-        " is released or reassigned."
+        "{name} holds it; it goes on when {name} or a person unblocks it, or it is released or reassigned."
     ),
     "work_of_machine": "It is the machine's own work, done for {name}; it ends when that work does.",
     "work_of_program": (

@@ -56,6 +56,7 @@ def _late(tx: Tx, task: Task) -> Iterator[Fact]:
 def _status(tx: Tx, task: Task) -> Fact:
     is_held = task.assignee is not None and task.status in (Status.ACCEPTED, Status.WORKING)
     since = _since(tx, task)
+    cause = task.note if task.status is Status.BLOCKED else None
     told = say(
         "task",
         number=str(task.number),
@@ -63,6 +64,7 @@ def _status(tx: Tx, task: Task) -> Fact:
         status=say(f"task_{task.status}"),
         whose=say("by", name=named(task.assignee or "")) if is_held else NOTHING,
         since=ago(since, tx.now),
+        cause=say("reason", reason=quoted(cause, RESULT_LENGTH)) if cause else NOTHING,
     )
     detail = {"id": str(task.id), "number": task.number, "title": task.title, "status": task.status}
     return Fact(f"task.{task.status}", told, {**detail, "assignee": task.assignee, "since": since})
@@ -199,8 +201,6 @@ def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     """Say by which right the holder has the task, and when that ends."""
     if task.status is Status.BLOCKED:
         told = say("holder_waits", name=named(holder))
-        if task.note:
-            told = say("holder_waits_for", name=named(holder), note=quoted(task.note, RESULT_LENGTH))
         yield Fact("task.holder_waits", told, {"assignee": holder, "reason": task.note})
     if holder.startswith(NODE_PREFIX):
         told = say("work_of_program" if AT in holder else "work_of_machine", name=named(task.sender))

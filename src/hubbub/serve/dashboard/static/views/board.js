@@ -38,9 +38,12 @@ function since(task, state) {
 /**
  * The columns, left to right: `{name, glyph, cards: [{task, state}], items}`, what matters most first; in `items` the
  * cards stand under headings, if they are to be grouped.
- * @param {{group?: string, sort?: string}} arranged as the address says
+ * @param {any} picture
+ * @param {any} query  which tasks are shown
+ * @param {{group?: string, sort?: string}} arranged  as the address says
  */
-function columnsOf(picture, query, { group, sort }) {
+function columnsOf(picture, query, arranged) {
+  const { group, sort } = arranged;
   const cards = new Map(COLUMNS.map(({ name }) => [name, []]));
   for (const task of picture.tasks.values()) {
     if (!matches(task, query, picture)) continue;
@@ -60,7 +63,7 @@ const GROUPED = {
 };
 
 /** The cards under a heading for each group, by name, those without one last. */
-function grouped(cards, { of, none, word = (name) => name, rank = () => 0 }) {
+function grouped(cards, { of, none, word = (name) => name, rank = (_name) => 0 }) {
   const groups = Map.groupBy(cards, ({ task }) => of(task) ?? "");
   const names = [...groups.keys()].sort((a, b) =>
     Number(a === "") - Number(b === "") || rank(a) - rank(b) || a.localeCompare(b));
@@ -250,7 +253,7 @@ const CARD = 92; // pixels of a card with a title of one line, and the gap below
 
 /**
  * @param {object} props
- * @param {{name: string, glyph: string, cards: {task: object, state: string}[]}} props.column
+ * @param {{name: string, glyph: string, cards: {task: object, state: string}[], items: any[]}} props.column
  * @param {object} props.look  what cards are drawn from: picture, links, letters, selected, current, pick
  * @param {any} [props.aside]
  * @param {any} [props.children]

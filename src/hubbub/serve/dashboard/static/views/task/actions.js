@@ -139,7 +139,10 @@ export async function perform(id, task, said) {
   return true;
 }
 
-/** What takes back what was done to tasks, as they were before; nothing where that cannot be taken back. */
+/**
+ * What takes back what was done to tasks, as they were before; nothing where that cannot be taken back.
+ * @param {TaskAction} action @param {Task[]} tasks
+ */
 const undoing = ({ undo }, tasks) =>
   undo && (async () => {
     const answers = await Promise.all(tasks.map(undo));

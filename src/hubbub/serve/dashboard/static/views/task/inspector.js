@@ -441,7 +441,7 @@ function Overview({ task, details, picture }) {
     ${!moment.value && html`<${Proof} task=${task} at=${details.at} />`}
     <${Description} details=${details} title=${task.title} />
     ${!moment.value && html`<section class="inspector-part" aria-label=${t("needs.why")}>
-      <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} /></section>`}
+      <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} short /></section>`}
     <${Rail} task=${task} details=${details} />
     <${Facts} task=${task} details=${details} picture=${picture} />
     <${Files} task=${task} picture=${picture} />

@@ -6,10 +6,15 @@ import { list, shortTime, span, t } from "../../i18n.js";
 import { Button, Icon } from "../../ui/controls.js";
 import { Skeleton } from "../../ui/empty.js";
 
-const AT_FIRST = 1; // facts: the first says how it is, and since when
+const IN_SHORT = 1; // facts: the first says how it is, since when, and what a blocked task waits for
 
-/** @param {{of: {ref: string|number, kind: string}, at?: any}} props  `at`: ask again when this is another */
-export function Why({ of, at }) {
+/**
+ * @param {object} props
+ * @param {{ref: string|number, kind: string}} props.of
+ * @param {any} [props.at]  ask again when this is another
+ * @param {boolean} [props.short]  the first fact alone, until more are asked for
+ */
+export function Why({ of, at, short = false }) {
   const [answer, setAnswer] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
@@ -19,18 +24,18 @@ export function Why({ of, at }) {
     );
     return () => abort.abort();
   }, [of.ref, of.kind, at]);
-  const [all, setAll] = useState(false);
+  const [all, setAll] = useState(!short);
   if (!answer) return html`<div class="why"><${Skeleton} lines=${2} /></div>`;
   return html`
     <div class="why" role="note" aria-label=${t("needs.why")}>
       <${Icon} name="circle-help" size=${15} />
       ${answer.refused ? html`<p>${answer.refused}</p>` : html`
         <ul class="stack">
-          ${answer.facts.slice(0, all ? undefined : AT_FIRST).map((fact) => html`
+          ${answer.facts.slice(0, all ? undefined : IN_SHORT).map((fact) => html`
             <li key=${fact.sentence}><bdi>${said(fact.words)}</bdi></li>`)}
-          ${!all && answer.facts.length > AT_FIRST && html`<li>
+          ${!all && answer.facts.length > IN_SHORT && html`<li>
             <${Button} small kind="quiet" icon="chevron-down" onClick=${() => setAll(true)}>
-              ${t("needs.more_facts", { count: answer.facts.length - AT_FIRST })}<//></li>`}
+              ${t("needs.more_facts", { count: answer.facts.length - IN_SHORT })}<//></li>`}
         </ul>`}
     </div>`;
 }
