@@ -26,6 +26,7 @@ from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside, until_whole
 from tests.dashboard.looks import BROKEN
 from tests.dashboard.scene import NEVER
 from tests.serve.served_hub import Hub
+from tests.support.self_named import by_a_tool_set
 
 MOST_OF_A_CARD = 190  # characters of a title, of which the hub keeps 200 at the side
 EVIL = "https://evil.example"
@@ -126,6 +127,7 @@ def _write(tx: Tx, hub: Hub, number: int, text: str) -> Task:
     """Put the payload wherever an agent may write something."""
     project_id = hub.project.id
     name = _name(number, text)
+    by_a_tool_set(tx, project_id, name)
     _come(tx, hub, name, text, number)
     tasks.send(tx, project_id, sender=name, to=None, text=text, context=text, title=text)
     task = tasks.send(

@@ -436,15 +436,17 @@ function Body({ task, details, picture }) {
 }
 
 function Overview({ task, details, picture }) {
+  const isLoading = details.status === "loading";
   return html`
     <${Result} details=${details} />
     ${!moment.value && html`<${Proof} task=${task} at=${details.at} />`}
-    <${Description} details=${details} title=${task.title} />
+    ${isLoading ? html`<div class="inspector-part"><${Skeleton} lines=${3} /></div>`
+      : html`<${Description} details=${details} title=${task.title} />`}
     ${!moment.value && html`<section class="inspector-part" aria-label=${t("needs.why")}>
       <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} short /></section>`}
     <${Rail} task=${task} details=${details} />
     <${Facts} task=${task} details=${details} picture=${picture} />
     <${Files} task=${task} picture=${picture} />
-    <${Thread} task=${task} details=${details} picture=${picture} />
-    <${Events} details=${details} />`;
+    ${!isLoading && html`<${Thread} task=${task} details=${details} picture=${picture} />`}
+    ${!isLoading && html`<${Events} details=${details} />`}`;
 }
