@@ -39,6 +39,8 @@ def test_every_hook_of_the_real_program_is_understood(fixture: str) -> None:
         ("PostToolUse-read", event.AFTER, event.READ),
         ("PostToolUse-bash", event.AFTER, event.SHELL),
         ("Stop", event.TURN, event.OTHER),
+        ("StopFailure-window", event.LIMIT, event.OTHER),
+        ("StopFailure-overloaded", event.LIMIT, event.OTHER),
         ("SessionEnd", event.END, event.OTHER),
     ],
 )

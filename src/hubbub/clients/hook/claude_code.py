@@ -21,6 +21,9 @@ CLIENT = "claude-code"
 INSTANCE = "CLAUDE_CODE_SESSION_ID"  # the variable by which the client names the run that started us
 STARTED_AS = "CLAUDE_CODE_ENTRYPOINT"  # `cli` in a terminal, `sdk-cli` with `-p`
 FAILED = "PostToolUseFailure"  # the hook after a command with another exit status than 0
+BROKEN_OFF = "StopFailure"  # the hook after a turn that an error of the maker's server has ended
+LIMITS = ("rate_limit", "overloaded")  # the errors that are one
+MAYBE = "server_error"  # what an overloaded server may be called; the sentence tells
 WAKES = 2  # the exit code of a hook that has something to say
 
 _MOMENTS = {
@@ -30,6 +33,7 @@ _MOMENTS = {
     "PostToolUse": event.AFTER,
     "PostToolUseFailure": event.AFTER,
     "Stop": event.TURN,
+    "StopFailure": event.LIMIT,
     "SessionEnd": event.END,
 }
 _DEEDS = {
@@ -58,6 +62,8 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     took = told.get("duration_ms")
     if name == FAILED and _deed(tool) != event.SHELL:
         return None
+    if name == BROKEN_OFF and told.get("error") not in (*LIMITS, MAYBE):
+        return None
     path = text(given.get("file_path") or given.get("notebook_path"))
     return Event(
         client=CLIENT,
@@ -71,6 +77,8 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         code=_code(name, facts(told.get("tool_response"))),
         took=int(took) if isinstance(took, int | float) else None,
         continued=told.get("stop_hook_active") is True,
+        notice=text(told.get("last_assistant_message")),
+        is_certain=told.get("error") in LIMITS,
     )
 
 
@@ -96,7 +104,7 @@ def say(name: str, _: Event, reply: Reply) -> Said:
         return _specific(name, permissionDecision="deny", permissionDecisionReason=reply.text or "")
     if name == "Stop":
         return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
-    if name == "SessionEnd" or reply.text is None:
+    if name in ("SessionEnd", BROKEN_OFF) or reply.text is None:
         return Said()
     return _specific(name, additionalContext=reply.text)
 

@@ -15,6 +15,7 @@ PROMPT = "prompt"  # a person has said something
 BEFORE = "before"  # a tool is about to be used
 AFTER = "after"  # a tool has been used
 TURN = "turn"  # the model has come to the end of its turn
+LIMIT = "limit"  # a turn has ended because the model's maker refuses more use for now
 END = "end"  # the client ends
 
 # Deeds: what a tool does.
@@ -57,7 +58,9 @@ class Event:
         "deed",
         "heard",
         "instance",
+        "is_certain",
         "moment",
+        "notice",
         "paths",
         "took",
         "tool",
@@ -79,10 +82,14 @@ class Event:
         continued: bool = False,
         heard: bool = True,
         call: str | None = None,
+        notice: str | None = None,
+        is_certain: bool = False,
     ) -> None:
         self.call = call  # a digest of what the tool is given, where the client tells all of it
         self.client = client
         self.moment = moment
+        self.notice = notice  # at a limit: the sentence that people are shown
+        self.is_certain = is_certain  # at a limit: the client itself says that it is one
         self.instance = instance  # which run of the client's program this is, in its own words
         self.cwd = cwd
         self.deed = deed

@@ -146,6 +146,11 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
     if happened.moment == event.END:
         edits.end(target, happened, until=until)
         return Reply()
+    if happened.moment == event.LIMIT:
+        from hubbub.clients.hook import usage_limits  # a seldom end of a turn
+
+        usage_limits.tell(target, happened, until=until)
+        return Reply()
     if happened.moment == event.AFTER:
         return _reply_after(target, happened, until)
     return mail_pointers.glance(target, happened, until=until) if happened.heard else Reply()

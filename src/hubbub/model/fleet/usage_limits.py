@@ -69,11 +69,12 @@ NOTICES: Mapping[str, Sequence[Notice]] = {
         _notice(r"^(?:you.ve (?:hit|reached) your )?(?:opus|sonnet|fable)\b.{0,20}limit", LimitKind.MODEL),
         _notice(r"^you.ve (?:hit|reached) your (?:opus|sonnet|fable)\b.{0,20}limit", LimitKind.MODEL),
         _notice(r"^(?:you.ve (?:hit|reached) your )?weekly limit\b", LimitKind.WEEKLY),
-        _notice(r"^you.ve (?:hit|reached) your (?:session )?limit\b", LimitKind.WINDOW),
+        _notice(r"^you.ve (?:hit|reached) your (?:(?:session|5-hour|usage) )?limit\b", LimitKind.WINDOW),
         _notice(r"^(?:5-hour|session) limit reached\b", LimitKind.WINDOW),
         _notice(r"^claude (?:ai )?usage limit reached\b", LimitKind.WINDOW),
         _notice(r"^(?:api error\b.{0,40})?\(?529\b|\boverloaded_error\b", LimitKind.OVERLOADED),
         _notice(r"^api error: repeated 529\b", LimitKind.OVERLOADED),
+        _notice(r"^api error: server is temporarily limiting requests\b", LimitKind.OVERLOADED),
         _TOO_MANY,
     ),
     "codex": (
