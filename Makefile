@@ -71,9 +71,10 @@ demo: $(READY) ## a small team of agents does real work through a fresh hub, and
 bench: $(READY) ## measure the hub on this machine
 	@for part in store postgres http hubs units events stdio race scopes search gate commands fleet dashboard hook meter; do $(BIN)/python -m bench.$$part || exit 1; done
 
-docs: $(READY) ## write the pages of words, of fields, of tokens and of kept files anew, from the code
+docs: $(READY) ## write the pages of words, fields, tables, tokens and kept files anew, from the code
 	@$(BIN)/python -m docs.words
 	@$(BIN)/python -m docs.nouns
+	@$(BIN)/python -m docs.tables
 	@$(BIN)/python -m docs.tokens
 	@$(BIN)/python -m docs.kept
 

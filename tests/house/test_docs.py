@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from docs import kept, nouns, words
+from docs import kept, nouns, tables, words
 from docs.png import LARGEST
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
@@ -210,6 +210,11 @@ def test_what_is_made_of_the_nouns_is_made_from_the_code() -> None:
     """Every field of a noun is on the page of nouns, and every member of a card in the types of the page's code."""
     assert nouns.page() == nouns.PAGE.read_text("utf-8")
     assert nouns.script() == nouns.SCRIPT.read_text("utf-8")
+
+
+def test_the_page_of_tables_is_made_from_a_new_database() -> None:
+    """Every table, its columns and what its rows name is on the page as migrations make it; `make docs` writes it."""
+    assert tables.page() == tables.PAGE.read_text("utf-8")
 
 
 def test_the_page_of_kept_files_is_made_from_the_code() -> None:
