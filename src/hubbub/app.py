@@ -365,13 +365,13 @@ def _greet(hub: Hub) -> None:
     """Say where the hub is and how to connect; to a program, the bare address on a line of its own first."""
     token = hub.settings.data / OWNER_TOKEN
     code = hub.store.write_now(SYSTEM, logins.owners_link)
-    dialects = [f"{hub.url}/mcp/{name}" for name in sorted(hub.dialects)]
+    others = ", ".join(sorted(hub.dialects.keys() - {hub.settings.root_dialect}))
     lines = [
         f"hubbub is ready at {hub.url}",
         f"  dashboard    {(hub.settings.public_url or hub.url).rstrip('/')}{LOGIN}/{code}",
         "               signs you in once, within ten minutes; after that: hubbub open",
-        f"  MCP          {', '.join(dialects)}",
-        f"               and {hub.settings.root_dialect} at {hub.url}/mcp",
+        f"  docs         {hub.url}/docs",
+        f"  MCP          {hub.url}/mcp; other tool sets at {hub.url}/mcp/NAME: {others}",
         f"  your token   in {token}",
         "  an agent     hubbub work NAME --run COMMAND",
         "  a client     give it the MCP address and the header  Authorization: Bearer TOKEN",

@@ -44,9 +44,9 @@ running_hub, owner_token = data_folder.running_hub, data_folder.owner_token
 class HubRefused(Exception):
     """The hub said no: `code` is stable, the message is a sentence for people."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
+    def __init__(self, status: int, code: str, message: str, *, hub: str | None = None) -> None:
         super().__init__(message)
-        self.status, self.code = status, code
+        self.status, self.code, self.hub = status, code, hub  # the hub's address, if it was asked
 
     @property
     def is_temporary(self) -> bool:
@@ -359,7 +359,8 @@ def refusal(response: httpx2.Response) -> HubRefused:
     except ValueError:
         body = None
     if isinstance(body, dict) and isinstance(body.get("message"), str):
-        return HubRefused(response.status_code, str(body.get("error", "refused")), body["message"])
+        code, hub = str(body.get("error", "refused")), str(response.url).partition("/api/")[0]
+        return HubRefused(response.status_code, code, body["message"], hub=hub)
     return HubRefused(response.status_code, "refused", f"the hub answered with status {response.status_code}")
 
 

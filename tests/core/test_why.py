@@ -180,7 +180,9 @@ def test_a_task_for_an_agent_that_never_came(world: World) -> None:
     """A name that somebody has written to, and that nobody has ever been, is told to be that."""
     task = world.send("bob")
 
-    assert fact(world, task.number, "task.unread").sentence.endswith("which has not read it.")
+    assert fact(world, task.number, "task.unread").sentence.startswith(
+        "It has been in the inbox of bob, unread, since "
+    )
     assert fact(world, task.number, "agent.never_came").sentence == (
         "bob has never been here: the project knows the name alone."
     )
@@ -265,7 +267,7 @@ def test_how_far_a_task_got_in_an_inbox(world: World) -> None:
     world.do(inbox.note_seen, letters)
 
     read = fact(world, task.number, "task.read")
-    assert read.sentence.endswith(", and has not accepted it.")
+    assert read.sentence.endswith(" and has not accepted it.")
     assert read.detail["seen_at"] is not None
 
 
@@ -561,7 +563,9 @@ def test_what_did_not_reach_an_agent(world: World) -> None:
     world.do(inbox.note_seen, world.inbox("bob")[:1])
 
     undelivered = fact(world, "bob", "inbox.undelivered")
-    assert undelivered.sentence.startswith("2 letters in its inbox did not reach it yet, the oldest since ")
+    assert undelivered.sentence.startswith(
+        "2 messages or tasks in its inbox have not reached it yet, the oldest since "
+    )
     assert fact(world, "bob", "inbox.unacknowledged").detail == {"unacknowledged": 1}
     assert fact(world, "ann", "inbox.empty").sentence == "Nothing waits in its inbox."
 

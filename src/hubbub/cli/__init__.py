@@ -136,94 +136,84 @@ SECTIONS = {
         "status": CommandEntry(
             "hubbub.cli.server.status", "Show the hub, who is online, and what needs you."
         ),
-        "agents": CommandEntry("hubbub.cli.agents.agent_list", "Who is here, and what they do."),
+        "agents": CommandEntry("hubbub.cli.agents.agent_list", "List agents and what they are doing."),
         "tasks": CommandEntry("hubbub.cli.work.tasks", "List tasks, newest first."),
         "task": CommandEntry("hubbub.cli.work.tasks", "Add, show, answer, complete or steer a task."),
         "send": CommandEntry("hubbub.cli.mail.messages", "Send a message, or a task."),
-        "inbox": CommandEntry("hubbub.cli.mail.messages", "What waits for an agent."),
-        "wait": CommandEntry("hubbub.cli.mail.messages", "Wait until something comes for an agent."),
-        "approve": CommandEntry(
-            "hubbub.cli.fleet.approvals", "Let a call go on, or list what waits for a person's answer."
+        "inbox": CommandEntry(
+            "hubbub.cli.mail.messages", "Show the messages and tasks that wait for you, or for an agent."
         ),
-        "deny": CommandEntry(
-            "hubbub.cli.fleet.approvals", "Say no to a call that waits for a person's answer."
-        ),
-        "log": CommandEntry("hubbub.cli.log.activity_log", "What happened, and what happens."),
-        "watch": CommandEntry("hubbub.cli.log.watch", "The dashboard in a terminal."),
+        "wait": CommandEntry("hubbub.cli.mail.messages", "Wait for mail or work for an agent."),
+        "approve": CommandEntry("hubbub.cli.fleet.approvals", "List pending approvals, or approve one."),
+        "deny": CommandEntry("hubbub.cli.fleet.approvals", "Deny a pending approval."),
+        "log": CommandEntry("hubbub.cli.log.activity_log", "Show what happened, or follow what happens."),
+        "watch": CommandEntry("hubbub.cli.log.watch", "Show the dashboard in the terminal."),
         "why": CommandEntry(
-            "hubbub.cli.log.why", "Why a task waits, an agent is silent, a file or a port is taken."
+            "hubbub.cli.log.why", "Explain why a task waits, an agent is silent or a file is taken."
         ),
-        "open": CommandEntry("hubbub.cli.people.open_dashboard", "Show the dashboard.", "open_"),
+        "open": CommandEntry(
+            "hubbub.cli.people.open_dashboard", "Open the dashboard in your browser.", "open_"
+        ),
     },
     "Agents and clients": {
-        "install": CommandEntry(
-            "hubbub.cli.clients.install", "Make a client of this machine an agent of the hub."
-        ),
+        "install": CommandEntry("hubbub.cli.clients.install", "Connect a client on this machine to the hub."),
         "work": CommandEntry("hubbub.cli.agents.work", "Turn any program into an agent."),
-        "chat": CommandEntry("hubbub.cli.agents.chat", "Talk with the agent of this machine."),
+        "chat": CommandEntry("hubbub.cli.agents.chat", "Talk to this machine's own agent."),
         "agent": CommandEntry("hubbub.cli.agents.managed_agents", "Start, stop, follow and remove agents."),
-        "mcp": CommandEntry("hubbub.cli.clients.mcp", "An MCP server on stdio, bridged to the hub."),
+        "mcp": CommandEntry("hubbub.cli.clients.mcp", "Serve MCP on standard input and output."),
         "ring": CommandEntry("hubbub.cli.mail.ring", "Wake the idle clients of this machine."),
-        "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Let the hooks of a project run."),
+        "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Allow the hooks of a project to run."),
     },
     "Things, proof and cost": {
         "with": CommandEntry(
             "hubbub.cli.leases.with_command",
-            "Run a command while it holds a port, a database, a processor.",
+            "Run a command while it holds a port, a database or a GPU.",
             "with_",
         ),
         "lease": CommandEntry(
-            "hubbub.cli.leases.lease", "Who holds what, how many there are of it, which commands need it."
+            "hubbub.cli.leases.lease", "List and release leases, count things, and set rules."
         ),
-        "proof": CommandEntry(
-            "hubbub.cli.work.proof", "What was seen of the work on a task, beside what is said."
-        ),
-        "cost": CommandEntry("hubbub.cli.cost", "What was used, in tokens and in money."),
-        "budget": CommandEntry("hubbub.cli.budget", "Say how much may be used, in tokens or in money."),
+        "proof": CommandEntry("hubbub.cli.work.proof", "Show what was seen of the work on a task."),
+        "cost": CommandEntry("hubbub.cli.cost", "Show tokens used and estimated cost."),
+        "budget": CommandEntry("hubbub.cli.budget", "Limit tokens or money, and list what is used."),
         "breaker": CommandEntry(
-            "hubbub.cli.agents.breaker", "See which agents go round in circles, and let them go on."
+            "hubbub.cli.agents.breaker", "List agents stopped in a loop, and let them continue."
         ),
-        "account": CommandEntry(
-            "hubbub.cli.fleet.accounts", "Say which agents share an account, and see which are paused."
-        ),
-        "pause": CommandEntry(
-            "hubbub.cli.fleet.accounts", "Have the agents of an account begin nothing for a while."
-        ),
-        "resume": CommandEntry("hubbub.cli.fleet.accounts", "Let the agents of a paused account go on."),
+        "account": CommandEntry("hubbub.cli.fleet.accounts", "Group agents that share a provider account."),
+        "pause": CommandEntry("hubbub.cli.fleet.accounts", "Pause the agents of an account."),
+        "resume": CommandEntry("hubbub.cli.fleet.accounts", "Resume the agents of a paused account."),
     },
     "People and projects": {
-        "project": CommandEntry("hubbub.cli.people.projects", "Create, list, archive and divide projects."),
-        "user": CommandEntry(
-            "hubbub.cli.people.users", "Create, list and invite people, give them passwords."
-        ),
+        "project": CommandEntry("hubbub.cli.people.projects", "Create, list, change and archive projects."),
+        "user": CommandEntry("hubbub.cli.people.users", "Create, list and invite people, and set passwords."),
         "token": CommandEntry("hubbub.cli.people.tokens", "Create, list and revoke tokens."),
-        "webhook": CommandEntry("hubbub.cli.log.webhooks", "Tell other programs what happens."),
+        "webhook": CommandEntry("hubbub.cli.log.webhooks", "Send events to other programs."),
     },
     "Machines": {
-        "node": CommandEntry("hubbub.cli.fleet.nodes", "Let agents use this machine, and see to the others."),
-        "gate": CommandEntry("hubbub.cli.fleet.gate_check", "See what this machine's gate would say."),
-        "audit": CommandEntry("hubbub.cli.fleet.audit", "Check this machine's audit log."),
+        "node": CommandEntry("hubbub.cli.fleet.nodes", "Connect this machine to a hub, and manage machines."),
+        "gate": CommandEntry("hubbub.cli.fleet.gate_check", "Check what this machine's gate would decide."),
+        "audit": CommandEntry("hubbub.cli.fleet.audit", "Verify this machine's audit log."),
     },
     "The hub": {
         "up": CommandEntry("hubbub.cli.server.background", "Start the hub in the background."),
         "down": CommandEntry("hubbub.cli.server.background", "Stop the hub that runs in the background."),
-        "serve": CommandEntry("hubbub.cli.server.serve", "Run the hub until a signal."),
+        "serve": CommandEntry("hubbub.cli.server.serve", "Run the hub in the foreground."),
         "install-service": CommandEntry(
-            "hubbub.cli.server.install_service", "Have the system keep the hub running.", "install_service"
+            "hubbub.cli.server.install_service", "Run the hub as a system service.", "install_service"
         ),
-        "doctor": CommandEntry("hubbub.cli.server.doctor", "Check that all is well, and say what to do."),
-        "backup": CommandEntry("hubbub.cli.server.backup", "Copy the hub's database while it runs."),
-        "restore": CommandEntry("hubbub.cli.server.backup", "Put a backup in the place of the database."),
-        "migrate": CommandEntry("hubbub.cli.server.migrate", "Bring the database to this version."),
+        "doctor": CommandEntry("hubbub.cli.server.doctor", "Check the installation, and say how to fix it."),
+        "backup": CommandEntry("hubbub.cli.server.backup", "Back up the database while the hub runs."),
+        "restore": CommandEntry("hubbub.cli.server.backup", "Replace the database with a backup."),
+        "migrate": CommandEntry("hubbub.cli.server.migrate", "Upgrade the database to this version."),
         "import": CommandEntry(
-            "hubbub.cli.clients.import_folder", "Bring in what was kept elsewhere.", "imports"
+            "hubbub.cli.clients.import_folder", "Import the memory of a relay folder.", "imports"
         ),
     },
     "This program": {
         "help": CommandEntry("hubbub.cli.server.help_version", "Show the help of a command.", "help_"),
-        "version": CommandEntry("hubbub.cli.server.help_version", "Show what this is and what it runs on."),
+        "version": CommandEntry("hubbub.cli.server.help_version", "Show version information."),
         "completion": CommandEntry(
-            "hubbub.cli.server.shell_completion", "The script that completes commands in your shell."
+            "hubbub.cli.server.shell_completion", "Print the completion script for your shell."
         ),
     },
 }
@@ -257,11 +247,11 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    help="With --version: as JSON.",
+    help="Print the version as JSON, with --version.",
     callback=_wants_json,
 )
 @click.option(
-    "--version", is_flag=True, expose_value=False, help="What this is and what it runs on.", callback=_version
+    "--version", is_flag=True, expose_value=False, help="Show version information.", callback=_version
 )
 def hubbub() -> None:
-    """One hub where agents of every kind meet: inboxes, tasks, presence, and a log of what happened."""
+    """Let AI agents message each other, share tasks and stay out of each other's files."""

@@ -14,15 +14,15 @@ TITLES = ("budget", "used", "of", "status", "id")
 KINDS = ", ".join(each.value for each in BudgetKind)
 
 
-@click.group("budget", cls=Group, short_help="Say how much may be used, in tokens or in money.")
+@click.group("budget", cls=Group, short_help="Limit tokens or money, and list what is used.")
 def budget() -> None:
-    """Say how much an agent, a task, a token or the whole project may use, in tokens or in money."""
+    """Limit how much an agent, a task, a token or the whole project may use, in tokens or in money."""
 
 
 @command("list", example="hubbub budget list")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
-    """List the budgets, and how much of each is used."""
+    """List budgets and how much of each is used."""
     found = hub.get("/budgets")["budgets"]
     if as_json:
         display.show_json(found)
@@ -36,12 +36,12 @@ def list_(*, hub: Hub, as_json: bool) -> None:
     "hubbub budget set agent:coder-1 --tokens 2000000\nhubbub budget set task:14 --usd 5",
 )
 @click.argument("whose", metavar="WHOSE")
-@click.option("--usd", type=click.FloatRange(min=0, min_open=True), help="In US dollars, an estimate.")
-@click.option("--tokens", type=click.IntRange(min=1), help="In tokens.")
-@click.option("--daily", is_flag=True, help="Each day anew, in UTC.")
+@click.option("--usd", type=click.FloatRange(min=0, min_open=True), help="Limit in US dollars, by estimate.")
+@click.option("--tokens", type=click.IntRange(min=1), help="Limit in tokens.")
+@click.option("--daily", is_flag=True, help="Renew the budget each day, in UTC.")
 @uses_project
 def set_(*, hub: Hub, whose: str, usd: float | None, tokens: int | None, daily: bool, as_json: bool) -> None:
-    """Set the budget of WHOSE, or raise or lower it: project, agent:NAME, task:NUMBER or token:ID."""
+    """Set, raise or lower the budget of WHOSE: project, agent:NAME, task:NUMBER or token:ID."""
     kind, _, whom = whose.partition(":")
     if kind not in set(BudgetKind):
         raise click.UsageError(f"{whose}: a budget is of {KINDS}, such as agent:coder-1")
@@ -57,7 +57,7 @@ def set_(*, hub: Hub, whose: str, usd: float | None, tokens: int | None, daily: 
 @click.argument("budget_id", metavar="ID")
 @uses_project
 def remove(*, hub: Hub, budget_id: str, as_json: bool) -> None:
-    """Forget the budget ID, as `list` tells it; it limits nothing any more."""
+    """Remove the budget ID, as `list` shows it."""
     found = hub.delete(f"/budgets/{segment('budget', budget_id)}")
     if as_json:
         display.show_json(found)

@@ -21,16 +21,18 @@ BY = OneOf([each.value for each in By])
 
 @command(
     "cost",
-    short_help="What was used, in tokens and in money.",
+    short_help="Show tokens used and estimated cost.",
     example="hubbub cost\nhubbub cost --by task --days 7\nhubbub cost --by day --agent coder-1",
 )
-@click.option("--by", type=BY, default=By.AGENT.value, show_default=True, help="What the lines are.")
-@click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="Of how many days.")
-@click.option("--since", metavar="TIME", help="From then on, such as 2026-04-12, instead.")
-@click.option("--until", metavar="TIME", help="As it was then.")
-@click.option("--agent", metavar="NAME", help="Of this agent alone.")
-@click.option("--task", metavar="ID", help="Of this task alone, by its id.")
-@click.option("--model", metavar="NAME", help="Of this model alone.")
+@click.option("--by", type=BY, default=By.AGENT.value, show_default=True, help="Group the use by this.")
+@click.option(
+    "--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="How many days to count."
+)
+@click.option("--since", metavar="TIME", help="Count from this time on, such as 2026-04-12, instead.")
+@click.option("--until", metavar="TIME", help="Count up to this time.")
+@click.option("--agent", metavar="NAME", help="Count only this agent.")
+@click.option("--task", metavar="ID", help="Count only this task, by its id.")
+@click.option("--model", metavar="NAME", help="Count only this model.")
 @uses_project
 def cost(
     *,
@@ -44,9 +46,9 @@ def cost(
     model: str | None,
     as_json: bool,
 ) -> None:
-    """Show what the clients of the agents used, and an estimate of what that costs, in US dollars.
+    """Show the tokens that agents used, and an estimate of their cost in US dollars.
 
-    Where nobody tells the hub what is used, it says so: that is not nothing.
+    Agents whose use nobody reports are listed as unmetered.
     """
     end = timestamps.parse_timestamp("--until", until) if until else None
     begin = timestamps.parse_timestamp("--since", since) if since else None

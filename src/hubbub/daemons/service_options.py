@@ -22,7 +22,7 @@ def installs(function: Callable[..., Any]) -> Callable[..., Any]:
             "--print", "only_shown", is_flag=True, help="Show what would be installed; change nothing."
         ),
         click.option(
-            "--system", "whole_system", is_flag=True, help="From the start of the machine, not of your login."
+            "--system", "whole_system", is_flag=True, help="Start it with the machine, not with your login."
         ),
     ):
         function = option(function)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -22,6 +22,34 @@ REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
 DEFAULT_PROJECT = "default"
 PERSON = "utok_"  # how the token of a person begins
 YEAR = 366 * 86_400  # seconds
+
+
+# What a refusal is about, by its code: the hub's own page that explains it.
+EXPLAINED = {
+    "budget": "cost#budgets",
+    "duplicate": "duplicates",
+    "not_holder": "lifecycle#who-may-do-what",
+    "paused": "limits",
+    "scope_conflict": "how-to/file-claims",
+    "stopped": "cost#breakers",
+    "taken": "leases",
+    "too_many": "operations#what-a-token-may-use",
+    "unproven": "proof",
+}
+
+
+class Refused(click.ClickException):
+    """The hub said no. At a terminal the page that explains why is named, too."""
+
+    def __init__(self, refusal: HubRefused) -> None:
+        super().__init__(display.clean(sentence(refusal)))
+        page = EXPLAINED.get(refusal.code)
+        self.page = f"{refusal.hub}/docs/{page}" if refusal.hub and page else None
+
+    def show(self, file: IO[str] | None = None) -> None:
+        super().show(file)
+        if self.page:
+            display.advise(f"Read more: {self.page}")
 
 
 class Unreachable(click.ClickException):
@@ -53,7 +81,7 @@ class Command(click.Command):
         except Invalid as error:
             raise click.UsageError(display.clean(str(error)), ctx) from None
         except HubRefused as error:
-            raise click.ClickException(display.clean(sentence(error))) from None
+            raise Refused(error) from None
         except HubError as error:
             raise click.ClickException(display.clean(str(error))) from None
         except HubUnreachable as error:
@@ -91,7 +119,7 @@ def command(
 
     def declare(function: Callable[..., Any]) -> click.Command:
         epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in example.splitlines())
-        about = "Print JSON, as it does anyway." if always_json else "Print JSON."
+        about = "Print JSON, as always." if always_json else "Print JSON."
         option = click.option("--json", "as_json", is_flag=True, expose_value=not always_json, help=about)
         declared: click.Command = click.command(name, cls=Command, epilog=epilog, **attributes)(
             option(function)
@@ -133,7 +161,7 @@ class Choice:
 
 def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--data`."""
-    return click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="The hub's data folder.")(
+    return click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="Data folder of the hub.")(
         function
     )
 
@@ -141,9 +169,15 @@ def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for hub, identity and project; the function gets a `choice`."""
 
-    @click.option("--url", metavar="URL", envvar="HUBBUB_URL", help="The hub; else that of the data folder.")
-    @click.option("--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="As whom; else as the hub's owner.")
-    @click.option("--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="In which project.")
+    @click.option(
+        "--url", metavar="URL", envvar="HUBBUB_URL", help="Hub to use. [default: the one of the data folder]"
+    )
+    @click.option(
+        "--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="Token to use. [default: the hub owner's]"
+    )
+    @click.option(
+        "--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="Project to work in. [default: default]"
+    )
     @data_option
     @functools.wraps(function)
     def chosen(

@@ -118,7 +118,7 @@ def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty
         return
     told = [index for index in range(len(titles)) if any(row[index] for row in cells)]
     titles, cells = [titles[index] for index in told], [[row[index] for index in told] for row in cells]
-    widths = _fitting([titles, *cells], shutil.get_terminal_size().columns)
+    widths = _fitting(titles, cells, shutil.get_terminal_size().columns)
     _show_row([title.upper() for title in titles], widths, [{"bold": True}] * len(titles))
     for row in cells:
         styles = [_style(cell) if title in STANDING else {} for title, cell in zip(titles, row, strict=True)]
@@ -170,14 +170,17 @@ def _cell(value: object) -> str:
     return "" if value is None else clean(str(value).partition("\n")[0])
 
 
-def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
-    """The widths of the columns; while the whole is too wide, the widest gives way."""
-    widths = [max(width(row[index]) for row in rows) for index in range(len(rows[0]))]
+def _fitting(titles: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """The widths of the columns; while the whole is too wide, the widest gives way, but for ids, which are typed."""
+    widths = [max(width(row[index]) for row in (titles, *rows)) for index in range(len(titles))]
+    yielding = [index for index, title in enumerate(titles) if title != "id" and widths[index] > LEAST_WIDTH]
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - columns
-    while excess > 0 and max(widths) > LEAST_WIDTH:
-        widest = widths.index(max(widths))
+    while excess > 0 and yielding:
+        widest = max(yielding, key=widths.__getitem__)
         widths[widest] -= 1
         excess -= 1
+        if widths[widest] == LEAST_WIDTH:
+            yielding.remove(widest)
     return widths
 
 

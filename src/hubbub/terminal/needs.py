@@ -7,7 +7,7 @@ from hubbub.model.log.attention import NeedKind
 TITLES = {
     NeedKind.APPROVAL: "Approval",
     NeedKind.QUESTION: "Waits for you",
-    NeedKind.LETTER: "Letter to you",
+    NeedKind.LETTER: "Message to you",
     NeedKind.STOPPED: "Going round in circles",
     NeedKind.BUDGET: "A budget is short",
     NeedKind.EXPIRED: "Expired, ask again",

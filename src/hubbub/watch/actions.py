@@ -64,7 +64,7 @@ def acknowledge(need: Needed, _task: Card | None) -> WatchAction | None:
 
     def call(hub: Hub, _text: str) -> str:
         hub.ack(need.card["recipient"], need.card["id"])
-        return "the letter is done with"
+        return "marked as done"
 
     return WatchAction(call)
 

@@ -29,7 +29,7 @@ arrows jk   move; h l or Tab: next column
 Enter y     why it is as it is; of a line of the log, what that is about
 a  d        approve, deny
 r           reply, answer
-x           done with a letter
+x           done with a message
 t  c        try again, cancel
 m  o        give to another agent, back to the open queue
 ?  q        this help, leave"""
@@ -61,7 +61,7 @@ class Choices(OptionList):
 
 
 class Watch(App[None]):
-    """The dashboard in a terminal."""
+    """Show the dashboard in the terminal."""
 
     TITLE = "hubbub"
     CSS_PATH = "watch.tcss"

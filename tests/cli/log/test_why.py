@@ -10,7 +10,7 @@ def test_why_prints_a_paragraph(hub: RunningHub) -> None:
 
     said = hub.run("why", "代码1号").stdout
     assert said.startswith(
-        "代码1号 has never been here: the project knows the name alone. 1 letter in its inbox"
+        "代码1号 has never been here: the project knows the name alone. 1 message or task in its inbox"
     )
     assert said.count("\n") == 1
     assert hub.run("why", "src/a.py").stdout.startswith(

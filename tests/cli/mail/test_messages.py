@@ -23,7 +23,7 @@ def test_send_and_read(hub: RunningHub) -> None:
     """A message, or with --task a task, lies in the inbox of its receiver, the more urgent first."""
     hub.meet("ada")
     assert hub.run("send", "ada", "-", given="good morning").stdout == (
-        "sent to ada\nstored. It is not here: this waits in its inbox until it comes back.\n"
+        "sent M-1 to ada\nIt is offline: it sees this when it starts.\n"
     )
     sent = hub.json("send", "ada", "do it", "--task")
     assert (sent["assignee"], sent["delivery"]["wake"]) == ("ada", "none")
@@ -71,7 +71,7 @@ def test_wait_for_nobody(hub: RunningHub) -> None:
 
 @pytest.mark.system
 def test_wait_survives_a_restart(own_hub: RunningHub) -> None:
-    """A hub that restarts meanwhile is waited for."""
+    """A hub that restarts is waited for."""
     own_hub.meet("ada")
     process = waiting(own_hub, "ada")
     own_hub.until_followed()

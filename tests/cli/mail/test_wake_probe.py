@@ -58,7 +58,7 @@ def test_an_agent_that_does_not_look_in_time_is_said_not_to_have(hub: RunningHub
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "nothing beside oak asked for its wake",
-        "oak has not looked into its inbox; the letter waits there",
+        "oak has not looked into its inbox; the message waits there",
     ]
 
 

@@ -11,8 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli import ENTRIES, SECTIONS, hubbub
+from hubbub.serve.documents.library import Library
+from hubbub.terminal.command import EXPLAINED
 from tests.cli import in_process, processes
 from tests.cli.processes import RunningHub, plain_environment
+from tests.cli.screens import at_terminal
 
 WHOLE = click.Context(hubbub, **hubbub.context_settings)  # what a command first sees of it, it keeps
 COLOUR = re.compile(r"\x1b\[[0-9]+m")  # as the words for how something stands have it, and titles
@@ -22,6 +25,17 @@ LEAVES = [
     for command in [hubbub.get_command(WHOLE, name)]
     for sub in (command.commands if isinstance(command, click.Group) else [""])
 ]
+
+
+def test_a_refusal_leads_to_its_page(hub: RunningHub) -> None:
+    """At a terminal a refusal names the hub's own page that explains it, which is there."""
+    documents = Library.own().documents
+    for page in EXPLAINED.values():
+        name, _, anchor = page.partition("#")
+        assert {anchor} - {""} <= {each.anchor for each in documents[f"/docs/{name}"].sections}
+    hub.run("task", "add", "Mend https://example.com/org/app/issues/7")
+    shown = at_terminal(hub, "task", "add", "Mend https://example.com/org/app/issues/7")
+    assert shown.splitlines()[-1] == f"Read more: {hub.url}/docs/duplicates"
 
 
 @pytest.mark.parametrize(("name", "sub"), LEAVES)
@@ -43,6 +57,21 @@ def test_list_says_what_the_commands_say() -> None:
         command = hubbub.get_command(WHOLE, name)
         assert command is not None
         assert command.short_help == entry.about
+
+
+def test_help_tells_what_to_do() -> None:
+    """The help of every command and option is one sentence to begin with, and none begins with "what" or "whoever"."""
+    told = [entry.about for entry in ENTRIES.values()]
+    for name, sub in LEAVES:
+        group = hubbub.get_command(WHOLE, name)
+        leaf = group.commands[sub] if sub and isinstance(group, click.Group) else group
+        assert leaf is not None
+        told += [
+            leaf.help or "",
+            *(each.help or "" for each in leaf.params if isinstance(each, click.Option)),
+        ]
+    headless = re.compile(r"(What|Who|Whom|Whose|Whoever|Where|Which|How|Have)\b(?! (many|long))")
+    assert [each for each in told if headless.match(each) or not each[:1].isupper()] == []
 
 
 def test_help_loads_no_command() -> None:

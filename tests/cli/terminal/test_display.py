@@ -62,6 +62,16 @@ def test_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     assert wide.startswith("指挥室  xxx")
 
 
+def test_an_id_is_whole(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal that is too narrow an id is not cut, since it is what people type next; other columns are."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
+    display.show_table(("id", "for", "made by"), [("0199a7c4-5b1e-7000", "coder-number-one", "x" * 20)])
+    _head, row = capsys.readouterr().out.splitlines()
+    assert row.split() == ["0199a7c4-5b1e-7000", "coder-n…", "xxxxxxx…"]
+
+
 def test_columns_without_anything_are_left_out(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

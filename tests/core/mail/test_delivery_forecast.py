@@ -109,8 +109,8 @@ def test_who_keeps_no_heartbeat_is_not_said_to_be_away(world: World) -> None:
     world.do(last_activity.note, world.id, "bob", tool="relay.get_messages")
     acts = world.do(delivery_forecast.forecast, world.id, "bob")
 
-    assert never.note == "It is not here: this waits in its inbox until it comes back."
-    assert acts.note == "It keeps no heartbeat here: it sees this when it looks into its inbox by itself."
+    assert never.note == "It is offline: it sees this when it starts."
+    assert acts.note == "It sends no heartbeat: it sees this when it next reads its inbox."
     assert told(acts) == ("none", False)
 
 

@@ -11,7 +11,7 @@ TITLES = (
 )
 
 
-@command("agents", short_help="Who is here, and what they do.", example="hubbub agents --project shop")
+@command("agents", short_help="List agents and what they are doing.", example="hubbub agents --project shop")
 @uses_project
 def agents(*, hub: Hub, as_json: bool) -> None:
     """List the agents that the project knows, with what they do and what waits for them.

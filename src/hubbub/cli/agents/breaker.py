@@ -13,15 +13,15 @@ from hubbub.terminal.command import command, uses_project
 RULE = click.Choice(RULES)
 
 
-@click.group("breaker", cls=Group, short_help="See which agents go round in circles, and let them go on.")
+@click.group("breaker", cls=Group, short_help="List agents stopped in a loop, and let them continue.")
 def breaker() -> None:
-    """See which agents were stopped as they went round in circles, and let them go on."""
+    """List agents that were stopped in a loop, let them continue, and set the rules."""
 
 
 @command("list", example="hubbub breaker list")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
-    """List the agents that are stopped, and why."""
+    """List stopped agents and why."""
     found = hub.get("/breakers/stops")["stops"]
     if as_json:
         display.show_json(found)
@@ -34,7 +34,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.argument("stop_id", metavar="ID")
 @uses_project
 def lift(*, hub: Hub, stop_id: str, as_json: bool) -> None:
-    """Let the agents of the stop ID go on."""
+    """Let the agents of the stop ID continue."""
     found = hub.post(f"/breakers/stops/{segment('stop', stop_id)}/lift")
     if as_json:
         display.show_json(found)
@@ -49,7 +49,7 @@ def lift(*, hub: Hub, stop_id: str, as_json: bool) -> None:
 @click.argument("often", type=click.IntRange(0, LARGEST), required=False)
 @uses_project
 def rule(*, hub: Hub, name: str | None, often: int | None, as_json: bool) -> None:
-    """Show how often is too often, or set it for one rule NAME; 0 is never."""
+    """Set how often the rule NAME lets something happen; 0 turns it off. Without NAME, list the rules."""
     if (name is None) is not (often is None):
         raise click.UsageError("name a rule and how often is too often: hubbub breaker rule answering 20")
     found: dict[str, Any] = hub.get("/breakers") if name is None else hub.put("/breakers", {name: often})

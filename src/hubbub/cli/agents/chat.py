@@ -21,12 +21,12 @@ from hubbub.terminal.credentials import act
 
 @command(
     "chat",
-    short_help="Talk with the agent of this machine.",
+    short_help="Talk to this machine's own agent.",
     example="hubbub chat\necho 'What is in this folder?' | hubbub chat",
 )
 @chooses_hub
 def chat(*, choice: Choice, as_json: bool) -> None:
-    """Talk with the agent of this machine: the one under [runtime] in node.toml.
+    """Talk to this machine's own agent: the one under [runtime] in node.toml.
 
     It has the tools of `hubbub mcp cmdop` behind the same gate, and works in the present folder. At a terminal, what
     the gate has a person asked is asked there. Else standard input is one prompt, the answer goes to standard output,

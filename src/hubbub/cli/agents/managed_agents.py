@@ -21,24 +21,33 @@ PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at 
 
 @click.group("agent", cls=Group, short_help="Start, stop, follow and remove agents.")
 def agent() -> None:
-    """Have an agent run on a machine: it is started again when it dies, and with the machine."""
+    """Start, stop, follow, rename and remove agents.
+
+    An agent that is started on a machine is started again when it dies, and with the machine.
+    """
 
 
 @command("start", example="hubbub agent start coder-1 --node build-1 --run 'claude -p'")
 @click.argument("name")
-@click.option("--node", metavar="N", required=True, help="On which machine.")
+@click.option("--node", metavar="N", required=True, help="Machine to run on.")
 @click.option(
     "--run",
     "run",
     metavar="COMMAND",
     required=True,
     callback=some_command,
-    help="What to run for each task.",
+    help="Command to run for each task.",
 )
 @click.option(
-    "--concurrency", type=click.IntRange(1, MOST_TASKS), default=1, show_default=True, help="Tasks at a time."
+    "--concurrency",
+    type=click.IntRange(1, MOST_TASKS),
+    default=1,
+    show_default=True,
+    help="How many tasks to run at a time.",
 )
-@click.option("--folder", metavar="DIR", help="Where. [default: where agents work on that machine]")
+@click.option(
+    "--folder", metavar="DIR", help="Folder to work in. [default: where agents work on that machine]"
+)
 @uses_project
 def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
     """Start the agent NAME on a machine, as `hubbub work` does.
@@ -62,23 +71,23 @@ def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
 @click.argument("name", shell_complete=agents)
 @uses_project
 def stop(*, hub: Hub, name: str, as_json: bool) -> None:
-    """End the agent NAME on its machine; what it is at is finished within seconds, or handed back."""
+    """Stop the agent NAME on its machine. Its current task ends within seconds, or is handed back."""
     _show(hub.post(f"/agents/{segment('agent', name)}/stop", patience=120.0)["placement"], as_json=as_json)
 
 
 @command("logs", example="hubbub agent logs coder-1 --follow")
 @click.argument("name", shell_complete=agents)
-@click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until the agent ends.")
+@click.option("-f", "--follow", is_flag=True, help="Keep following until the agent ends.")
 @click.option(
     "--lines",
     type=click.IntRange(0, MOST_LINES),
     default=200,
     show_default=True,
-    help="How much of the past.",
+    help="How many lines of the past to show.",
 )
 @uses_project
 def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> None:
-    """Show what the agent NAME and its program have said, oldest first."""
+    """Show the output of the agent NAME and its program, oldest first."""
     path = f"/agents/{segment('agent', name)}/logs"
     if not follow:
         for line in hub.get(path, lines=lines)["lines"]:
@@ -96,7 +105,7 @@ def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> Non
 @click.argument("name", shell_complete=agents)
 @uses_project
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
-    """Let the project know the agent NAME no more.
+    """Remove the agent NAME from the project.
 
     Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
     """

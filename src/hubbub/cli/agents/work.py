@@ -43,19 +43,25 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
     metavar="COMMAND",
     required=True,
     callback=some_command,
-    help="What to run for each task.",
+    help="Command to run for each task.",
 )
 @click.option(
-    "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many tasks to run at a time.",
 )
-@click.option("--timeout", type=Seconds(min_open=True), metavar="S", help="Seconds a task may take.")
+@click.option(
+    "--timeout", type=Seconds(min_open=True), metavar="S", help="Longest time for a task, in seconds."
+)
 @click.option(
     "--resume",
     metavar="COMMAND",
-    help="What to run instead, to go on where a usage limit stopped it. [default: COMMAND anew]",
+    help="Command that goes on where a usage limit stopped the first. [default: COMMAND again]",
 )
-@click.option("--account", metavar="NAME", help="With whom it shares a usage limit. [default: as found]")
-@click.option("--show-output", is_flag=True, help="Pass on what COMMAND prints, line by line.")
+@click.option("--account", metavar="NAME", help="Account whose usage limit it shares. [default: as found]")
+@click.option("--show-output", is_flag=True, help="Show what COMMAND prints, line by line.")
 @chooses_hub
 def work(
     *,
@@ -69,7 +75,7 @@ def work(
     choice: Choice,
     as_json: bool,
 ) -> None:
-    """Keep the agent NAME present and run COMMAND for each of its tasks, until a signal.
+    """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C.
 
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
     _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What

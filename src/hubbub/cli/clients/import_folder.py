@@ -14,16 +14,16 @@ from hubbub.workspace.documents import HubAway
 from hubbub.workspace.folder_import import ImportedFile, ImportOutcome, import_folder
 
 
-@click.group("import", cls=Group, short_help="Bring in what was kept elsewhere.")
+@click.group("import", cls=Group, short_help="Import the memory of a relay folder.")
 def imports() -> None:
-    """Bring in what was kept elsewhere."""
+    """Import the memory of a relay folder."""
 
 
 @command("relay", example="hubbub import relay .relay")
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @uses_project
 def relay(*, hub: Hub, folder: Path, as_json: bool) -> None:
-    """Bring the memory and the summaries of the relay folder DIR into the project.
+    """Import the memory and the summaries of the relay folder DIR into the project.
 
     What the hub has already stays, and is merged with what the files say; doing it again changes nothing. The folder
     stays as it is.

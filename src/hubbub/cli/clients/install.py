@@ -25,7 +25,7 @@ USUAL_HUB = "http://127.0.0.1:{port}"
 
 @command(
     "install",
-    short_help="Make a client of this machine an agent of the hub.",
+    short_help="Connect a client on this machine to the hub.",
     example="hubbub install\nhubbub install claude-code\n"
     "hubbub install codex --as ember --dry-run\nhubbub install codex --uninstall",
 )
@@ -35,14 +35,14 @@ USUAL_HUB = "http://127.0.0.1:{port}"
     type=OneOf([USER, PROJECT]),
     default=USER,
     show_default=True,
-    help="For all that you do, or for the project in the present folder.",
+    help="For everything you do, or only for the project in the current folder.",
 )
-@click.option("--as", "agent", metavar="NAME", help="Which agent it is. [default: the client's name]")
+@click.option("--as", "agent", metavar="NAME", help="Name of the agent. [default: the client's name]")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--uninstall", is_flag=True, help="Take back what an install did.")
-@click.option("--force", is_flag=True, help="Also replace what is there under our name.")
-@click.option("--all", "is_all", is_flag=True, help="All clients that are on this machine.")
-@click.option("--list", "only_list", is_flag=True, help="List the clients, and what is installed.")
+@click.option("--uninstall", is_flag=True, help="Undo an install.")
+@click.option("--force", is_flag=True, help="Replace an entry of the same name.")
+@click.option("--all", "is_all", is_flag=True, help="Install every client found on this machine.")
+@click.option("--list", "only_list", is_flag=True, help="List the clients and what is installed.")
 @chooses_hub
 def install(
     *,

@@ -35,14 +35,14 @@ Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  
 
 @command(
     "mcp",
-    short_help="An MCP server on stdio, bridged to the hub.",
+    short_help="Serve MCP on standard input and output.",
     always_json=True,
     example="hubbub mcp\nhubbub mcp relay --tools send_message,get_messages\nHUBBUB_PROJECT=shop hubbub mcp commhub",
 )
 @click.argument("dialect", type=OneOf(names()), required=False)
-@click.option("--tools", metavar="NAMES", help="Only these of the dialect's tools, by commas.")
-@click.option("--unread", is_flag=True, help="Tell of unread mail beside the answers.")
-@click.option("--as", "agent", metavar="NAME", help="As the agent of an install: see hubbub install.")
+@click.option("--tools", metavar="NAMES", help="Offer only these tools, separated by commas.")
+@click.option("--unread", is_flag=True, help="Mention unread mail beside each answer.")
+@click.option("--as", "agent", metavar="NAME", help="Agent to act as: one that hubbub install connected.")
 @chooses_hub
 def mcp(*, dialect: str | None, tools: str | None, unread: bool, agent: str | None, choice: Choice) -> None:
     """Speak MCP on standard input and output, in a DIALECT, else in the one the hub speaks at /mcp: its own.

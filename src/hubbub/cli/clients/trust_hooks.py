@@ -16,14 +16,16 @@ from hubbub.workspace.team_errors import TeamError
 from hubbub.workspace.teams import TeamHook
 
 
-@command("trust", short_help="Let the hooks of a project run.", example="hubbub trust\nhubbub trust --list")
+@command(
+    "trust", short_help="Allow the hooks of a project to run.", example="hubbub trust\nhubbub trust --list"
+)
 @click.argument(
     "place",
     metavar="[DIR]",
     required=False,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
 )
-@click.option("--list", "only_list", is_flag=True, help="Show them, and change nothing.")
+@click.option("--list", "only_list", is_flag=True, help="Show the hooks, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @data_option
 def trust(*, place: Path | None, only_list: bool, yes: bool, data: str | None, as_json: bool) -> None:

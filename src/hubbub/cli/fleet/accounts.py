@@ -13,15 +13,15 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
 
-@click.group("account", cls=Group, short_help="Say which agents share an account, and see which are paused.")
+@click.group("account", cls=Group, short_help="Group agents that share a provider account.")
 def account() -> None:
-    """Say which agents share an account with a maker of models, and see which are paused."""
+    """Group agents that share an account with a model provider, and list which are paused."""
 
 
 @command("list", example="hubbub account list")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
-    """List the accounts, who shares them, and until when they are paused."""
+    """List accounts, their agents, and until when each is paused."""
     found = hub.get("/accounts")
     if as_json:
         display.show_json(found["accounts"])
@@ -35,7 +35,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.argument("agents", nargs=-1)
 @uses_project
 def set_(*, hub: Hub, name: str, agents: tuple[str, ...], as_json: bool) -> None:
-    """Say that AGENTS share the account NAME, and nobody else."""
+    """Make AGENTS, and no others, share the account NAME."""
     _tell(hub.put(f"/accounts/{segment('account', name)}", {"agents": agents}), as_json=as_json)
 
 
@@ -43,7 +43,7 @@ def set_(*, hub: Hub, name: str, agents: tuple[str, ...], as_json: bool) -> None
 @click.argument("name")
 @uses_project
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
-    """Forget the account NAME; its agents go on."""
+    """Remove the account NAME; its agents continue."""
     found = hub.delete(f"/accounts/{segment('account', name)}")
     if as_json:
         display.show_json(found["accounts"])
@@ -58,23 +58,23 @@ account.add_command(remove)
 
 @command(
     "pause",
-    short_help="Have the agents of an account begin nothing for a while.",
+    short_help="Pause the agents of an account.",
     example="hubbub pause max --until 2026-04-12T18:30+02:00\nhubbub pause max",
 )
 @click.argument("name", metavar="ACCOUNT")
-@click.option("--until", metavar="TIME", help="When they go on, such as 2026-04-12T18:30+02:00.")
+@click.option("--until", metavar="TIME", help="When they resume, such as 2026-04-12T18:30+02:00.")
 @uses_project
 def pause(*, hub: Hub, name: str, until: str | None, as_json: bool) -> None:
-    """Have no agent of ACCOUNT begin anything, on any machine, until TIME or `hubbub resume`."""
+    """Pause the agents of ACCOUNT on all machines, until TIME or `hubbub resume`."""
     end = timestamps.parse_timestamp("--until", until) if until else None
     _tell(hub.post(f"/accounts/{segment('account', name)}/pause", {"until": end}), as_json=as_json)
 
 
-@command("resume", short_help="Let the agents of a paused account go on.", example="hubbub resume max")
+@command("resume", short_help="Resume the agents of a paused account.", example="hubbub resume max")
 @click.argument("name", metavar="ACCOUNT")
 @uses_project
 def resume(*, hub: Hub, name: str, as_json: bool) -> None:
-    """Let the agents of ACCOUNT go on now."""
+    """Resume the agents of ACCOUNT now."""
     _tell(hub.post(f"/accounts/{segment('account', name)}/resume"), as_json=as_json)
 
 

@@ -24,22 +24,27 @@ INDENT = "  "
 
 @command(
     "approve",
-    short_help="Let a call go on, or list what waits for a person's answer.",
+    short_help="List pending approvals, or approve one.",
     example="hubbub approve\nhubbub approve show 3f8a\nhubbub approve 3f8a",
 )
 @click.argument("words", metavar="[[show] ID]", nargs=-1)
-@click.option("--show", "shows", is_flag=True, help="Only show the call ID, whole, as the word show does.")
+@click.option(
+    "--show",
+    "shows",
+    is_flag=True,
+    help="Show the whole call and leave it open; the same as `approve show ID`.",
+)
 @click.option(
     "--key",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="The key to sign it with. [default: that of hubbub node approver, if you have made one]",
+    help="Key to sign with. [default: the one that hubbub node approver made, if any]",
 )
 @uses_hub
 def approve(*, hub: Hub, words: tuple[str, ...], shows: bool, key: Path | None, as_json: bool) -> None:
-    """Let the call ID go on; without ID, list what waits for an answer, and at a terminal ask for each.
+    """Approve the call ID. Without ID, list pending approvals; at a terminal, ask about each.
 
-    The beginning of an id is enough. Only a person's token (utok_) may do so.
+    The beginning of an id is enough. This takes a person's token (utok_).
     """
     approval_id, only_shows = _meant(words, shows=shows)
     if approval_id is None:
@@ -61,11 +66,11 @@ def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
     return (ids[0] if ids else None), only_shows
 
 
-@command("deny", short_help="Say no to a call that waits for a person's answer.", example="hubbub deny 3f8a")
+@command("deny", short_help="Deny a pending approval.", example="hubbub deny 3f8a")
 @click.argument("approval_id", metavar="ID")
 @uses_hub
 def deny(*, hub: Hub, approval_id: str, as_json: bool) -> None:
-    """Say no to the call ID. The beginning of an id is enough. Only a person's token (utok_) may do so."""
+    """Deny the call ID. The beginning of an id is enough. This takes a person's token (utok_)."""
     _tell(answer(hub, _whole(hub, approval_id), approved=False), as_json=as_json)
 
 

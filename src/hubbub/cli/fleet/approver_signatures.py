@@ -49,11 +49,11 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
 
 @command(
     "approver",
-    short_help="Make the key with which you sign what you approve.",
+    short_help="Create the key that signs your approvals.",
     example="hubbub node approver",
 )
 def approver(*, as_json: bool) -> None:
-    """Make a key for signing what you approve, and print its public part, for `approver_keys` in a machine's node.toml.
+    """Create a key that signs your approvals, and print its public part, for `approver_keys` in a machine's node.toml.
 
     The key stays in your configuration folder; where there is one already its public part is printed. A machine that
     names approvers takes no yes that is not signed by one of them, whatever its hub says.

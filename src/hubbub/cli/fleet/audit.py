@@ -17,14 +17,16 @@ from hubbub.terminal.command import DEFAULT_PROJECT, PERSON, REFUSED, Choice, ch
 MOST = 5000  # heads that the hub is asked for: those of the last days, and the farthest
 
 
-@click.group("audit", cls=Group, short_help="Check this machine's audit log.")
+@click.group("audit", cls=Group, short_help="Verify this machine's audit log.")
 def audit() -> None:
-    """Check what was written down of what agents did."""
+    """Verify the record of what agents did."""
 
 
 @command("verify", example="hubbub audit verify")
-@click.option("--file", type=click.Path(dir_okay=False, path_type=Path), help="A log elsewhere.")
-@click.option("--node", metavar="NAME", help="Whose log it is, where it is not this machine's.")
+@click.option(
+    "--file", type=click.Path(dir_okay=False, path_type=Path), help="Log to verify, if it is elsewhere."
+)
+@click.option("--node", metavar="NAME", help="Machine whose log it is, if not this one's.")
 @chooses_hub
 def verify_(*, choice: Choice, file: Path | None, node: str | None, as_json: bool) -> None:
     """Check that no line of the log was edited, deleted, moved or written anew, and that it was not cut short.

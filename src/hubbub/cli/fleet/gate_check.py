@@ -37,17 +37,19 @@ EXAMPLE = (
 )
 
 
-@click.group("gate", cls=Group, short_help="See what this machine's gate would say.")
+@click.group("gate", cls=Group, short_help="Check what this machine's gate would decide.")
 def gate() -> None:
-    """See what this machine's gate would say of a call."""
+    """Check what this machine's gate would decide."""
 
 
 @command("check", example=EXAMPLE, always_json=True)
-@click.option("--home", type=FOLDER, help="Whose home it is, in place of yours.")
-@click.option("--workspace", type=FOLDER, help="The working folder, and only root. [default: this one]")
-@click.option("--mode", type=OneOf([mode.value for mode in Mode]), help="In place of the policy's.")
+@click.option("--home", type=FOLDER, help="Home folder to assume, instead of yours.")
+@click.option("--workspace", type=FOLDER, help="Working folder, and only root. [default: this one]")
 @click.option(
-    "--policy", "file", type=FILE, help="A policy; without it the shipped one, which is without rules."
+    "--mode", type=OneOf([mode.value for mode in Mode]), help="Mode to assume, instead of the policy's."
+)
+@click.option(
+    "--policy", "file", type=FILE, help="Policy file. [default: the shipped one, which has no rules]"
 )
 def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: Path | None) -> None:
     """Decide cases, one JSON object a line on standard input: id, tool, args; dns, dns_sequence and http for downloads.

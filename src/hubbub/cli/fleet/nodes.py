@@ -24,7 +24,7 @@ policy_option = click.option(
     "policy",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="The policy. [default: node.toml in the configuration folder]",
+    help="Policy file. [default: node.toml in the configuration folder]",
 )
 
 
@@ -35,21 +35,26 @@ def labels_given(_ctx: click.Context, _param: click.Parameter, value: tuple[str,
     return tuple(dict.fromkeys(value))
 
 
-@click.group("node", cls=Group, short_help="Let agents use this machine, and see to the others.")
+@click.group("node", cls=Group, short_help="Connect this machine to a hub, and manage machines.")
 def node() -> None:
-    """Let agents use this machine, and see to the other machines of the project."""
+    """Connect this machine to a hub, and manage the project's machines."""
 
 
 @command(
     "run",
-    short_help="Let the agents of a hub use this machine.",
+    short_help="Connect this machine to a hub.",
     example="hubbub node run --join join_…\nhubbub node run",
 )
-@click.option("--name", metavar="NAME", help="What the machine is called. [default: its host name]")
-@click.option("--join", "code", metavar="CODE", help="What hubbub node invite printed.")
+@click.option("--name", metavar="NAME", help="Name of the machine. [default: its host name]")
+@click.option("--join", "code", metavar="CODE", help="Code that hubbub node invite printed.")
 @policy_option
 @click.option(
-    "--label", "labels", metavar="TEXT", multiple=True, callback=labels_given, help="As often as you like."
+    "--label",
+    "labels",
+    metavar="TEXT",
+    multiple=True,
+    callback=labels_given,
+    help="Label to show; may be repeated.",
 )
 @chooses_hub
 def run(
@@ -61,7 +66,7 @@ def run(
     labels: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Let the agents of a hub use this machine, as far as its policy lets them, until a signal.
+    """Connect this machine to a hub, whose agents may use it within its policy. Runs until you press Ctrl-C.
 
     The machine joins the hub by a CODE that hubbub node invite printed, or with a person's token. It gets a key of its
     own for that, which is kept in the data folder: from then on neither is needed. Connections are only opened from
@@ -82,13 +87,13 @@ def run(
 
 
 @command("invite", example="hubbub node invite\nhubbub node invite --name web1 --expires 10m")
-@click.option("--name", metavar="NAME", help="The only name that the machine may take. [default: any]")
+@click.option("--name", metavar="NAME", help="Name that the machine must take. [default: any]")
 @click.option(
     "--expires", callback=seconds, metavar="1h", default="1h", show_default=True, help="When it ends."
 )
 @uses_project
 def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None:
-    """Make a code with which one machine may join the project, once. Prints it, and only that."""
+    """Print a code with which one machine may join the project."""
     made = hub.post("/nodes/invites", {"name": name, "expires_in_seconds": int(expires)})
     joins = f"hubbub node run --join {made['code']}" + (f" --name {name}" if name else "")
     if as_json:
@@ -101,7 +106,7 @@ def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None
 @command("list", example="hubbub node list")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
-    """List the machines of the project: what they are, and whether they are there."""
+    """List the machines of the project."""
     found = hub.get("/nodes")["nodes"]
     if as_json:
         display.show_json(found)
@@ -129,7 +134,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.argument("name")
 @uses_project
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
-    """Take the machine NAME out of the project. Its key is worth nothing from now on."""
+    """Remove the machine NAME from the project, and revoke its key."""
     removed = hub.delete(f"/nodes/{segment('node', name)}")
     if as_json:
         display.show_json(removed)
@@ -139,7 +144,7 @@ def remove(*, hub: Hub, name: str, as_json: bool) -> None:
 
 @command(
     "install-service",
-    short_help="Have the system keep the node running.",
+    short_help="Run the node as a system service.",
     example="hubbub node install-service --print\nsudo hubbub node install-service --system --start",
 )
 @installs

@@ -11,18 +11,16 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
 
-@click.group(
-    "lease", cls=Group, short_help="Who holds what, how many there are of it, which commands need it."
-)
+@click.group("lease", cls=Group, short_help="List and release leases, count things, and set rules.")
 def lease() -> None:
-    """Show the leases, the number of each counted thing, and the commands that need a lease."""
+    """List and release leases, count things, and say which commands need a lease."""
 
 
 @command("list", example="hubbub lease list\nhubbub lease list gpu")
 @click.argument("thing", required=False)
 @uses_project
 def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
-    """List who holds what and who waits for what, in their turn; of THING alone, if it is given."""
+    """List leases and who waits for which, in turn; with THING, only for that."""
     answer = hub.get("/leases", thing=thing)
     if as_json:
         display.show_json(answer["leases"])
@@ -45,10 +43,10 @@ def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
 
 @command("release", example="hubbub lease release 019c2f3e-8a51-7d10-9d2c-3f4a5b6c7d8e")
 @click.argument("lease_id", metavar="ID")
-@click.option("--agent", metavar="NAME", help="Whose it is, where the token is not bound to an agent.")
+@click.option("--agent", metavar="NAME", help="Agent that holds it, if the token is not bound to one.")
 @uses_project
 def release(*, hub: Hub, lease_id: str, agent: str | None, as_json: bool) -> None:
-    """Give the lease ID back; its command is ended. That of another takes a person who manages the project."""
+    """Release the lease ID and end its command. Another's lease takes a manager of the project."""
     done = hub.delete(f"/leases/{segment('lease', lease_id)}", agent=agent)["lease"]
     if as_json:
         display.show_json(done)
@@ -59,10 +57,10 @@ def release(*, hub: Hub, lease_id: str, agent: str | None, as_json: bool) -> Non
 @command("capacity", example="hubbub lease capacity gpu 4\nhubbub lease capacity")
 @click.argument("thing", required=False)
 @click.argument("number", required=False, type=click.IntRange(1, 1000))
-@click.option("--drop", is_flag=True, help="Count THING no more: there is one of it.")
+@click.option("--drop", is_flag=True, help="Stop counting THING: there is one of it.")
 @uses_project
 def capacity(*, hub: Hub, thing: str | None, number: int | None, drop: bool, as_json: bool) -> None:
-    """Say that there are NUMBER of THING; without them, list what is counted."""
+    """Set how many of THING there are. Without arguments, list what is counted."""
     if (thing is None) == (drop or number is not None) or (drop and number is not None):
         raise click.UsageError("say THING and NUMBER, or THING and --drop, or nothing")
     if thing is None:
@@ -84,10 +82,10 @@ def capacity(*, hub: Hub, thing: str | None, number: int | None, drop: bool, as_
 )
 @click.argument("words", metavar="COMMAND", required=False)
 @click.argument("things", nargs=-1, metavar="THING...")
-@click.option("--drop", is_flag=True, help="Let COMMAND run without anything.")
+@click.option("--drop", is_flag=True, help="Let COMMAND run without a lease.")
 @uses_project
 def rule(*, hub: Hub, words: str | None, things: tuple[str, ...], drop: bool, as_json: bool) -> None:
-    """Let agents run COMMAND only while they hold the THINGs; without them, list the rules. Hooks see to it."""
+    """Let agents run COMMAND only while they hold the THINGs; hooks enforce it. Without arguments, list the rules."""
     if (words is None) == (drop or bool(things)) or (drop and things):
         raise click.UsageError("say COMMAND and the THINGs, or COMMAND and --drop, or nothing")
     found: list[dict[str, Any]]

@@ -89,7 +89,7 @@ class WithCommand(click.Command):
 @click.command(
     "with",
     cls=WithCommand,
-    short_help="Run a command while it holds a port, a database, a processor.",
+    short_help="Run a command while it holds a port, a database or a GPU.",
     epilog=f"\b\nExample:\n  {EXAMPLE}",
 )
 @click.argument("things", nargs=-1, required=True, metavar="THING...")
@@ -125,12 +125,18 @@ class WithCommand(click.Command):
     "--agent",
     metavar="NAME",
     envvar="HUBBUB_AGENT",
-    help="Whose lease, if the token is not bound to an agent.",
+    help="Agent that holds it, if the token is not bound to one.",
 )
-@click.option("--url", metavar="URL", envvar="HUBBUB_URL", help="The hub; else that of the data folder.")
-@click.option("--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="As whom; else as the hub's owner.")
-@click.option("--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="In which project.")
-@click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="The hub's data folder.")
+@click.option(
+    "--url", metavar="URL", envvar="HUBBUB_URL", help="Hub to use. [default: the one of the data folder]"
+)
+@click.option(
+    "--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="Token to use. [default: the hub owner's]"
+)
+@click.option(
+    "--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="Project to work in. [default: default]"
+)
+@click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="Data folder of the hub.")
 @click.pass_context
 def with_(
     ctx: click.Context,

@@ -17,15 +17,19 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away
 
 @command(
     "log",
-    short_help="What happened, and what happens.",
+    short_help="Show what happened, or follow what happens.",
     example="hubbub log --limit 20 --follow\nhubbub log --task 7",
 )
-@click.option("--follow", is_flag=True, help="Go on with what happens from now on, until interrupted.")
+@click.option("--follow", is_flag=True, help="Keep following until you press Ctrl-C.")
 @click.option(
-    "--limit", type=click.IntRange(0, 500), default=50, show_default=True, help="How much of the past."
+    "--limit",
+    type=click.IntRange(0, 500),
+    default=50,
+    show_default=True,
+    help="How many lines of the past to show.",
 )
-@click.option("--task", metavar="ID", help="Only what concerns this task.")
-@click.option("--agent", metavar="A", shell_complete=agents, help="Only what concerns this agent.")
+@click.option("--task", metavar="ID", help="Show only this task.")
+@click.option("--agent", metavar="A", shell_complete=agents, help="Show only this agent.")
 @uses_project
 def log(*, hub: Hub, follow: bool, limit: int, task: str | None, agent: str | None, as_json: bool) -> None:
     """Show what happened in the project, oldest first."""

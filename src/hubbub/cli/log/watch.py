@@ -10,12 +10,12 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
 
-@command("watch", short_help="The dashboard in a terminal.", example="hubbub watch")
+@command("watch", short_help="Show the dashboard in the terminal.", example="hubbub watch")
 @uses_project
 def watch(*, hub: Hub, as_json: bool) -> None:
     """Show what needs you, the board, the fleet and the log, and act by keys; `?` tells which.
 
-    With --json print the project's picture once: its tasks, agents, machines, approvals, letters and overlaps.
+    With --json print the project's picture once: its tasks, agents, machines, approvals, messages and overlaps.
     """
     snapshot = hub.get("/snapshot")  # whoever may not see it is told so before the screen is taken
     if as_json:

@@ -13,9 +13,9 @@ from hubbub.terminal.wrong_words import OneOf
 OUTCOMES = OneOf([str(outcome) for outcome in DeliveryOutcome])
 
 
-@click.group("webhook", cls=Group, short_help="Tell other programs what happens.")
+@click.group("webhook", cls=Group, short_help="Send events to other programs.")
 def webhook() -> None:
-    """Add, list and remove webhooks, and see what became of deliveries."""
+    """Add, list and remove webhooks, and list their deliveries."""
 
 
 @command(
@@ -34,11 +34,11 @@ def webhook() -> None:
     type=OneOf([str(form) for form in WebhookFormat]),
     default=str(WebhookFormat.JSON),
     show_default=True,
-    help="json is for programs; ntfy sends a sentence to a telephone.",
+    help="Form of what is sent: json for programs, ntfy for a telephone.",
 )
 @uses_project
 def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, as_json: bool) -> None:
-    """Have URL told of what happens from now on. Prints the secret that signs it, and only that."""
+    """Send events to URL from now on, and print the secret that signs them."""
     wanted = [each.strip() for group in events for each in group.split(",")]
     made = hub.post("/webhooks", {"url": address, "events": wanted or None, "form": form})
     if as_json:
@@ -80,7 +80,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.argument("webhook_id", metavar="ID")
 @uses_project
 def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
-    """Tell the webhook ID no more, not even of what it has missed."""
+    """Delete the webhook ID and drop its pending deliveries."""
     removed = hub.delete(f"/webhooks/{segment('webhook', webhook_id)}")["webhook"]
     if as_json:
         display.show_json(removed)
@@ -89,11 +89,11 @@ def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
 
 
 @command("deliveries", example="hubbub webhook deliveries --outcome dead")
-@click.option("--outcome", type=OUTCOMES, help="Only what ended so.")
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
+@click.option("--outcome", type=OUTCOMES, help="List only deliveries that ended like this.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @uses_project
 def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> None:
-    """List what has left the hub or is still to leave it, newest first; comments on GitHub too."""
+    """List deliveries, newest first, comments on GitHub included."""
     found = hub.get("/webhooks/deliveries", outcome=outcome, limit=limit)["deliveries"]
     if as_json:
         display.show_json(found)
@@ -122,7 +122,7 @@ def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> N
 @click.argument("delivery_id", metavar="ID")
 @uses_project
 def retry(*, hub: Hub, delivery_id: str, as_json: bool) -> None:
-    """Try the delivery ID again, now."""
+    """Retry the delivery ID now."""
     again = hub.post(f"/webhooks/deliveries/{segment('delivery', delivery_id)}/retry")["delivery"]
     if as_json:
         display.show_json(again)

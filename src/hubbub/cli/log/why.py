@@ -13,14 +13,14 @@ KINDS = OneOf(["task", "agent", "machine", "thing", "file"])
 
 @command(
     "why",
-    short_help="Why a task waits, an agent is silent, a file or a port is taken.",
+    short_help="Explain why a task waits, an agent is silent or a file is taken.",
     example="hubbub why 12\nhubbub why coder-1\nhubbub why src/parser.py\nhubbub why port:8000",
 )
 @click.argument("ref", metavar="TASK|AGENT|FILE|THING", shell_complete=agents)
-@click.option("--kind", type=KINDS, help="What is meant. [default: the first of these that there is]")
+@click.option("--kind", type=KINDS, help="Kind of the name. [default: the first of these that exists]")
 @uses_project
 def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
-    """Say in one paragraph why a task, an agent, a machine, a file or a thing is so, and what would free it."""
+    """Explain in one paragraph why a task, an agent, a machine, a file or a thing is as it is, and what frees it."""
     found: WhyReply = hub.get(f"/why/{quoted(ref)}", kind=kind)
     if as_json:
         display.show_json(found)

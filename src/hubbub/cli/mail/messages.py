@@ -24,10 +24,10 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was 
 )
 @click.argument("to", shell_complete=agents)
 @click.argument("text", callback=text_or_stdin)
-@click.option("--task", "is_task", is_flag=True, help="As a task, which is to be done.")
+@click.option("--task", "is_task", is_flag=True, help="Send it as a task.")
 @uses_project
 def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
-    """Send TEXT to the agent TO, or to `everyone` who was ever here; `-` sends what comes on standard input."""
+    """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
     if to == EVERYONE:
         if is_task:
             raise click.UsageError("a task is for one agent, or for whoever claims it: hubbub task add TEXT")
@@ -42,9 +42,9 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     if is_task:
         show_line(sent, as_json=False)
     else:
-        display.show(f"sent to {sent['recipient']}")
+        display.show(f"sent M-{sent['number']} to {sent['recipient']}")
     if delivery is not None:
-        display.show(f"{delivery['status']}. {delivery['note']}")
+        display.show(delivery["note"])
 
 
 def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
@@ -61,18 +61,18 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
 
 @command(
     "inbox",
-    short_help="What waits for an agent.",
+    short_help="Show the messages and tasks that wait for you, or for an agent.",
     example="hubbub inbox\nhubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
 )
 @click.argument("name", shell_complete=agents, required=False)
-@click.option("--ack", is_flag=True, help="Acknowledge what was shown; tasks are so accepted.")
-@click.option("--dead", is_flag=True, help="Instead, of what NAME sent, what nobody came to read.")
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
+@click.option("--ack", is_flag=True, help="Acknowledge what is shown; this accepts tasks.")
+@click.option("--dead", is_flag=True, help="Show what NAME sent and nobody read, instead.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @uses_project
 def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
-    """Show what waits for the agent NAME, most urgent first; without NAME, what waits for you.
+    """Show the inbox of the agent NAME, most urgent first. Without NAME, show yours.
 
-    NAME is `hub` for what is addressed to people, whoever they are.
+    The name `hub` stands for all people.
     """
     if dead and ack:
         raise click.UsageError("--dead shows what others have not read; there is nothing to acknowledge")
@@ -120,7 +120,9 @@ def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         )
         for each in letters
     ]
-    display.show_table(("letter", "to", "sent", "why"), rows, empty="All of it was read, or may still be.")
+    display.show_table(
+        ("message", "to", "sent", "why"), rows, empty="Nothing that was sent is unread for good."
+    )
 
 
 def _show(letters: list[LetterReply], name: str) -> None:
@@ -134,17 +136,17 @@ def _show(letters: list[LetterReply], name: str) -> None:
 
 @command(
     "wait",
-    short_help="Wait until something comes for an agent.",
+    short_help="Wait for mail or work for an agent.",
     example="hubbub wait coder-1 --timeout 600",
     always_json=True,
 )
 @click.argument("name", shell_complete=agents)
-@click.option("--timeout", type=Seconds(), metavar="S", help="Give up after so many seconds, with code 4.")
+@click.option("--timeout", type=Seconds(), metavar="S", help="Give up after S seconds, with exit code 4.")
 @uses_project
 def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
-    """Wait, without polling, until there is mail or work for NAME, and print it as JSON.
+    """Wait until there is mail or work for NAME, and print it as JSON.
 
-    A hub that restarts meanwhile is waited for.
+    A hub that restarts is waited for.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     letters = hub.inbox(name)  # says at once when the hub is not there, or has no such inbox

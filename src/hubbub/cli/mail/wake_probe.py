@@ -19,7 +19,7 @@ Story = Mapping[str, Any]  # a wake as the hub tells it
 
 
 def probe(choice: Choice, name: str, *, patience: float, as_json: bool) -> None:
-    """Send the agent a letter that says it is a test, and report how it was woken. Exit code 1 if it did not look.
+    """Send the agent a message that says it is a test, and report how it was woken. Exit code 1 if it did not look.
 
     Where nothing would make it look, it says so at once, and nothing is sent.
     """
@@ -71,7 +71,7 @@ def _told(wake: Story) -> list[str]:
     if answered_at is not None:
         lines.append(f"{name} looked into its inbox after {_since(wake, 'answered_at')}")
     else:
-        lines.append(f"{name} has not looked into its inbox; the letter waits there")
+        lines.append(f"{name} has not looked into its inbox; the message waits there")
     return lines
 
 

@@ -11,9 +11,15 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_hub
 
 
-@command("open", short_help="Show the dashboard.", example="hubbub open\nhubbub open --user ada --print")
-@click.option("--print", "only_print", is_flag=True, help="Print the link, and only that; open no browser.")
-@click.option("--user", metavar="NAME", help="Whom it signs in; else you. For the owner of the hub.")
+@command(
+    "open",
+    short_help="Open the dashboard in your browser.",
+    example="hubbub open\nhubbub open --user ada --print",
+)
+@click.option("--print", "only_print", is_flag=True, help="Print the link, and open no browser.")
+@click.option(
+    "--user", metavar="NAME", help="Person to sign in. [default: you] Only the hub's owner may choose."
+)
 @uses_hub
 def open_(*, hub: Hub, only_print: bool, user: str | None, as_json: bool) -> None:
     """Show the dashboard in your browser, by a link that signs you in: once, within ten minutes.

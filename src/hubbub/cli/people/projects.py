@@ -11,24 +11,28 @@ from hubbub.terminal.command import command, uses_hub
 from hubbub.terminal.wrong_words import OneOf
 
 
-@click.group("project", cls=Group, short_help="Create, list, archive and divide projects.")
+@click.group("project", cls=Group, short_help="Create, list, change and archive projects.")
 def project() -> None:
-    """Create, list, archive and divide projects."""
+    """Create, list, change and archive projects."""
 
 
 @command("create", example="hubbub project create shop --name 'The shop'")
 @click.argument("slug")
-@click.option("--name", metavar="N", help="What people call it. [default: the slug]")
-@click.option("--description", metavar="D", help="What it is about.")
-@click.option("--conflict-mode", type=OneOf(["off", "warn", "block"]), help="When two touch one file.")
-@click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
+@click.option("--name", metavar="N", help="Name to show. [default: the slug]")
+@click.option("--description", metavar="D", help="Description to show.")
+@click.option(
+    "--conflict-mode",
+    type=OneOf(["off", "warn", "block"]),
+    help="Treatment of two agents that touch one file.",
+)
+@click.option("--repo-url", metavar="URL", help="Address or folder of its source.")
 @click.option("--heartbeat-interval", type=int, metavar="S", help="Seconds between signs of life.")
 @click.option(
     "--heartbeat-ttl", type=int, metavar="S", help="Seconds of silence after which an agent is gone."
 )
 @uses_hub
 def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
-    """Make the project SLUG; you own it."""
+    """Create the project SLUG. You become its owner."""
     made = hub.post("/projects", facts)["project"]
     if as_json:
         display.show_json(made)
@@ -38,13 +42,17 @@ def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
 
 @command("change", example="hubbub project change shop --conflict-mode block")
 @click.argument("slug")
-@click.option("--name", metavar="N", help="What people call it.")
-@click.option("--description", metavar="D", help="What it is about.")
-@click.option("--conflict-mode", type=OneOf(["off", "warn", "block"]), help="When two touch one file.")
-@click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
+@click.option("--name", metavar="N", help="Name to show.")
+@click.option("--description", metavar="D", help="Description to show.")
+@click.option(
+    "--conflict-mode",
+    type=OneOf(["off", "warn", "block"]),
+    help="Treatment of two agents that touch one file.",
+)
+@click.option("--repo-url", metavar="URL", help="Address or folder of its source.")
 @uses_hub
 def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
-    """Change the project SLUG; what is not named stays as it is."""
+    """Change the project SLUG. Options that you leave out stay as they are."""
     made = hub.patch(_path(slug), facts)["project"]
     if as_json:
         display.show_json(made)
@@ -56,7 +64,7 @@ def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
 @click.argument("slug")
 @uses_hub
 def archive(*, hub: Hub, slug: str, as_json: bool) -> None:
-    """Have the project SLUG only be read from now on: nobody works in it, and no list shows it unasked."""
+    """Archive the project SLUG: it becomes read-only and leaves the lists."""
     _show_archived(hub.patch(_path(slug), {"archived": True})["project"], as_json=as_json)
 
 
@@ -64,7 +72,7 @@ def archive(*, hub: Hub, slug: str, as_json: bool) -> None:
 @click.argument("slug")
 @uses_hub
 def restore(*, hub: Hub, slug: str, as_json: bool) -> None:
-    """Have the archived project SLUG be worked in again."""
+    """Restore the archived project SLUG."""
     _show_archived(hub.patch(_path(slug), {"archived": False})["project"], as_json=as_json)
 
 
@@ -76,10 +84,10 @@ def _show_archived(changed: dict[str, Any], *, as_json: bool) -> None:
 
 
 @command("list", example="hubbub project list\nhubbub project list --archived")
-@click.option("--archived", is_flag=True, help="Also those that are archived.")
+@click.option("--archived", is_flag=True, help="Include archived projects.")
 @uses_hub
 def list_(*, hub: Hub, archived: bool, as_json: bool) -> None:
-    """List the projects you may enter."""
+    """List your projects."""
     found = hub.get("/projects", archived="true" if archived else None)["projects"]
     if as_json:
         display.show_json(found)
@@ -102,7 +110,7 @@ def list_(*, hub: Hub, archived: bool, as_json: bool) -> None:
 @click.argument("slug")
 @uses_hub
 def show(*, hub: Hub, slug: str, as_json: bool) -> None:
-    """Show the project SLUG and what happens in it."""
+    """Show the project SLUG, its areas and its latest events."""
     hub.project = slug
     facts: dict[str, Any] = hub.get(_path(slug))["project"]
     counts = hub.get("/status")
@@ -124,19 +132,19 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
 @command("area", example="hubbub project area shop backend --name Backend --pattern 'app/**' --pattern db/")
 @click.argument("slug")
 @click.argument("area")
-@click.option("--name", required=True, metavar="N", help="What people call it.")
+@click.option("--name", required=True, metavar="N", help="Name to show.")
 @click.option(
     "--pattern",
     "patterns",
     required=True,
     multiple=True,
     metavar="GLOB",
-    help="Which files are in it: a path, or a pattern with *, ? and **; may be repeated.",
+    help="Files in it: a path, or a pattern with *, ? and **; may be repeated.",
 )
-@click.option("--description", metavar="D", help="What it is for.")
+@click.option("--description", metavar="D", help="Description to show.")
 @uses_hub
 def put_area(*, hub: Hub, slug: str, area: str, as_json: bool, **facts: object) -> None:
-    """Give the project SLUG an area, or replace the one that is called AREA."""
+    """Add the area AREA to the project SLUG, or replace it."""
     made = hub.put(f"{_path(slug)}/areas/{segment('area', area)}", facts)["area"]
     if as_json:
         display.show_json(made)
@@ -147,10 +155,10 @@ def put_area(*, hub: Hub, slug: str, area: str, as_json: bool, **facts: object) 
 @command("coordinator", example="hubbub project coordinator shop lead")
 @click.argument("slug")
 @click.argument("agent", required=False)
-@click.option("--remove", is_flag=True, help="It steers only its own tasks again.")
+@click.option("--remove", is_flag=True, help="Take the right back.")
 @uses_hub
 def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json: bool) -> None:
-    """Let AGENT steer every task of the project SLUG; without AGENT, list who may."""
+    """Let AGENT steer every task of the project SLUG. Without AGENT, list who may."""
     path = f"{_path(slug)}/coordinators"
     if agent is not None:
         one = f"{path}/{segment('agent', agent)}"
@@ -169,28 +177,28 @@ def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json
 
 @command(
     "proof",
-    short_help="Say what must be seen of the work before tasks count as completed.",
+    short_help="Set the evidence that tasks need to be completed.",
     example="hubbub project proof shop --done-when commit --done-when tests --tests 'make test'",
 )
 @click.argument("slug")
-@click.option("--done-when", metavar="D", multiple=True, help="What tasks ask for; may be repeated.")
-@click.option("--nothing", is_flag=True, help="Tasks ask for nothing but what was said of them.")
-@click.option("--tests", metavar="COMMAND", help="The command that runs the tests.")
+@click.option("--done-when", metavar="D", multiple=True, help="Evidence to ask for; may be repeated.")
+@click.option("--nothing", is_flag=True, help="Ask for nothing.")
+@click.option("--tests", metavar="COMMAND", help="Command that runs the tests.")
 @click.option(
     "--test-file",
     "test_files",
     metavar="GLOB",
     multiple=True,
-    help="What belongs to the tests; may be repeated.",
+    help="Files of the tests; may be repeated.",
 )
 @click.option(
     "--unproven",
     type=click.Choice(["refuse", "review"]),
-    help="What becomes of work without what it asks for.",
+    help="Treatment of work without the evidence.",
 )
 @uses_hub
 def proof(*, hub: Hub, slug: str, nothing: bool, as_json: bool, **facts: Any) -> None:
-    """Say what the tasks of the project SLUG ask for; what is not named stays as it is. Without options, show it.
+    """Set the evidence that tasks of the project SLUG need to be completed. Without options, show it.
 
     D is clean, commit, pushed, tests, tests-kept, artifact, review, 'ran COMMAND' or 'within PATH …'.
     """

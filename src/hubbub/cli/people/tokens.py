@@ -31,23 +31,21 @@ def token() -> None:
 
 @command("create", example="hubbub token create --project default --agent coder-1 --expires 30d")
 @click.option(
-    "--agent", metavar="NAME", shell_complete=agents, help="The one agent that it may be. [default: any]"
+    "--agent", metavar="NAME", shell_complete=agents, help="The only agent that it may act as. [default: any]"
 )
-@click.option(
-    "--role", type=ROLES, default="member", show_default=True, help="What it may do in the project."
-)
+@click.option("--role", type=ROLES, default="member", show_default=True, help="Role in the project.")
 @click.option("--expires", callback=seconds, metavar="30d", help="When it ends. [default: never]")
 @click.option(
     "--rate",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
-    help="How many calls a second it may make. [default: as many as all]",
+    help="Calls per second. [default: the hub's limit]",
 )
 @uses_project
 def create(
     *, hub: Hub, agent: str | None, role: str, expires: float | None, rate: int | None, as_json: bool
 ) -> None:
-    """Make a token of the project. Prints it, and only that."""
+    """Create a token of the project, and print it."""
     wanted = {"agent": agent, "role": role, "expires_seconds": expires, "rate": rate}
     made = hub.post("/tokens", wanted)
     if as_json:
@@ -88,7 +86,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.argument("token_id", metavar="ID")
 @uses_hub
 def revoke(*, hub: Hub, token_id: str, as_json: bool) -> None:
-    """Take the token ID back, at once."""
+    """Revoke the token ID at once."""
     revoked = hub.delete(f"/tokens/{segment('token', token_id)}")["token"]
     if as_json:
         display.show_json(revoked)

@@ -14,17 +14,17 @@ from hubbub.terminal.wrong_words import OneOf
 ROLES = OneOf(["owner", "admin", "member", "viewer"])
 
 
-@click.group("user", cls=Group, short_help="Create, list and invite people, give them passwords.")
+@click.group("user", cls=Group, short_help="Create, list and invite people, and set passwords.")
 def user() -> None:
-    """Create, list and invite people, give them passwords."""
+    """Create, list and invite people, and set passwords."""
 
 
 @command("create", example="hubbub user create ada --project shop")
 @click.argument("name")
-@click.option("--role", type=ROLES, default="member", show_default=True, help="What they are in the project.")
+@click.option("--role", type=ROLES, default="member", show_default=True, help="Role in the project.")
 @uses_hub
 def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
-    """Make a person NAME, in the project of --project if it is given. Prints their token, and only that."""
+    """Create the person NAME, as a member of --project if given, and print their token."""
     made = hub.post("/users", {"name": name, "project": hub.project, "role": role})
     if as_json:
         display.show_json(made)
@@ -56,12 +56,10 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 
 
 @command("invite", example="hubbub user invite --project shop")
-@click.option(
-    "--role", type=ROLES, default="member", show_default=True, help="What they will be in the project."
-)
+@click.option("--role", type=ROLES, default="member", show_default=True, help="Role in the project.")
 @uses_project
 def invite(*, hub: Hub, role: str, as_json: bool) -> None:
-    """Make a code with which one person can register. Prints it, and only that."""
+    """Print a code with which one person can register."""
     made = hub.post("/users/invites", {"role": role})
     if as_json:
         display.show_json(made)
@@ -74,9 +72,9 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
 @click.argument("name", required=False)
 @uses_hub
 def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
-    """Give NAME, or yourself, a password to sign in to the dashboard with; for others you must own the hub.
+    """Set the password with which NAME, or you, sign in to the dashboard. For others you must own the hub.
 
-    It is asked for, or read from standard input where that is no terminal. All logins of theirs end.
+    You are asked for it; a program writes it to standard input. All their logins end.
     """
     name = name or hub.get("/me")["user"]
     if name is None:

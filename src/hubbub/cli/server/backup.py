@@ -12,7 +12,7 @@ from hubbub.terminal.command import command, data_option, uses_hub
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@command("backup", short_help="Copy the hub's database while it runs.", example="hubbub backup monday.db")
+@command("backup", short_help="Back up the database while the hub runs.", example="hubbub backup monday.db")
 @click.argument("file", type=FILE)
 @uses_hub
 def backup(*, hub: Hub, file: Path, as_json: bool) -> None:
@@ -29,13 +29,11 @@ def backup(*, hub: Hub, file: Path, as_json: bool) -> None:
         display.show(f"{file}: {size} bytes")
 
 
-@command(
-    "restore", short_help="Put a backup in the place of the database.", example="hubbub restore monday.db"
-)
+@command("restore", short_help="Replace the database with a backup.", example="hubbub restore monday.db")
 @click.argument("file", type=FILE)
 @data_option
 def restore(*, file: Path, data: str | None, as_json: bool) -> None:
-    """Make the backup FILE the database of the data folder. The hub must not be running; the old database is kept."""
+    """Replace the database of the data folder with the backup FILE. The hub must not run; the old database is kept."""
     from hubbub.store.engine import restore as restoring
 
     chosen = settings.read(data=data)

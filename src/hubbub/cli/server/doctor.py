@@ -64,11 +64,11 @@ class CheckResult:
 
 @command(
     "doctor",
-    short_help="Check that all is well, and say what to do.",
+    short_help="Check the installation, and say how to fix it.",
     example="hubbub doctor\nhubbub doctor --wake ember",
 )
-@click.option("--wake", metavar="NAME", help="Only wake this agent, and tell what came of it.")
-@click.option("--timeout", type=Seconds(), metavar="S", default=60, help="How long to wait for that.")
+@click.option("--wake", metavar="NAME", help="Only wake this agent, and report what came of it.")
+@click.option("--timeout", type=Seconds(), metavar="S", default=60, help="Seconds to wait for that.")
 @chooses_hub
 def doctor(*, choice: Choice, wake: str | None, timeout: float, as_json: bool) -> None:
     """Check the data folder, the machine, the hub and the installed clients. Exit code 1 when something is wrong."""
@@ -281,4 +281,4 @@ def _heard(install: install_record.Install) -> str:
             return ""
     if method in WAKERS:
         return f"; its hooks are heard ({method})"
-    return "; none of its hooks was heard yet, which is so until it runs"
+    return "; no hook heard yet, which is normal until you start it"

@@ -25,11 +25,12 @@ def show(url: str, chosen: Settings, *, is_new: bool, as_json: bool) -> None:
 
 def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
     """Say where the hub is and how to connect."""
+    others = ", ".join(name for name in names() if name != root_dialect)
     return [
         f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
         f"  dashboard    {_dashboard(url, data)}",
-        f"  MCP          {', '.join(f'{url}/mcp/{name}' for name in names())}",
-        f"               and {root_dialect} at {url}/mcp",
+        f"  docs         {url}/docs",
+        f"  MCP          {url}/mcp; other tool sets at {url}/mcp/NAME: {others}",
         f"  your token   in {data / OWNER_FILE}",
         f"  its log      in {data / hub_starter.LOG_FILE}",
         "  to connect   hubbub install CLIENT",

@@ -22,7 +22,7 @@ def help_(context: click.Context, /, *, words: tuple[str, ...], as_json: bool) -
     display.show_json({"help": text}) if as_json else click.echo(text)
 
 
-@command("version", short_help="Show what this is and what it runs on.", example="hubbub version --json")
+@command("version", short_help="Show version information.", example="hubbub version --json")
 def version(*, as_json: bool) -> None:
     """Show the versions of hubbub and of what it runs on, as `hubbub --version` does."""
     versions.show(as_json=as_json)

@@ -12,7 +12,7 @@ FOLDER_MODE = 0o700
 
 @command(
     "install-service",
-    short_help="Have the system keep the hub running.",
+    short_help="Run the hub as a system service.",
     example="hubbub install-service --start\nsudo hubbub install-service --system",
 )
 @installs

@@ -10,13 +10,15 @@ from hubbub.terminal.command import command, data_option
 
 @command(
     "migrate",
-    short_help="Bring the database to this version.",
+    short_help="Upgrade the database to this version.",
     example="hubbub migrate --database postgresql://…",
 )
 @data_option
-@click.option("--database", metavar="URL", help="postgresql://…; else SQLite in the data folder.")
+@click.option(
+    "--database", metavar="URL", help="Database, as postgresql://… [default: SQLite in the data folder]"
+)
 def migrate(*, data: str | None, database: str | None, as_json: bool) -> None:
-    """Bring the database to the version of this program. SQLite is backed up first; its hub must not be running."""
+    """Upgrade the database to this version of hubbub. SQLite is backed up first; its hub must not run."""
     chosen = settings.read(data=data, database=database)
     if chosen.database is not None:
         from hubbub.store.engine.postgres import Postgres

@@ -13,33 +13,37 @@ host_option = click.option("--host", metavar="ADDRESS", help="The address to lis
 port_option = click.option(
     "--port", metavar="N", help="The port to listen on; 0 takes any free one. [default: 8420]"
 )
-public_url_option = click.option("--public-url", metavar="URL", help="Where the hub is reached from outside.")
+public_url_option = click.option(
+    "--public-url", metavar="URL", help="Address at which the hub is reached from outside."
+)
 
 
 @command(
     "serve",
-    short_help="Run the hub until a signal.",
+    short_help="Run the hub in the foreground.",
     example="hubbub serve\nhubbub serve --port 9000 --data ./hub-data",
 )
 @data_option
 @host_option
 @port_option
-@click.option("--database", metavar="URL", help="postgresql://…; else SQLite in the data folder.")
+@click.option(
+    "--database", metavar="URL", help="Database, as postgresql://… [default: SQLite in the data folder]"
+)
 @click.option("--root-dialect", metavar="NAME", help="The dialect at /mcp. [default: hub]")
 @public_url_option
 @click.option("--no-node", is_flag=True, default=None, help="Do not offer this machine as a node.")
-@click.option("--keep-log-days", metavar="N", help="For how many days the log is kept. [default: for ever]")
+@click.option("--keep-log-days", metavar="N", help="Days to keep the log. [default: for ever]")
 @click.option(
     "--claim-minutes",
     metavar="N",
-    help="For how many minutes a file stays claimed after it was edited last. [default: 30]",
+    help="Minutes that a file stays claimed after its last edit. [default: 30]",
 )
 @click.option(
     "--watch-loop",
     metavar="MS",
     help="Log the stack of what holds the event loop up for more milliseconds. [default: off]",
 )
-@click.option("--quiet", is_flag=True, help="Say nothing when it is ready: no addresses, no link.")
+@click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @click.option(
     "--open-registration", is_flag=True, default=None, help="Let anyone who reaches the hub register."
 )

@@ -13,7 +13,7 @@ VARIABLE = "_HUBBUB_COMPLETE"
 
 @command(
     "completion",
-    short_help="The script that completes commands in your shell.",
+    short_help="Print the completion script for your shell.",
     example='eval "$(hubbub completion bash)"\nhubbub completion fish | source',
 )
 @click.argument("shell", type=OneOf(["bash", "zsh", "fish"]))

@@ -13,16 +13,16 @@ STEPS = 20  # of what was seen, the last
 
 @command(
     "proof",
-    short_help="What was seen of the work on a task, beside what is said.",
+    short_help="Show what was seen of the work on a task.",
     example="hubbub proof T-14\nhubbub proof T-14 --waive 'a draft is enough'\nhubbub proof T-14 --export",
 )
 @click.argument("ref", metavar="TASK", required=False)
-@click.option("--waive", metavar="REASON", help="Let it be completed without what it asks for.")
-@click.option("--export", is_flag=True, help="Print it as a signed in-toto statement, for other programs.")
+@click.option("--waive", metavar="REASON", help="Let it be completed without the evidence.")
+@click.option("--export", is_flag=True, help="Print a signed in-toto statement, for other programs.")
 @click.option("--key", is_flag=True, help="Print the key by which such statements are checked.")
 @uses_project
 def proof(*, hub: Hub, ref: str | None, waive: str | None, export: bool, key: bool, as_json: bool) -> None:
-    """Show what a task asks for, what is known of that, and what was seen of the work."""
+    """Show which evidence a task needs, and what was seen of the work."""
     if key:
         told = hub.get("/proof/key")
         display.show_json(told) if as_json else display.show(told["public_key"].rstrip())

@@ -48,11 +48,13 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
     short_help="List tasks, newest first.",
     example="hubbub tasks --status working --assignee coder-1\nhubbub tasks --mine\nhubbub task list",
 )
-@click.option("--status", type=STATUSES, multiple=True, help="Only in this status; may be repeated.")
-@click.option("--assignee", metavar="A", shell_complete=agents, help="Only those of this agent.")
-@click.option("--mine", is_flag=True, help="Only yours: what people gave; for an agent, what it has.")
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
-@click.option("--all", "is_all", is_flag=True, help="All of them.")
+@click.option(
+    "--status", type=STATUSES, multiple=True, help="List only tasks in this status; may be repeated."
+)
+@click.option("--assignee", metavar="A", shell_complete=agents, help="List only this agent's.")
+@click.option("--mine", is_flag=True, help="List only yours: those that people gave, or that the agent has.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
+@click.option("--all", "is_all", is_flag=True, help="List all of them.")
 @uses_project
 def tasks(
     *,
@@ -100,25 +102,23 @@ def task() -> None:
 
 @command("add", example="hubbub task add 'Review the parser' --to coder-1 --priority high")
 @click.argument("text", callback=text_or_stdin)
-@click.option("--title", metavar="T", help="A title. [default: the first line]")
-@click.option("--to", metavar="A", shell_complete=agents, help="Which agent. [default: whoever claims it]")
-@click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="How urgent it is.")
-@click.option("--context", metavar="C", help="What else to know.")
-@click.option("--area", metavar="A", help="The area of the project that it is in.")
-@click.option("--parent", "parent_id", metavar="ID", help="The task it is a part of.")
+@click.option("--title", metavar="T", help="Title. [default: the first line]")
+@click.option("--to", metavar="A", shell_complete=agents, help="Agent to do it. [default: whoever claims it]")
+@click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="Priority.")
+@click.option("--context", metavar="C", help="Background that the agent should know.")
+@click.option("--area", metavar="A", help="Area of the project that it belongs to.")
+@click.option("--parent", "parent_id", metavar="ID", help="Task that it is a part of.")
 @click.option(
-    "--depends-on", metavar="ID", multiple=True, help="A task that must be done first; may be repeated."
+    "--depends-on", metavar="ID", multiple=True, help="Task that must be done first; may be repeated."
 )
-@click.option(
-    "--github", "issue", metavar="OWNER/REPO#N", help="The issue that gets the result as a comment."
-)
+@click.option("--github", "issue", metavar="OWNER/REPO#N", help="Issue that gets the result as a comment.")
 @click.option(
     "--done-when",
     metavar="D",
     multiple=True,
-    help="What must be seen of the work, such as tests; may be repeated. [default: what the project asks for]",
+    help="Evidence needed to complete it, such as tests; may be repeated. [default: the project's]",
 )
-@click.option("--anyway", is_flag=True, help="Also if another open task is the same job.")
+@click.option("--anyway", is_flag=True, help="Add it even if another open task is the same job.")
 @uses_project
 def add(*, hub: Hub, done_when: tuple[str, ...], as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
@@ -130,7 +130,7 @@ def add(*, hub: Hub, done_when: tuple[str, ...], as_json: bool, **facts: object)
 @click.argument("ref", metavar="ID")
 @uses_project
 def show(*, hub: Hub, ref: str, as_json: bool) -> None:
-    """Show a task whole, with what was said and done about it."""
+    """Show everything about a task."""
     whole: dict[str, Any] = hub.get(f"/tasks/{segment('task', ref)}")
     if as_json:
         display.show_json(whole)
@@ -159,10 +159,10 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
 
 @command("cancel", example="hubbub task cancel 7 --reason 'not needed any more'")
 @click.argument("ref", metavar="ID")
-@click.option("--reason", metavar="R", help="Why; it becomes the result.")
+@click.option("--reason", metavar="R", help="Reason; it becomes the result.")
 @uses_project
 def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
-    """End a task that is not wanted any more."""
+    """Cancel a task."""
     show_line(hub.step(ref, "cancel", reason=reason), as_json=as_json)
 
 
@@ -170,7 +170,7 @@ def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
 @click.argument("ref", metavar="ID")
 @uses_project
 def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
-    """Deliver a failed, cancelled or expired task again."""
+    """Retry a failed, cancelled or expired task."""
     show_line(hub.step(ref, "retry"), as_json=as_json)
 
 
@@ -179,7 +179,7 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
 @click.argument("result", metavar="[RESULT]", default="", callback=text_or_stdin)
 @uses_project
 def complete(*, hub: Hub, ref: str, result: str, as_json: bool) -> None:
-    """Say that a task is done, whoever has it, with RESULT for who sent it."""
+    """Complete a task for its assignee; RESULT goes to its sender."""
     show_line(hub.step(ref, "complete", result=result), as_json=as_json)
 
 
@@ -188,7 +188,7 @@ def complete(*, hub: Hub, ref: str, result: str, as_json: bool) -> None:
 @click.argument("text", callback=text_or_stdin)
 @uses_project
 def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
-    """Answer who waits for you with a task; a blocked one goes on."""
+    """Answer an agent that waits for you; its blocked task goes on."""
     if not text.strip():
         raise click.UsageError("say what the answer is")
     hub.post(_path(ref, "comments"), {"text": text})
@@ -202,7 +202,7 @@ def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
 @click.argument("text", callback=text_or_stdin)
 @uses_project
 def comment(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
-    """Say something about a task to whoever has it, else to who sent it."""
+    """Comment on a task, to its assignee or else its sender."""
     said = hub.post(_path(ref, "comments"), {"text": text})
     if as_json:
         display.show_json(said)
@@ -227,18 +227,18 @@ def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
 
 @command(
     "done-when",
-    short_help="Say what must be seen of the work before a task counts as completed.",
+    short_help="Set the evidence that a task needs to be completed.",
     example="hubbub task done-when 7 commit tests 'within docs/'\nhubbub task done-when 7 --as-project",
 )
 @click.argument("ref", metavar="ID")
 @click.argument("demands", metavar="[DEMAND]...", nargs=-1)
-@click.option("--nothing", is_flag=True, help="It counts as completed when its holder says so.")
-@click.option("--as-project", is_flag=True, help="What the project asks for, again.")
+@click.option("--nothing", is_flag=True, help="Ask for nothing: its assignee's word is enough.")
+@click.option("--as-project", is_flag=True, help="Ask again for what the project asks for.")
 @uses_project
 def done_when(
     *, hub: Hub, ref: str, demands: tuple[str, ...], nothing: bool, as_project: bool, as_json: bool
 ) -> None:
-    """Say what a task asks for; without DEMAND, show it.
+    """Set the evidence that a task needs to be completed. Without DEMAND, show it.
 
     DEMAND is clean, commit, pushed, tests, tests-kept, artifact, review, 'ran COMMAND' or 'within PATH …'.
     """

@@ -48,7 +48,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 def notes(request: InstallRequest) -> Sequence[str]:
     """Return the client's new permissions, and the person's remaining steps."""
     granted = grant_note("Codex")
-    trust = "Codex asks once whether you trust the hooks (or say /hooks there): they claim the files that it edits"
+    trust = "Codex will ask you once to trust hubbub's hooks (or run /hooks there): they claim the files that it edits"
     if request.is_user:
         busy = "Codex is in a turn: start it anew when it is done, or run: codex app-server daemon restart"
         return (granted, trust, busy) if _door(request).is_busy() else (granted, trust)

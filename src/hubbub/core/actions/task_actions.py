@@ -249,7 +249,7 @@ def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 
 
 def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
-    """Deliver a failed, cancelled or expired task again. Records `task.retried`.
+    """Retry a failed, cancelled or expired task. Records `task.retried`.
 
     Without a `ttl`, a task that could expire gets its old time again. Raises `Forbidden` and `InvalidTransition`.
     """

@@ -23,9 +23,9 @@ WORKER = "work"  # the runtime of what `hubbub work` runs
 NOTES = {
     "people": "People read it when they look at the dashboard.",
     "worker": "hubbub work runs it and takes what comes.",
-    "here": "It is here, but nothing wakes it: it sees this when it looks into its inbox by itself.",
-    "away": "It is not here: this waits in its inbox until it comes back.",
-    "acts": "It keeps no heartbeat here: it sees this when it looks into its inbox by itself.",
+    "here": "It is online, but nothing wakes it: it sees this when it next reads its inbox.",
+    "away": "It is offline: it sees this when it starts.",
+    "acts": "It sends no heartbeat: it sees this when it next reads its inbox.",
     "door": "Its client wakes it, also while it is idle.",
     "wait": "It waits for mail in a call at this moment.",
     "stream": "Its program follows its inbox.",

@@ -160,7 +160,7 @@ def report(
 
 
 def probe(tx: Tx, project_id: UUID, agent: str) -> Wake:
-    """Test how an agent is woken: send it a letter that says so, and have it woken at once by any waker.
+    """Test how an agent is woken: send it a message that says so, and have it woken at once by any waker.
 
     Raises `UnknownAgent`.
     """

@@ -103,16 +103,14 @@ OF_AGENTS = {
     "machine_agents_other": "{agents} are placed on it.",
     "inbox_empty": "Nothing waits in its inbox.",
     "inbox_undelivered_one": (
-        "{count} letter{more} in its inbox did not reach it yet, the oldest since {since}: it is delivered when it"
-        " reads its inbox. {note}"
+        "{count} message or task{more} in its inbox has not reached it yet, waiting since {since}. {note}"
     ),
     "inbox_undelivered_other": (
-        "{count} letters{more} in its inbox did not reach it yet, the oldest since {since}: they are delivered when"
-        " it reads its inbox. {note}"
+        "{count} messages or tasks{more} in its inbox have not reached it yet, the oldest since {since}. {note}"
     ),
     "or_more": " or more",
-    "inbox_unacknowledged_one": "It has read {count} letter that it did not acknowledge.",
-    "inbox_unacknowledged_other": "It has read {count} letters that it did not acknowledge.",
+    "inbox_unacknowledged_one": "It has read {count} message or task that it did not acknowledge.",
+    "inbox_unacknowledged_other": "It has read {count} messages or tasks that it did not acknowledge.",
     "agent_woken": "The last wake was brought by {client} {at}: {status}.",
     "wake_waiting": "waiting",
     "wake_taken": "taken",
@@ -125,8 +123,8 @@ OF_AGENTS = {
     "wake_refused": "refused",
     "wake_lost": "lost",
     "wake_ignored": "ignored",
-    "inbox_dead_one": "Of these, {count} letter lay there so long that the sender was told: nobody came.",
-    "inbox_dead_other": "Of these, {count} letters lay there so long that the sender was told: nobody came.",
+    "inbox_dead_one": "{count} of these waited so long that its sender was told: nobody read it.",
+    "inbox_dead_other": "{count} of these waited so long that their senders were told: nobody read them.",
 }
 OF_TASKS = {
     "task": "Task #{number} {title} {status}{whose} since {since}{cause}.",
@@ -176,13 +174,11 @@ OF_TASKS = {
     "free_several": "It is free, and nobody has claimed it; {names} could: they are here.",
     "task_unheld": "Nobody has it: assign it to an agent, or put it back.",
     "task_addressed": "It is addressed to {name}, in whose inbox it is not yet.",
-    "inbox_read": (
-        "It lies in the inbox of {name} since {since}, which read it at {at}, and has not accepted it."
-    ),
+    "inbox_read": "It has been in the inbox of {name} since {since}. {name} read it at {at} and has not accepted it.",
     "inbox_told": (
-        "It lies in the inbox of {name} since {since}, which was told of it at {at}, and has not read it."
+        "It has been in the inbox of {name} since {since}. {name} was told of it at {at} and has not read it."
     ),
-    "inbox_unread": "It lies in the inbox of {name} since {since}, which has not read it.",
+    "inbox_unread": "It has been in the inbox of {name}, unread, since {since}.",
     "holder_waits": (
         "{name} holds it; it goes on when {name} or a person unblocks it, or it is released or reassigned."
     ),

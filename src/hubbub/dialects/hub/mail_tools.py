@@ -125,7 +125,7 @@ def _acknowledge(tx: Tx, here: OwnContext, refs_: Sequence[str]) -> int:
         try:
             letters.ack(tx, here.project.id, here.name, letter_id)
         except NotFound:
-            raise NotFound("letter of yours", ref) from None  # as the caller wrote it
+            raise NotFound("message of yours", ref) from None  # as the caller wrote it
     return len(ids)
 
 

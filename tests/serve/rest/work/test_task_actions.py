@@ -277,7 +277,7 @@ def test_how_an_agent_hears_of_letters(hub: Hub, person: Web) -> None:
         "method": "none",
         "wake": "none",
         "likely_seen": False,
-        "note": "It is not here: this waits in its inbox until it comes back.",
+        "note": "It is offline: it sees this when it starts.",
         "last": None,
         "last_wake": None,
     }

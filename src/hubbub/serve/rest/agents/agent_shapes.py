@@ -34,7 +34,7 @@ class WorkShape(Shape):
 
 class ToldShape(Shape):
     at: int
-    kind: Literal["notified", "seen", "acked"] = Field(description="how far the letter got")
+    kind: Literal["notified", "seen", "acked"] = Field(description="how far the message got")
     after_ms: int = Field(description="how long after it came into the inbox that was")
 
 
@@ -49,7 +49,7 @@ class LastWakeShape(Shape):
 
 class WakeShape(OutlookShape):
     method: str = Field(description="stream, wait or worker; a waker's method; or none: it looks by itself")
-    last: ToldShape | None = Field(description="the newest letter of which it has heard")
+    last: ToldShape | None = Field(description="the newest message of which it has heard")
     last_wake: LastWakeShape | None = Field(description="the last wake that anybody brought it")
 
 
@@ -61,7 +61,7 @@ class AgentShape(Shape):
     )
     need: NeedShape | None = Field(description="why a person is needed, and from when on; null: for nothing")
     live: bool = Field(description="whether it is there now")
-    unread: int = Field(description="letters that wait to be acknowledged")
+    unread: int = Field(description="messages and tasks that wait to be acknowledged")
     doing: str | None = None
     instance: str | None = None
     hostname: str | None = None

@@ -134,7 +134,7 @@ async def read_inbox(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     wait_seconds: Annotated[float, Query(ge=0, le=LONGEST_WAIT)] = 0,
 ) -> Inbox:
-    """Read the agent's letters, most urgent first. Without any, the answer waits for one."""
+    """Read the agent's inbox, most urgent first. If it is empty, the answer waits for something."""
     project = await call.read(lambda tx: _readable(tx, call, name))
     letters = await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
     if not letters and wait_seconds:
@@ -146,7 +146,7 @@ async def read_inbox(
 
 @router.post("/agents/{name:path}/inbox/{letter_id}/ack")
 async def acknowledge(call: Call, name: str, letter_id: str) -> Acknowledged:
-    """Acknowledge a letter, by its id or its task's; this accepts a task. Doing it again changes nothing."""
+    """Acknowledge a message or a task in the inbox, by its id; this accepts a task. Doing it again changes nothing."""
 
     def ack(tx: Tx) -> int:
         project = _readable(tx, call, name, Right.WRITE)

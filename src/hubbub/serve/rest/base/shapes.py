@@ -210,7 +210,7 @@ class PresenceShape(Shape):
 
 
 class OutlookShape(Shape):
-    """Forecast for the sender of a letter."""
+    """Forecast for the sender of a message."""
 
     wake: WakeChannel = Field(description="a hook, a door of its client, `hubbub work`, or nothing wakes it")
     likely_seen: bool = Field(description="whether it will probably look soon")

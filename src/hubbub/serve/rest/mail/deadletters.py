@@ -45,7 +45,7 @@ async def list_dead_letters(
     """List dead letters, newest first; `before` is the id to go on from. One that is read later disappears."""
     last = parse_id(before) if before is not None else None
     if before is not None and last is None:
-        raise Invalid("before: must be the id of a letter")
+        raise Invalid("before: must be the id of a dead letter")
 
     def look(tx: Tx) -> DeadLetters:
         project = call.enter(tx, Right.READ)

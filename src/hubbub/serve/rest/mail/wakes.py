@@ -119,7 +119,7 @@ async def leave(request: Request, call: Call, name: str, instance: str) -> Left:
 
 @router.post("/agents/{name:path}/glance")
 async def glance(call: Call, name: str, body: GlanceAsked) -> Glanced:
-    """Tell an agent of new mail by a hook at a boundary of a turn: only of letters that nothing has pointed at."""
+    """Tell an agent of new mail by a hook at a boundary of a turn: only of messages that nothing has pointed at."""
 
     def look(tx: Tx) -> InboxHint:
         project, agent = _speaker(tx, call, name)
@@ -142,7 +142,7 @@ async def glance(call: Call, name: str, body: GlanceAsked) -> Glanced:
 
 @router.post("/agents/{name:path}/probe", status_code=201)
 async def probe(call: Call, name: str) -> OneWake:
-    """Send the agent a test letter, and have it woken at once; `GET /wakes/{id}` tells the result."""
+    """Send the agent a test message, and have it woken at once; `GET /wakes/{id}` tells the result."""
 
     def start(tx: Tx) -> Wake:
         project = call.enter(tx)
