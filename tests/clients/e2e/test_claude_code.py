@@ -279,6 +279,59 @@ def test_a_client_that_only_prints_is_not_held_up(person: Person, scope: str) ->
     assert "UserPromptSubmit hook additional context: hubbub: 1 unread (M-1)" in model.turns[0].told
 
 
+@contextmanager
+def asking(person: Person) -> Iterator[tuple[Screen, ScriptedModel]]:
+    """The client at its own permission prompt, for a command that the model wants."""
+    settings = person.desk.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"permissions": {"defaultMode": "default"}}', "utf-8")
+    person.desk.hubbub("install", "claude-code", "--as", "ember")
+    person.answers = {"begin": [call("Bash", command="touch made.txt", description="Make a file")]}
+    with person.working() as (shown, model):
+        prompt(shown, "begin")
+        shown.shows("Do you want to")
+        yield shown, model
+
+
+def waiting(person: Person) -> str:
+    """Return the id of the question that waits at the hub."""
+    person.desk.hub.until("approval.asked", lambda event: event["agent"] == "ember")
+    [asked] = json.loads(person.desk.hubbub("approve", "--json"))
+    assert (asked["kind"], asked["who"], asked["shown"]) == ("prompt", "ember", "touch made.txt")
+    return str(asked["id"])
+
+
+def test_a_permission_prompt_is_answered_at_the_hub(person: Person) -> None:
+    """`hubbub approve` lets the command run while the client shows its own prompt, which goes."""
+    with asking(person) as (shown, model):
+        person.desk.hubbub("approve", waiting(person))
+        shown.shows("Allowed by PermissionRequest hook")
+        ended(shown)
+
+    assert (person.desk.work / "made.txt").exists()
+    assert len(model.turns) == 2
+
+
+def test_a_permission_prompt_is_denied_at_the_hub(person: Person) -> None:
+    """After `hubbub deny` the model reads who said no, and nothing has run."""
+    with asking(person) as (_, model):
+        person.desk.hubbub("deny", waiting(person))
+        model.heard("said no to this, at the hub")
+
+    assert not (person.desk.work / "made.txt").exists()
+
+
+@pytest.mark.parametrize("key", ["1", "\x1b"])
+def test_a_permission_prompt_answered_at_the_client_is_withdrawn(person: Person, key: str) -> None:
+    """Whoever sits at the client says yes there, or escapes: nothing waits at the hub any more."""
+    with asking(person) as (shown, _):
+        asked = waiting(person)
+        shown.type(key)
+        person.desk.hub.until("approval.withdrawn", lambda event: event["detail"]["approval_id"] == asked)
+
+    assert (person.desk.work / "made.txt").exists() == (key == "1")
+
+
 def test_a_person_may_call_for_the_mail(person: Person) -> None:
     """`/hubbub:inbox` has the agent read its mail, without a question whether it may."""
     person.desk.hubbub("install", "claude-code", "--as", "ember")

@@ -62,7 +62,7 @@ def test_every_command_of_the_plugin_is_absolute(place: Place) -> None:
 
     shown = market(place) / "plugins" / "hubbub"
     found = commands([load(shown / "hooks/hooks.json"), load(shown / "monitors/monitors.json")])
-    assert len(found) == 9
+    assert len(found) == 10
     for each in found:
         assert each.startswith(f"{program()[0]} ")
         assert re.search(r" claude-code \w+$", each)

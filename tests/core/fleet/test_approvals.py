@@ -402,3 +402,31 @@ def test_refusals_tell_no_secret(world: World) -> None:
         world.do(approvals.spend, approval.id, DIGEST, receipt=receipt)
     assert receipt not in str(refused.value)
     assert approval.receipt not in repr(replace(approval))
+
+
+def test_a_question_is_taken_back_by_whoever_asked_it(world: World, ada: World) -> None:
+    """Who asked may ask it no more; it needs the receipt, and what was answered stays answered."""
+    approval, receipt = put(world, kind=QuestionKind.PROMPT)
+    with pytest.raises(NotFound):
+        world.do(approvals.take_back, approval.id, receipt="another")
+    world.do(approvals.take_back, approval.id, receipt=receipt)
+    assert status(world, approval) is S.WITHDRAWN
+    with pytest.raises(Conflict, match="it was settled at the client"):
+        ada.do(approvals.answer, str(approval.id), approved=True)
+
+    denied, receipt = put(world, kind=QuestionKind.PROMPT)
+    ada.do(approvals.answer, str(denied.id), approved=False)
+    world.do(approvals.take_back, denied.id, receipt=receipt)
+    assert status(world, denied) is S.DENIED
+
+
+def test_people_see_what_the_caller_asked_lately(world: World, ada: World) -> None:
+    """Beside a question stand the last ones of the same caller, newest first; agents are not told."""
+    asked = []
+    for number in range(7):
+        asked.append(put(world, shown=f"make {number}", digest=f"{number:064x}")[0])
+        world.pass_time(timedelta(seconds=1))
+    named = [each.shown for each in ada.do(approvals.lately, asked[-1])]
+
+    assert named == ["make 5", "make 4", "make 3", "make 2", "make 1"]
+    assert world.do(approvals.lately, asked[-1]) == []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 
-from hubbub.clients.hook import event
+from hubbub.clients.hook import event, permission_prompts
 from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ _MOMENTS = {
     "SessionStart": event.START,
     "UserPromptSubmit": event.PROMPT,
     "PreToolUse": event.BEFORE,
+    "PermissionRequest": event.ASK,
     "PostToolUse": event.AFTER,
     "PostToolUseFailure": event.AFTER,
     "Stop": event.TURN,
@@ -102,6 +103,8 @@ def say(name: str, _: Event, reply: Reply) -> Said:
     """Answer in the form of the hook called `name`."""
     if name == "PreToolUse" and reply.decision == DENY:
         return _specific(name, permissionDecision="deny", permissionDecisionReason=reply.text or "")
+    if name == "PermissionRequest":
+        return permission_prompts.said(name, reply)
     if name == "Stop":
         return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
     if name in ("SessionEnd", BROKEN_OFF) or reply.text is None:

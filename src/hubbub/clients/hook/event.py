@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 START = "start"  # the client has begun, or goes on after a compaction
 PROMPT = "prompt"  # a person has said something
 BEFORE = "before"  # a tool is about to be used
+ASK = "ask"  # the client asks its person whether a tool may be used
 AFTER = "after"  # a tool has been used
 TURN = "turn"  # the model has come to the end of its turn
 LIMIT = "limit"  # a turn has ended because the model's maker refuses more use for now
@@ -33,6 +34,7 @@ TELLING = (
 ALLOW = "allow"
 WARN = "warn"
 DENY = "deny"
+GRANT = "grant"  # a person's yes to what the client asks
 
 
 def text(value: object) -> str | None:
@@ -108,7 +110,7 @@ class Reply:
     __slots__ = ("decision", "goes_on", "text")
 
     def __init__(self, decision: str = ALLOW, text: str | None = None, *, goes_on: bool = False) -> None:
-        self.decision = decision  # allow, warn (go on, and read this), deny
+        self.decision = decision  # allow, warn (go on, and read this), deny, grant (what the client asks)
         self.text = text
         self.goes_on = goes_on  # at a turn's end: the model shall take another turn, because of `text`
 

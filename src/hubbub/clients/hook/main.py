@@ -21,7 +21,7 @@ import os
 import sys
 import time
 
-from hubbub.clients.hook import edits, event, mail_pointers, repetition, sightings
+from hubbub.clients.hook import edits, event, mail_pointers, permission_prompts, repetition, sightings
 from hubbub.clients.hook.event import Event, Reply, Said
 from hubbub.clients.hook.hub_target import config_folder, find
 
@@ -126,6 +126,8 @@ def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
 
 
 def _patience(happened: Event) -> float:
+    if happened.moment == event.ASK:
+        return permission_prompts.patience(happened.client) + 2 * permission_prompts.SLACK
     if sightings.is_one(happened) and sightings.looks(happened):
         return COMMIT
     if happened.moment not in (event.BEFORE, event.AFTER):
@@ -134,6 +136,9 @@ def _patience(happened: Event) -> float:
 
 
 def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
+    permission_prompts.settle(happened)
+    if happened.moment == event.ASK:
+        return permission_prompts.ask(target, happened)
     if sightings.is_one(happened):
         sightings.tell(target, happened, clock)
     until = clock.until

@@ -175,8 +175,8 @@ def write_line(descriptor: int) -> Bring:
 
 def stay() -> None:
     """Do nothing while the client lives: some clients complain about our end."""
-    parents = _parents()
-    while _parents() == parents:
+    parents = client_processes()
+    while client_processes() == parents:
         time.sleep(LOOK)
 
 
@@ -226,11 +226,11 @@ def _watch(target: Target, waker: Waker) -> None:
     """End this process when a newer waiter takes its place, or its client is gone."""
     turn = WaiterTurn(os.path.join(targets.data_folder(), FOLDER), target, waker)
     turn.take()
-    parents = _parents()
+    parents = client_processes()
 
     def look() -> None:
         while turn.is_ours():
-            if _parents() != parents:
+            if client_processes() != parents:
                 leave(target, waker)
                 turn.give_back()
                 break
@@ -240,7 +240,7 @@ def _watch(target: Target, waker: Waker) -> None:
     threading.Thread(target=look, daemon=True).start()
 
 
-def _parents() -> tuple[int, ...]:
+def client_processes() -> tuple[int, ...]:
     """Return the process that started us, and its parent if it is only a shell."""
     parent = os.getppid()
     try:

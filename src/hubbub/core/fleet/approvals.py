@@ -35,6 +35,7 @@ GOOD_FOR = timedelta(seconds=60)  # a yes, for whoever asked to use it
 BACK = timedelta(seconds=15)  # for a machine that is offline to come back, before its questions end
 KEEP = timedelta(days=60)
 MOST = 50  # questions of one token that wait at a time
+LATELY = 5  # earlier questions of a caller that people see beside one
 LONGEST_NAME = 500  # characters of a machine's and a tool's
 LONGEST_TEXT = 50_000  # of a folder, and of a reason
 TOLD_LENGTH = 500  # characters of what is shown that go into the log
@@ -236,6 +237,21 @@ def outlive(tx: Tx, approval_id: UUID) -> None:
         _move(tx, approval, ApprovalStep.WITHDRAW)
 
 
+def take_back(tx: Tx, approval_id: UUID, *, receipt: str) -> None:
+    """Withdraw a question that its asker asks no more, as it was answered where it arose, or the asker ends.
+
+    Records `approval.withdrawn`; nothing if it was answered, or its time was over. Raises `NotFound` without a receipt.
+    """
+    approval = _asked(tx, approval_id, receipt)
+    if approval.status is ApprovalStatus.PENDING:
+        _move(tx, approval, ApprovalStep.WITHDRAW)
+
+
+def lately(tx: Tx, approval: Approval) -> list[Approval]:
+    """List the same caller's last questions before this one, newest first. None for agents' tokens."""
+    return rows.before(tx, approval, LATELY) if tx.actor.is_person else []
+
+
 def forget(tx: Tx) -> None:
     """Drop questions that ended a while ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
@@ -279,7 +295,9 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
         )
     if approval.status is ApprovalStatus.WITHDRAWN:
         raise Conflict(
-            "its machine was started anew since, and does not ask this any more: nobody waits for the answer"
+            "it was settled at the client, or that has ended: nobody waits for the answer"
+            if approval.kind is QuestionKind.PROMPT
+            else "its machine was started anew since, and does not ask this any more: nobody waits for the answer"
         )
     if approval.status is ApprovalStatus.EXPIRED or (
         approval.status is status and approval.expires_at <= now

@@ -20,7 +20,9 @@ class ApprovalStatus(StrEnum):
     DENIED = auto()
     EXPIRED = auto()  # nobody answered in time, or the yes was not used in time
     SPENT = auto()  # the one call that was approved goes on
-    WITHDRAWN = auto()  # its machine was started anew, and does not ask it any more
+    WITHDRAWN = (
+        auto()
+    )  # its machine was started anew, and does not ask it any more; or its client was answered
 
 
 class ApprovalStep(StrEnum):
@@ -55,7 +57,11 @@ class Approval:
     id: Annotated[UUID, Seen(REST | CARD)]
     project_id: UUID
     kind: Annotated[
-        QuestionKind, Seen(REST, "whether one call may go on, or the machine's policy gets a rule")
+        QuestionKind,
+        Seen(
+            REST,
+            "what a yes lets happen: one call (`call`), a new rule of a policy (`rule`), or a client's `prompt`",
+        ),
     ]
     who: Annotated[str, Seen(REST | CARD, "whose call it is")]
     token_id: UUID | None  # with which the call was made

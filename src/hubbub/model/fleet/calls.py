@@ -52,6 +52,7 @@ class QuestionKind(StrEnum):
 
     CALL = "call"  # that one call may go on
     RULE = "rule"  # that the machine's policy gets a rule
+    PROMPT = "prompt"  # that an agent's client may use a tool: what the client itself asks whoever sits there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

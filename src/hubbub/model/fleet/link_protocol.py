@@ -128,6 +128,7 @@ class HubRequest(StrEnum):
     LEND = "lend"  # for the program that is the machine's agent, for an order
     GIVE_BACK = "give_back"  # what was lent; never over a link, where it ends with its order
     RESOLVE = "resolve"  # what the client that made the call answers; there is none at the end of a link
+    WITHDRAW = "withdraw"  # a question that is not asked any more; a machine tells that with its greeting
     USE = "use"  # what the program used that is the machine's agent, for an order
     FARE = "fare"  # how the agents that were placed here fare; over a link it is a message of its own
 

@@ -158,6 +158,15 @@ def _resolve(tx: Tx, asker: Requester, message: Message) -> Value:
     return _told(tx, approval, receipt)
 
 
+def _withdraw(tx: Tx, asker: Requester, message: Message) -> Value:
+    """Take back a question of a program beside an agent."""
+    approval_id, receipt = parse_id(text_of(message, "approval_id")), _receipt(asker, message)
+    if asker.link is not None or approval_id is None or receipt is None:
+        raise Invalid("a program withdraws its own question, by approval_id and receipt")
+    approvals.take_back(tx, approval_id, receipt=receipt)
+    return {}
+
+
 def _told(tx: Tx, approval: Approval, receipt: str) -> Value:
     """Tell the answer to a question; a yes is thereby spent."""
     ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
@@ -242,6 +251,7 @@ def _who(message: Message) -> Principal:
 HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
     HubRequest.PUT: _put_only,
     HubRequest.RESOLVE: _resolve,
+    HubRequest.WITHDRAW: _withdraw,
     HubRequest.BEGIN_TASK: _begin_task,
     HubRequest.END_TASK: _end_task,
     HubRequest.SEAL: _seal,

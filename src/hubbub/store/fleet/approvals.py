@@ -73,6 +73,21 @@ def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
+def before(tx: Tx, asked: Approval, limit: int) -> list[Approval]:
+    """List the last questions of the same caller before that one, newest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals
+            WHERE project_id = :project_id AND who = :who AND id <> :id AND created_at <= :asked_at
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        project_id=asked.project_id,
+        who=asked.who,
+        id=asked.id,
+        asked_at=asked.created_at,
+        limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
 def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
     """Count the questions of one token's calls that wait for an answer; None: of the hub's own."""
     row = tx.one(

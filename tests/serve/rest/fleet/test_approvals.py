@@ -237,3 +237,17 @@ def test_a_wait_ends_with_the_token(hub: Hub, visit: Visit, owner: Web) -> None:
             pass
         hub.revoke(secret)
         assert granted(waiting.result()) is None
+
+
+def test_a_program_withdraws_its_own_question(agent: Web, owner: Web) -> None:
+    """By its receipt the asker takes a question back; people are told that nobody waits for the answer."""
+    before, asked = put(agent, kind="prompt"), put(agent, kind="prompt")
+    own = {name: asked[name] for name in ("approval_id", "receipt")}
+    assert refusal(need(agent, "withdraw", {**own, "receipt": "another"})) == (404, "not_found")
+    assert granted(need(agent, "withdraw", own)) == {}
+
+    found = done(owner.get(f"/approvals/{asked['approval_id']}"))
+    assert (found["approval"]["status"], found["approval"]["kind"]) == ("withdrawn", "prompt")
+    assert [each["id"] for each in found["lately"]] == [before["approval_id"]]
+    assert refusal(owner.post(f"/approvals/{asked['approval_id']}/approve")) == (409, "conflict")
+    assert done(agent.get(f"/approvals/{asked['approval_id']}"))["lately"] == []

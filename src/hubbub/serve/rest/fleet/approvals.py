@@ -38,6 +38,12 @@ class OneApproval(BaseModel):
     approval: ApprovalShape
 
 
+class ShownApproval(OneApproval):
+    """One question, and the last ones of the same caller before it, newest first."""
+
+    lately: list[ApprovalShape]
+
+
 class Yes(Body):
     """A yes, with a signature if the machine wants one: `hubbub approve` makes it."""
 
@@ -68,12 +74,14 @@ async def list_approvals(
 
 
 @router.get("/approvals/{approval_id}")
-async def show_approval(call: Call, approval_id: str) -> OneApproval:
-    """Show one question."""
+async def show_approval(call: Call, approval_id: str) -> ShownApproval:
+    """Show one question; to people also what else the same caller asked lately."""
 
-    def look(tx: Tx) -> OneApproval:
+    def look(tx: Tx) -> ShownApproval:
         ids = [project.id for project in access.visible(tx, call.project)]
-        return OneApproval(approval=_shape(tx, approvals.find(tx, ids, approval_id)))
+        found = approvals.find(tx, ids, approval_id)
+        lately = [_shape(tx, each) for each in approvals.lately(tx, found)]
+        return ShownApproval(approval=_shape(tx, found), lately=lately)
 
     return await call.read(look)
 
