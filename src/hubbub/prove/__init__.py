@@ -1,0 +1,1 @@
+"""What anybody can run to see that the hub keeps its promises, whatever dies."""

@@ -1,0 +1,195 @@
+"""`python check_history.py FILE…`: what a recorded history has against those who answered in it.
+
+A history is lines of JSON, in any order and over any number of files. A call is asked, and perhaps told:
+
+    {"call": "a-1", "at": 3.1, "do": "send", "who": "a", "to": "b", "text": "x"}
+    {"call": "a-1", "at": 3.2, "answer": "yes"}
+
+Done are `send` (of a `text`, `to` an inbox), `offer` (of a text to everybody), `look` (told the `texts` in their
+order, and whether they are the `whole` inbox), `ack` (of `texts`), `take` and `give` (of a `thing`, perhaps told a
+`fence` that rises, perhaps for so many seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`, to be
+made once). An answer is yes, no or unknown; a call that was never told is unknown. `{"gone": […], "at": …}` says that
+nobody relies on what these hold any more; `{"kept": […]}` which texts there are in the end, `{"marks": […]}` which
+marks, and `{"broken": […]}` answers that are none.
+
+Nothing here knows who answered: it is the standard library, and what the words mean.
+"""
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+NEVER = float("inf")
+Call = dict[str, Any]
+Holdings = dict[
+    str, list[tuple[float, float, Call]]
+]  # by thing: relied on from when until when, by which call
+
+
+def read(lines: Iterable[str]) -> tuple[list[Call], dict[str, list[Any]]]:
+    """Return the calls, and what was there in the end. A line that its writer's death has torn is no line."""
+    calls: dict[str, Call] = {}
+    rest: dict[str, list[Any]] = {"kept": [], "marks": [], "gone": [], "broken": []}
+    for line in lines:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            continue
+        if "call" in said:
+            call = calls.setdefault(said["call"], {"asked": NEVER, "told": NEVER, "answer": "unknown"})
+            call["asked" if "do" in said else "told"] = said.pop("at")
+            call.update(said)
+        elif "gone" in said:
+            rest["gone"] += [(who, said["at"]) for who in said["gone"]]
+        for name in ("kept", "marks", "broken"):
+            rest[name] += said.get(name, [])
+    return [call for call in calls.values() if "do" in call], rest
+
+
+def findings(calls: list[Call], rest: dict[str, list[Any]]) -> Iterator[str]:
+    """Find everything that cannot be if all were true that was answered."""
+    by_deed: dict[str, list[Call]] = defaultdict(list)
+    for call in sorted(calls, key=lambda each: float(each["asked"])):
+        by_deed[call["do"]].append(call)
+    yield from once("text", "was sent", [*by_deed["send"], *by_deed["offer"]], Counter(rest["kept"]))
+    yield from once("mark", "was ordered", by_deed["order"], Counter(rest["marks"]))
+    yield from mail(by_deed)
+    holdings = held(by_deed, rest["gone"])
+    yield from overlaps(holdings)
+    yield from finishes(by_deed, holdings)
+    yield from (f"broken: {answer}" for answer in rest["broken"])
+
+
+def once(name: str, done: str, calls: list[Call], found: Counter[str]) -> Iterator[str]:
+    """What was told yes is there once, what was told no is not, and what nobody knows is there at most once."""
+    for call in calls:
+        count, answer = found.pop(call[name], 0), call["answer"]
+        if count > 1:
+            yield f"doubled: {call[name]} {done} by {call['call']} and is there {count} times"
+        if count == 0 and answer == "yes":
+            yield f"lost: {call[name]} {done} by {call['call']}, which was told yes, and is not there"
+        if count and answer == "no":
+            yield f"refused, and there: {call[name]} {done} by {call['call']}, which was told no"
+    yield from (f"from nowhere: {each} is there, and nobody asked for it" for each in found)
+
+
+def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
+    """What lies in an inbox is what was sent to it and not yet acknowledged, in the order of sending, each once."""
+    sent = {call["text"]: call for call in by_deed["send"]}
+    looks = [call for call in by_deed["look"] if call["answer"] == "yes"]
+    hidden, gone = defaultdict[str, float](lambda: NEVER), defaultdict[str, float](lambda: NEVER)
+    for ack in by_deed["ack"]:  # from when on a text may be away, and from when on it must be
+        for text in ack["texts"]:
+            hidden[text] = min(hidden[text], ack["asked"])
+            gone[text] = min(gone[text], ack["told"] if ack["answer"] == "yes" else NEVER)
+    for look in looks:
+        yield from strange(look, sent, gone)
+        yield from disorder(look, sent)
+    yield from stale(looks, sent, hidden)
+    seen = {text for look in looks for text in look["texts"]}
+    for text, call in sent.items():
+        if call["answer"] == "yes" and text not in seen:
+            yield f"never came: {text} was sent by {call['call']}, and {call['to']} never saw it"
+
+
+def strange(look: Call, sent: dict[str, Call], gone: dict[str, float]) -> Iterator[str]:
+    """Nothing is told twice, nor again, nor to anybody else, nor what nobody sent."""
+    counts: Counter[str] = Counter(look["texts"])
+    for text, count in counts.items():
+        if count > 1:
+            yield f"doubled: {text} lies {count} times in the inbox that {look['call']} was told"
+        if gone[text] < look["asked"]:
+            yield f"came back: {text} was acknowledged, and {look['call']} was told it again"
+        if text not in sent or sent[text]["to"] != look["who"] or sent[text]["asked"] > look["told"]:
+            yield f"from nowhere: {look['call']} was told {text}, which nobody had sent to {look['who']}"
+
+
+def stale(looks: list[Call], sent: dict[str, Call], hidden: dict[str, float]) -> Iterator[str]:
+    """Whatever was sent before one looks, and asked away by nobody, is there."""
+    due: dict[str, list[Call]] = defaultdict(list)
+    for call in sorted(sent.values(), key=lambda each: float(each["told"]), reverse=True):
+        if call["answer"] == "yes":
+            due[call["to"]].append(call)
+    waiting: dict[str, set[str]] = defaultdict(set)
+    for look in looks:
+        who = look["who"]
+        while due[who] and due[who][-1]["told"] < look["asked"]:
+            waiting[who].add(due[who].pop()["text"])
+        waiting[who] = {text for text in waiting[who] if hidden[text] > look["told"]}
+        missed = waiting[who].difference(look["texts"]) if look["whole"] else set[str]()
+        yield from (f"stale: {look['call']} was not told {each}" for each in missed)
+
+
+def disorder(look: Call, sent: dict[str, Call]) -> Iterator[str]:
+    """Nothing lies in front of what had been sent before it was begun."""
+    earliest, first = NEVER, ""
+    for text in reversed(look["texts"]):
+        call = sent.get(text, {"asked": 0.0, "told": NEVER})
+        if earliest < call["asked"]:
+            yield f"reordered: {look['call']} was told {text} before {first}, which had been sent first"
+        if call["told"] < earliest:
+            earliest, first = call["told"], text
+
+
+def held(by_deed: dict[str, list[Call]], gone: list[tuple[str, float]]) -> Holdings:
+    """Return for each thing from when until when a call's maker could rely on it."""
+    ends: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for call in (*by_deed["give"], *by_deed["finish"]):
+        ends[call["who"], call["thing"]].append(call["asked"])
+    for who, at in gone:
+        ends[who, ""].append(at)
+    found: Holdings = defaultdict(list)
+    for call in (each for each in by_deed["take"] if each["answer"] == "yes"):
+        who, thing = call["who"], call["thing"]
+        ended = [at for at in (*ends[who, thing], *ends[who, ""]) if at > call["asked"]]
+        until = min([*ended, call["asked"] + call.get("lasts", NEVER)])
+        found[thing].append((call["told"], until, call))
+    return {thing: sorted(those, key=lambda each: each[:2]) for thing, those in found.items()}
+
+
+def overlaps(holdings: Holdings) -> Iterator[str]:
+    """Two never rely on one thing, and who takes it later has the greater fence."""
+    for thing, those in holdings.items():
+        latest, holder = -NEVER, ""
+        for begun, until, call in those:
+            if begun < min(latest, until) and holder != call["who"]:
+                yield f"overlap: {call['who']} took {thing} by {call['call']} while {holder} held it"
+            if until > latest:
+                latest, holder = until, call["who"]
+        fences = [call for _, _, call in those if "fence" in call]
+        for one, other in pairwise(fences):
+            if one["told"] < other["asked"] and one["who"] != other["who"] and one["fence"] >= other["fence"]:
+                yield f"fence: {other['call']} took {thing} after {one['call']}, whose fence is not less"
+
+
+def finishes(by_deed: dict[str, list[Call]], holdings: Holdings) -> Iterator[str]:
+    """A thing ends once, by nobody while another holds it, and nobody takes it from then on."""
+    ended: dict[str, Call] = {}
+    for call in (each for each in by_deed["finish"] if each["answer"] == "yes"):
+        thing = call["thing"]
+        if thing in ended:
+            yield f"done twice: {thing} by {ended[thing]['call']} and by {call['call']}"
+        ended.setdefault(thing, call)
+        for begun, until, take in holdings.get(thing, ()):
+            if begun < call["asked"] and call["told"] < until and take["who"] != call["who"]:
+                yield f"done by another: {thing} by {call['call']}, while {take['who']} held it"
+            if take["asked"] > call["told"]:
+                yield f"taken when it was over: {thing} by {take['call']}"
+
+
+def main(files: list[str]) -> int:
+    """Print what was found; return 1 if that is anything."""
+    calls, rest = read(line for file in files for line in Path(file).read_text("utf-8").splitlines())
+    found = list(findings(calls, rest))
+    answers = Counter(f"{call['do']} {call['answer']}" for call in calls)
+    told = ", ".join(f"{count} {name}" for name, count in sorted(answers.items()))
+    sys.stdout.write("\n".join([*found, f"{len(calls)} calls ({told}): {len(found)} findings"]) + "\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

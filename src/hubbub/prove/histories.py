@@ -1,0 +1,294 @@
+"""Histories: agents work by every door while everything dies that can, and what they were told is checked.
+
+The hubs, the machine, the agents' programs and their bridges are real processes. What is done to them is chosen by a
+seed; when it happens is up to the machine, so a seed says what was tried, and the history says what happened.
+"""
+
+import gzip
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from hubbub.model.programs.launching import program
+from hubbub.prove.check_history import findings, read
+from hubbub.prove.doors import KINDS, RESULT
+from hubbub.prove.history import History
+from hubbub.prove.links import Link, Links
+from hubbub.prove.processes import HubProgram, Program
+from hubbub.prove.worker import MACHINE
+
+Json = dict[str, Any]
+
+DRAINED = 240.0  # seconds for the agents to hear the last answer, and to empty their inboxes
+MARKS = "marks.txt"
+
+
+class Database(Protocol):
+    """A server of databases whose processes may die, too."""
+
+    url: str
+
+    def faults(self) -> Sequence[Callable[[], None]]:
+        """Return what may happen to it, each ending when it is well again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a run is, and how fast things happen in it."""
+
+    hubs: int = 1
+    programs: int = 3
+    agents: int = 14
+    machine: bool = True
+    pause: float = 0.05  # seconds between two calls of an agent
+    calm: float = 1.0  # seconds between two faults
+
+
+@dataclass
+class Run:
+    """What a run came to."""
+
+    calls: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    findings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count:,} {name}" for name, count in sorted(self.answers.items()))
+        done = ", ".join(f"{count} × {name}" for name, count in sorted(self.faults.items()))
+        return f"{self.calls:,} calls ({told}); {sum(self.faults.values())} faults ({done})"
+
+
+class Scene:
+    """All programs of one run in a folder of their own."""
+
+    def __init__(self, folder: Path, shape: Shape, seed: int, database: Database | None = None) -> None:
+        self.folder, self.shape, self.database = folder, shape, database
+        self._chance = random.Random(seed)  # noqa: S311  # chooses what goes wrong
+        (folder / "histories").mkdir(parents=True)
+        self._history = History(folder / "histories" / "conductor.jsonl")
+        self._links = Links()
+        settings = {"HUBBUB_DATABASE": database.url} if database is not None else {}
+        self.hubs = [
+            HubProgram(folder / f"hub{number}", folder / f"hub{number}.log", **settings)
+            for number in range(shape.hubs)
+        ]
+        self.links: list[Link] = []
+        self.workers: list[Program] = []
+        self.machine: Program | None = None
+        self._owner = ""
+        self._names = {number: [f"agent{each}" for each in range(number, shape.agents, shape.programs)]
+                       for number in range(shape.programs)}  # fmt: skip
+
+    # ---- before
+
+    def begin(self) -> None:
+        for number, hub in enumerate(self.hubs):
+            if number:  # all have the token of the owner that the first has made
+                hub.data.mkdir(mode=0o700)
+                (hub.data / "owner-token").write_text(self._owner)
+            hub.start()
+            hub.wait()
+            self._owner = self._owner or (hub.data / "owner-token").read_text().strip()
+        self.links = [self._links.open(hub.port) for hub in self.hubs]
+        self.links.append(self._links.open(*(hub.port for hub in self.hubs)))
+        if self.shape.machine:
+            self._join_machine()
+        self._plan()
+        for number in range(self.shape.programs):
+            self.workers.append(self._worker(number))
+            self.workers[-1].start()
+
+    def _join_machine(self) -> None:
+        config, work = self.folder / "machine" / "config", self.folder / "machine" / "work"
+        for each in (config, work):
+            each.mkdir(parents=True)
+        (config / "node.toml").write_text(f'mode = "bypass"\n[files]\nroots = ["{work}"]\n')
+        (config / "node.toml").chmod(0o600)
+        environment = {"HUBBUB_DATA": str(self.folder / "machine" / "data"), "HUBBUB_CONFIG": str(config)}
+        words = [*program(), "node", "run", "--name", MACHINE, "--url", self._url(self.links[-1])]
+        code = self.ask("POST", "nodes/invites", {})["code"]
+        self.machine = Program([*words, "--join", code], environment, self.folder / "machine.log")
+        self.machine.start()
+        until = time.monotonic() + DRAINED
+        while not any(node.get("online") for node in self.ask("GET", "nodes")["nodes"]):
+            if time.monotonic() > until:
+                raise TimeoutError("the machine is not linked")
+            time.sleep(0.1)
+
+    def _plan(self) -> None:
+        agents = {}
+        for number, names in self._names.items():
+            for name in names:
+                door = KINDS[int(name.removeprefix("agent")) % len(KINDS)]
+                token = self.ask("POST", "tokens", {"agent": name})["secret"]
+                agents[name] = {"program": number, "door": door, "token": token}
+        (self.folder / "nowhere").mkdir()
+        plan = {
+            "urls": [self._url(each) for each in self.links],
+            "agents": agents,
+            "pause": self.shape.pause,
+            "marks": str(self.folder / "machine" / "work" / MARKS) if self.shape.machine else None,
+            "nowhere": str(self.folder / "nowhere"),
+        }
+        file = self.folder / "plan.json"
+        file.touch(mode=0o600)
+        file.write_text(json.dumps(plan))
+
+    def _worker(self, number: int, *more: str) -> Program:
+        words = [*program("hubbub.prove.worker"), str(self.folder / "plan.json"), str(number), *more]
+        return Program(words, {}, self.folder / f"worker{number}.log")
+
+    @staticmethod
+    def _url(link: Link) -> str:
+        return f"http://127.0.0.1:{link.port}"
+
+    def ask(self, method: str, path: str, body: object = None) -> Json:
+        """Ask a hub as its owner, not by a link that may be cut. Raises `OSError` if it does not answer."""
+        headers = {"Authorization": f"Bearer {self._owner}", "Content-Type": "application/json"}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.hubs[0].port, timeout=60)) as line:
+            line.request(method, f"/api/v1/{path}", json.dumps(body) if body is not None else None, headers)
+            answer = line.getresponse()
+            said: Json = json.loads(answer.read())
+        if answer.status >= http.client.BAD_REQUEST:
+            raise OSError(f"{method} {path}: {said}")
+        return said
+
+    # ---- meanwhile
+
+    def disturb(self, seconds: float) -> Counter[str]:
+        """Let one thing after the other go wrong; return what did, and how often."""
+        until, done = time.monotonic() + seconds, Counter[str]()
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, self._chance.expovariate(1 / self.shape.calm)))
+            faults = [*self._faults()]
+            weights = [weight for weight, _, _ in faults]
+            ((_, name, fault),) = self._chance.choices(faults, weights)
+            self._history.note(fault=name)
+            fault()
+            done[name] += 1
+        return done
+
+    def _faults(self) -> Iterator[tuple[int, str, Callable[[], None]]]:
+        hub, link = self._chance.choice(self.hubs), self._chance.choice(self.links)
+        number = self._chance.randrange(len(self.workers))
+        yield 8, "hub killed", lambda: self._kill_hub(hub)
+        yield 3, "hub stopped and continued", lambda: self._stop(hub)
+        yield 3, "worker killed", lambda: self._kill_worker(number)
+        yield 1, "worker stopped and continued", lambda: self._stop(self.workers[number])
+        yield 3, "link cut", link.cut
+        yield 1, "link half closed", link.half_close
+        yield 1, "link held up", lambda: self._for_a_moment(link.hold, link.go_on)
+        yield 1, "link slowed", lambda: self._for_a_moment(link.slow_down, link.go_on)
+        if self.machine is not None:
+            yield 2, "machine killed", self.machine.again
+            yield 1, "machine stopped and continued", lambda: self._stop(self.machine)
+        if self.database is not None:
+            for fault in self.database.faults():
+                yield 1, fault.__name__.replace("_", " "), fault
+
+    def _kill_hub(self, hub: HubProgram) -> None:
+        hub.again()
+        if self._chance.randrange(2):
+            hub.wait()
+
+    def _kill_worker(self, number: int) -> None:
+        self._history.gone(self._names[number])
+        self.workers[number].again()
+
+    def _stop(self, victim: Program | None) -> None:
+        assert victim is not None
+        self._for_a_moment(lambda: victim.send(signal.SIGSTOP), lambda: victim.send(signal.SIGCONT))
+
+    def _for_a_moment(self, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        begin()
+        time.sleep(self._chance.random())
+        end()
+
+    # ---- behind it
+
+    def finish(self) -> None:
+        """Let everybody hear the answer they wait for, empty all inboxes, and note what there is."""
+        for hub in self.hubs:
+            hub.wait()
+        ends = [threading.Thread(target=each.end, args=(DRAINED,)) for each in self.workers]
+        drains = [self._worker(number, "--drain") for number in self._names]
+        _together(ends)
+        for each in drains:
+            each.start()
+        for each in drains:
+            assert each.process is not None
+            if each.process.wait(DRAINED) != 0:
+                self._history.note(broken=["an inbox could not be emptied"])
+        self._history.note(kept=[*self._kept("messages", "body"), *self._kept("tasks", "text")])
+        marks = self.folder / "machine" / "work" / MARKS
+        if self.machine is not None:
+            self.machine.end(DRAINED)
+        self._history.note(marks=marks.read_text().split() if marks.exists() else [])
+
+    def _kept(self, noun: str, text: str) -> Iterator[str]:
+        before: int | None = None
+        while page := self.ask("GET", f"{noun}?limit=500{f'&before={before}' if before else ''}")[noun]:
+            yield from (each[text] for each in page if each[text] != RESULT)
+            before = page[-1]["number"]
+
+    def close(self) -> None:
+        for each in (*self.workers, *([self.machine] if self.machine else []), *self.hubs):
+            each.kill()
+        self._links.close()
+        self._history.close()
+
+    def lines(self) -> Iterator[str]:
+        """Return the whole history."""
+        for file in sorted((self.folder / "histories").iterdir()):
+            with file.open(encoding="utf-8") as lines:
+                yield from lines
+
+
+def _together(threads: Sequence[threading.Thread]) -> None:
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def play(folder: Path, shape: Shape, seed: int, seconds: float, database: Database | None = None) -> Run:
+    """Play one run in that folder; its history stays there, packed."""
+    run = Run()
+    scene = Scene(folder, shape, seed, database)
+    with ExitStack() as closing:
+        closing.callback(scene.close)
+        scene.begin()
+        run.faults = scene.disturb(seconds)
+        scene.finish()
+    calls, rest = read(scene.lines())
+    run.calls, run.findings = len(calls), [*findings(calls, rest)]
+    run.answers = Counter(f"{call['do']} {call['answer']}" for call in calls)
+    with gzip.open(folder / "history.jsonl.gz", "wt", encoding="utf-8") as packed:
+        packed.writelines(scene.lines())
+    return run
+
+
+def main() -> None:
+    """Play one run by hand: FOLDER SEED SECONDS."""
+    folder, seed, seconds = sys.argv[1:]
+    shutil.rmtree(folder, ignore_errors=True)
+    os.umask(0o077)
+    run = play(Path(folder), Shape(), int(seed), float(seconds))
+    sys.stdout.write("\n".join([*run.findings[:20], str(run), f"{len(run.findings)} findings"]) + "\n")
+
+
+if __name__ == "__main__":
+    main()

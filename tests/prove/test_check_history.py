@@ -1,0 +1,130 @@
+"""The checker of histories: it finds every kind of mistake, and none where there is none."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hubbub.prove import check_history
+from hubbub.prove.check_history import findings, read
+from hubbub.prove.history import History
+
+Line = dict[str, Any]
+
+# What two agents did without a mistake: each call with when it was asked and told.
+HONEST = (
+    (1, 2, "yes", {"call": "s1", "do": "send", "who": "a", "to": "b", "text": "one"}),
+    (3, 4, "yes", {"call": "s2", "do": "send", "who": "a", "to": "b", "text": "two"}),
+    (3, 4, "no", {"call": "s3", "do": "send", "who": "a", "to": "b", "text": "refused"}),
+    (3, 9, "unknown", {"call": "s4", "do": "send", "who": "a", "to": "b", "text": "perhaps"}),
+    (5, 6, "yes", {"call": "l1", "do": "look", "who": "b", "texts": ["one", "two"], "whole": True}),
+    (7, 8, "yes", {"call": "k1", "do": "ack", "who": "b", "texts": ["one"]}),
+    (9, 10, "yes", {"call": "l2", "do": "look", "who": "b", "texts": ["two", "perhaps"], "whole": True}),
+    (1, 2, "yes", {"call": "t1", "do": "take", "who": "a", "thing": "db", "fence": 1, "lasts": 100}),
+    (5, 6, "yes", {"call": "g1", "do": "give", "who": "a", "thing": "db"}),
+    (4, 7, "yes", {"call": "t2", "do": "take", "who": "b", "thing": "db", "fence": 2, "lasts": 100}),
+    (1, 2, "yes", {"call": "f0", "do": "offer", "who": "a", "text": "task"}),
+    (3, 4, "yes", {"call": "t3", "do": "take", "who": "b", "thing": "task"}),
+    (5, 6, "yes", {"call": "f1", "do": "finish", "who": "b", "thing": "task"}),
+    (1, 2, "yes", {"call": "o1", "do": "order", "who": "a", "mark": "x"}),
+    (1, 2, "no", {"call": "o2", "do": "order", "who": "a", "mark": "y"}),
+)
+KEPT = ["one", "two", "perhaps", "task"]
+
+
+def history(change: Mapping[str, Line], kept: list[str], marks: list[str], *more: Line) -> Iterator[str]:
+    """The lines of the honest history with some calls changed, with others in the end."""
+    for asked, told, answer, facts in HONEST:
+        call: Line = {
+            "asked": asked,
+            "told": told,
+            "answer": answer,
+            **facts,
+            **change.get(str(facts["call"]), {}),
+        }
+        answered = {
+            name: call.pop(name)
+            for name in ("texts", "whole", "fence")
+            if name in call and call["do"] != "ack"
+        }
+        at, then, said = call.pop("asked"), call.pop("told"), call.pop("answer")
+        yield json.dumps({"at": at, **call})
+        yield json.dumps({"call": call["call"], "at": then, "answer": said, **answered})
+    yield from map(json.dumps, ({"kept": kept, "marks": marks}, *more))
+
+
+def told(
+    change: Mapping[str, Line], kept: list[str] = KEPT, marks: list[str] | None = None, *more: Line
+) -> list[str]:
+    return [*findings(*read(history(change, kept, marks if marks is not None else ["x"], *more)))]
+
+
+def test_nothing_is_found_where_nothing_is_wrong() -> None:
+    """A history without a mistake has no findings, whatever came of what nobody knows."""
+    assert told({}) == []
+    assert told({"l2": {"texts": ["two"]}}, kept=["one", "two", "task"]) == []
+
+
+MISTAKES: dict[str, tuple[Mapping[str, Line], list[str], list[str] | None, tuple[Line, ...]]] = {
+    "lost: two": ({"l1": {"whole": False}}, ["one", "perhaps", "task"], None, ()),
+    "lost: task": ({}, ["one", "two", "perhaps"], None, ()),
+    "lost: x": ({}, KEPT, [], ()),
+    "doubled: two was sent": ({}, [*KEPT, "two"], None, ()),
+    "doubled: x was ordered": ({}, KEPT, ["x", "x"], ()),
+    "doubled: two lies": ({"l1": {"texts": ["one", "two", "two"]}}, KEPT, None, ()),
+    "refused, and there: refused": ({}, [*KEPT, "refused"], None, ()),
+    "refused, and there: y": ({}, KEPT, ["x", "y"], ()),
+    "from nowhere: strange": ({}, [*KEPT, "strange"], None, ()),
+    "from nowhere: l1 was told strange": ({"l1": {"texts": ["one", "two", "strange"]}}, KEPT, None, ()),
+    "from nowhere: l1 was told one": ({"s1": {"to": "c"}}, KEPT, None, ()),
+    "came back: one": ({"l2": {"texts": ["one", "two"]}}, KEPT, None, ()),
+    "stale: l1 was not told one": ({"l1": {"texts": ["two"]}}, KEPT, None, ()),
+    "never came: one": ({"l1": {"texts": ["two"], "whole": False}}, KEPT, None, ()),
+    "reordered: l1": ({"l1": {"texts": ["two", "one"]}}, KEPT, None, ()),
+    "overlap: b took db": ({"g1": {"asked": 8, "told": 9}}, KEPT, None, ()),
+    "fence: t2": ({"t1": {"fence": 2}, "g1": {"asked": 3, "told": 3.5}}, KEPT, None, ()),
+    "done twice: task": ({"g1": {"do": "finish", "who": "b", "thing": "task"}, "t2": {"answer": "no"}}, KEPT, None, ()),
+    "done by another: task": ({"f1": {"who": "a"}}, KEPT, None, ()),
+    "taken when it was over: task": ({"t3": {"asked": 7, "told": 8}}, KEPT, None, ()),
+    "broken: 500": ({}, KEPT, None, ({"broken": ["500"]},)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_each_kind_of_mistake_is_found(mistake: str) -> None:
+    """One mistake planted in a history is found, and told as what it is."""
+    change, kept, marks, more = MISTAKES[mistake]
+    assert [each for each in told(change, kept, marks, *more) if each.startswith(mistake)]
+
+
+def test_nobody_relies_on_what_the_dead_hold() -> None:
+    """Where an agent was killed, another may take what it had, and its time may run out."""
+    late = {"g1": {"asked": 8, "told": 9}}
+    assert told(late, KEPT, None, {"gone": ["a"], "at": 3.5}) == []
+    assert told({**late, "t1": {"lasts": 2}}) == []
+
+
+def test_a_history_survives_its_writer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line that a kill has torn is no line, the next program goes on behind it, and its call has no answer."""
+    file = tmp_path / "worker.jsonl"
+    first = History(file)
+    call = first.asked("send", "a", to="b", text="x")
+    first.close()
+    file.write_text(file.read_text() + '{"call": "torn", "do": "se')
+    second = History(file)
+    second.told(second.asked("look", "b"), "yes", texts=["x"], whole=True)
+    second.note(kept=["x"])
+    second.close()
+
+    assert check_history.main([str(file)]) == 0
+    assert capsys.readouterr().out == "2 calls (1 look yes, 1 send unknown): 0 findings\n"
+    assert call in file.read_text()
+
+
+def test_the_checker_knows_nothing_of_the_product() -> None:
+    """Whoever does not trust us can read the checker: one file, which imports the standard library alone."""
+    source = Path(check_history.__file__).read_text("utf-8")
+    assert not re.findall(r"^(?:from|import) (?:hubbub|tests|\.)", source, re.MULTILINE)

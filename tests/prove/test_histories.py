@@ -1,0 +1,27 @@
+"""Histories of real processes, short ones: that they are recorded, and that what is planted in them is found."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from hubbub.prove.check_history import findings, read
+from hubbub.prove.histories import Shape, play
+
+SHORT = Shape(programs=1, agents=7, machine=False, pause=0.02, calm=0.5)
+
+
+@pytest.mark.system
+def test_a_hub_that_is_killed_keeps_its_word(tmp_path: Path) -> None:
+    """Agents at every door work while hub, links and agents die: nothing is lost, doubled, stale, or in disorder."""
+    run = play(tmp_path / "run", SHORT, seed=5, seconds=2)
+
+    assert run.findings == []
+    assert run.faults["hub killed"] >= 1
+    assert run.answers["send yes"] >= 1
+    with gzip.open(tmp_path / "run" / "history.jsonl.gz", "rt", encoding="utf-8") as packed:
+        lines = packed.readlines()
+    kept = [line for line in lines if '"kept"' in line]
+    forgotten = json.loads(kept[0])["kept"].pop()
+    assert [*findings(*read(line.replace(forgotten, "another") if line in kept else line for line in lines))]
