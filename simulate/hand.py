@@ -47,7 +47,7 @@ class Hand:
     def lease(self) -> str:
         """The id of a lease, mostly of the speaker's."""
         whose = self.speaker.name if self._chance.randrange(5) else self.name()
-        found = self._ids("leases", f"holder = '{whose}'")
+        found = self._ids("leases", "holder = :whose", whose=whose)
         return self.one(found) if found else self.task()
 
     def files(self) -> list[str]:
@@ -56,13 +56,14 @@ class Hand:
     def task(self, *, mine: bool = False) -> str:
         """The id of a task, mostly a late one; `mine`, mostly of those that the speaker holds."""
         if mine and self._chance.randrange(4):
-            held = self._ids("tasks", f"assignee = '{self.speaker.name}' AND ended_at IS NULL")
+            held = self._ids("tasks", "assignee = :whose AND ended_at IS NULL", whose=self.speaker.name)
             if held:
                 return self.one(held)
         return self._one_of("tasks")
 
     def task_number(self, *, mine: bool = False) -> int:
-        found = self.world.rows(f"SELECT number FROM tasks WHERE id = {_blob(self.task(mine=mine))}")
+        task = UUID(self.task(mine=mine)).bytes
+        found = self.world.rows("SELECT number FROM tasks WHERE id = :task", task=task)
         return int(found[0][0]) if found else 1
 
     def message(self) -> str:
@@ -71,27 +72,25 @@ class Hand:
     def letter(self) -> str:
         """The id of a row of the speaker's inbox, sometimes of another's."""
         whose = self.speaker.name if self._chance.randrange(5) else self.name()
-        found = self._ids("deliveries", f"recipient = '{whose}' AND withdrawn_at IS NULL")
+        found = self._ids("deliveries", "recipient = :whose AND withdrawn_at IS NULL", whose=whose)
         return self.one(found) if found else self.task()
 
     def _one_of(self, table: str) -> str:
         found = self._ids(table)
         return self.one(found) if found else str(UUID(int=7))
 
-    def _ids(self, table: str, where: str = "1 = 1") -> list[str]:
+    def _ids(self, table: str, where: str = "1 = 1", **values: object) -> list[str]:
         project = self.speaker.project.id
         if self._chance.randrange(FOREIGN) == 0:
             other = next(each for each in PROJECTS if each != self.speaker.project.slug)
             project = self.world.projects[other].id
         rows = self.world.rows(
-            f"""SELECT id FROM {table} WHERE project_id = {_blob(str(project))} AND {where}
-                ORDER BY id DESC LIMIT {LATEST}"""
+            f"""SELECT id FROM {table} WHERE project_id = :project AND {where}
+                ORDER BY id DESC LIMIT {LATEST}""",
+            project=project.bytes,
+            **values,
         )
         return [str(UUID(bytes=bytes(row[0]))) for row in rows]
-
-
-def _blob(text: str) -> str:
-    return f"x'{UUID(text).hex}'"
 
 
 def numbers(source: random.Random) -> Iterator[int]:

@@ -80,8 +80,8 @@ class Watch:
             for said in promise(self):
                 raise Broken(f"{promise.__name__}: {said}")
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.world.rows(sql)
+    def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
+        return self.world.rows(sql, **values)
 
 
 Promise = Callable[[Watch], Iterator[str]]
@@ -93,7 +93,8 @@ Promise = Callable[[Watch], Iterator[str]]
 def the_log_tells_a_path_of_the_lifecycle(watch: Watch) -> Iterator[str]:
     """Each line of a task begins where the one before ended, and leads where its kind may lead."""
     lines = watch.rows(
-        f"SELECT seq, project_id, kind, task_id, detail, patch FROM activity WHERE seq > {watch.seq} ORDER BY seq"
+        """SELECT seq, project_id, kind, task_id, detail, patch FROM activity WHERE seq > :seen ORDER BY seq""",
+        seen=watch.seq,
     )
     for seq, project, kind, task, detail, patch in lines:
         watch.seq = seq
@@ -310,8 +311,9 @@ def nobody_waits_without_a_reason(watch: Watch) -> Iterator[str]:
         numbers = [
             str(number)
             for (number,) in watch.rows(
-                f"""SELECT number FROM tasks WHERE project_id = x'{project.id.hex}'
-                    AND status NOT IN ('completed', 'failed', 'cancelled', 'expired')"""
+                """SELECT number FROM tasks WHERE project_id = :project
+                   AND status NOT IN ('completed', 'failed', 'cancelled', 'expired')""",
+                project=project.id.bytes,
             )
         ]
 
@@ -327,13 +329,14 @@ def nothing_is_overdue(watch: Watch) -> Iterator[str]:
     """Every call is answered from a world in which everything overdue has ended."""
     now = watch.world.settled_at
     for row in watch.rows(
-        f"""SELECT 'task', number, expires_at FROM tasks
-            WHERE expires_at <= {now} AND updated_at < {now} AND status IN ('queued', 'delivered', 'accepted')
-            UNION ALL SELECT 'presence', agent, expires_at FROM presences
-            WHERE expires_at <= {now} AND seen_at < {now} AND ended_at IS NULL
-            UNION ALL SELECT 'claim', agent, expires_at FROM claims WHERE expires_at <= {now} AND edited_at < {now}
-            UNION ALL SELECT 'lease', holder, expires_at FROM leases
-            WHERE expires_at <= {now} AND coalesce(granted_at, asked_at) < {now}"""
+        """SELECT 'task', number, expires_at FROM tasks
+           WHERE expires_at <= :now AND updated_at < :now AND status IN ('queued', 'delivered', 'accepted')
+           UNION ALL SELECT 'presence', agent, expires_at FROM presences
+           WHERE expires_at <= :now AND seen_at < :now AND ended_at IS NULL
+           UNION ALL SELECT 'claim', agent, expires_at FROM claims WHERE expires_at <= :now AND edited_at < :now
+           UNION ALL SELECT 'lease', holder, expires_at FROM leases
+           WHERE expires_at <= :now AND coalesce(granted_at, asked_at) < :now""",
+        now=now,
     ):
         yield f"{row}, and it is {now}"
 
@@ -417,7 +420,9 @@ def the_feed_passes_on_the_log(watch: Watch) -> Iterator[str]:
     there = [
         seq
         for (seq,) in watch.rows(
-            f"SELECT seq FROM activity WHERE seq BETWEEN {heard[0]} AND {heard[-1]} ORDER BY seq"
+            "SELECT seq FROM activity WHERE seq BETWEEN :first AND :last ORDER BY seq",
+            first=heard[0],
+            last=heard[-1],
         )
     ]
     if there != heard:

@@ -53,10 +53,10 @@ class Server:
     def read(self, actor: Actor, operation: Operation[T]) -> T:
         return self._store.read_now(actor, operation)
 
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, /, **values: object) -> list[tuple[Any, ...]]:
         if self._is_old:
             self._renew()
-        return list(self._copy.execute(statement))
+        return list(self._copy.execute(statement, values))
 
     def empty(self) -> None:
         names = sql.SQL(", ").join(map(sql.Identifier, self._columns))

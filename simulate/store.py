@@ -47,7 +47,7 @@ class Disk(Protocol):
     def read(self, actor: Actor, operation: Operation[T]) -> T:
         """The outcome of an operation that only reads."""
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement, read outside all transactions."""
 
     def empty(self) -> None:
@@ -81,16 +81,18 @@ class Memory:
         return self._writer._is_committed(WriteBatch(calls))
 
     def read(self, actor: Actor, operation: Operation[T]) -> T:
-        self._db.execute("PRAGMA query_only = 1; BEGIN")
+        self._db.execute("BEGIN")
         try:
             return perform(operation, Tx(self._writer._connection, actor, self.clock(), is_read=True))
-        except apsw.ReadOnlyError as error:
-            raise WroteInRead from error
         finally:
-            self._db.execute("ROLLBACK; PRAGMA query_only = 0")
+            # Not forbidden by `PRAGMA query_only`: each change of it has SQLite prepare all statements anew.
+            has_written = self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
+            self._db.execute("ROLLBACK")
+            if has_written:
+                raise WroteInRead
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return list(self._db.execute(sql))
+    def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
+        return list(self._db.execute(sql, values))
 
     def empty(self) -> None:
         looks = " UNION ALL ".join(

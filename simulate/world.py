@@ -311,8 +311,8 @@ class World:
         await asyncio.gather(*ending, return_exceptions=True)
         await self.hub.die()
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.disk.rows(sql)
+    def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
+        return self.disk.rows(sql, **values)
 
 
 def is_yes(outcome: ToolResult) -> bool:
