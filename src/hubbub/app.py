@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.types import ASGIApp
 
+from hubbub.core.cost import prices
 from hubbub.core.fleet.requesters import OwnMachine
 from hubbub.core.people import access, logins, projects, users
 from hubbub.core.people.quotas import MIB, Limits, Quotas
@@ -161,7 +162,7 @@ class Hub:
         upkeep = Maintenance(self.store, timedelta(hours=self.settings.dead_letter_hours))
         watch, desk = (
             LoopWatch(self.settings.watch_loop),
-            ServiceDesk(transactions, LiveActivitySource(feed, followers)),
+            ServiceDesk(transactions, LiveActivitySource(feed, followers), prices.read(self.settings.prices)),
         )
         services = feed, notified, sightings, leaving, archive, upkeep, usage, watch, echoes, breakers
         work = [each.run for each in services]

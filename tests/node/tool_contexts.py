@@ -12,8 +12,9 @@ from hubbub.model.fleet.call_chain import CallChain
 from hubbub.model.fleet.calls import NodeCall, Principal, RefusalCode, ToolResult, ToolSpec, refused
 from hubbub.model.fleet.link_protocol import HubRequest, Message
 from hubbub.model.fleet.managed_agents import AgentCredentials
+from hubbub.model.fleet.usage_limits import UsageLimit
 from hubbub.node.policy.node_policy import CommandRuntime, Policy, Runtime
-from hubbub.node.requests.hub_client import HubClient
+from hubbub.node.requests.hub_client import HubClient, Leave
 from hubbub.node.sandbox import choose
 from hubbub.node.tools.background_tasks import BackgroundTasks
 from hubbub.node.tools.tool_context import ToolContext
@@ -52,6 +53,10 @@ class NotingHub(HubClient):
     refuses: HubError | None = None  # what it answers to everything about tasks
     lends_nothing: HubError | None = None  # what it answers to who needs a token
     lent: int = 0  # tokens that are out
+    leaves: list[Leave] = field(
+        default_factory=lambda: [Leave()]
+    )  # its answers in turn, the last one for good
+    limits: list[UsageLimit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__(NoWire())
@@ -81,6 +86,12 @@ class NotingHub(HubClient):
 
     async def give_back(self, lent: AgentCredentials) -> None:
         self.lent -= 1
+
+    async def leave(self, who: Principal, task_id: str | None = None) -> Leave:
+        return self.leaves[0] if len(self.leaves) == 1 else self.leaves.pop(0)
+
+    async def limit(self, who: Principal, limit: UsageLimit) -> None:
+        self.limits.append(limit)
 
     def ended(self, task_id: str) -> bool:
         return self.tasks[task_id].text is not None

@@ -90,7 +90,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
     metrics.quotas(transactions.quotas)
     news = LiveActivitySource(parts.feed, parts.followers)
-    desk = ServiceDesk(transactions, news)
+    desk = ServiceDesk(transactions, news, prices.read(settings.prices))
     site = _site(parts, news)
     protocol = _protocol(parts, site, connections, metrics)
 

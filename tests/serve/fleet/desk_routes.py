@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import UUID, uuid4
 
+from hubbub.core.cost.prices import Prices
 from hubbub.core.fleet import approvals, dispatches, enrolment, nodes
 from hubbub.core.fleet.requesters import OwnMachine
 from hubbub.core.people import access
@@ -40,14 +41,14 @@ class Open(Protocol):
 
 
 @asynccontextmanager
-async def at_the_desk(hub: Hub, who: Principal = ANN) -> AsyncIterator[NodeHub]:
+async def at_the_desk(hub: Hub, who: Principal = ANN, owners: Prices | None = None) -> AsyncIterator[NodeHub]:
     feed, followers = LogTail(hub.store), Subscribers()
     feed.listen(followers.hear)
     await feed.start()
     hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))
     running = asyncio.create_task(feed.run())
     try:
-        desk = ServiceDesk(Transactions(hub.store), LiveActivitySource(feed, followers))
+        desk = ServiceDesk(Transactions(hub.store), LiveActivitySource(feed, followers), owners)
         yield NodeHub(InProcessWire(desk, OwnMachine(project="default", node="box", instance="h-1"), hub.url))
     finally:
         running.cancel()

@@ -3,20 +3,23 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from hubbub.core.actions import inbox
-from hubbub.core.cost import prices, spending
+from hubbub.core.cost import budgets, prices, spending
 from hubbub.core.cost.spending import Asked
 from hubbub.core.fleet import api_keys, approvals, audit_heads
 from hubbub.core.people import access
 from hubbub.core.work import tasks
+from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
 from hubbub.model.cost.spending import By
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import Principal, Ruling
 from hubbub.model.fleet.managed_agents import AgentCredentials
+from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Role
 from hubbub.model.used import Used
@@ -277,3 +280,35 @@ async def test_what_was_used_is_put_down_to_the_task(hub: Hub, opened: Open) -> 
         hub.owner, lambda tx: spending.report(tx, hub.project, prices.read(None), everything)
     )
     assert [(line.name, line.tokens) for line in report.lines] == [(task_id, 77)]
+
+
+async def test_a_spent_budget_and_a_limit_end_the_leave_of_a_machines_agent(hub: Hub, opened: Open) -> None:
+    """Its agent may use its model until a budget that concerns it is spent, or its account is paused by a limit."""
+    async with opened(hub) as machine:
+        assert (await machine.leave(ANN)).stopped is None
+        await machine.limit(ANN, UsageLimit(LimitKind.WINDOW, None))
+        paused = await machine.leave(ANN)
+        used = Used(id="1", conversation="s-1", client="codex", model="gpt-5.1", input=70, output=7)
+        asked = budgets.Asked(kind=BudgetKind.PROJECT, unit=BudgetUnit.TOKENS, amount=70)
+        hub.do(lambda tx: budgets.put(tx, hub.project, prices.read(None), asked))
+        await machine.use(ANN, [used])
+        spent = await machine.leave(ANN)
+
+    assert paused.is_paused
+    assert "is paused until" in (paused.stopped or "")
+    assert (spent.is_paused, "the budget of the project is spent" in (spent.stopped or "")) == (False, True)
+
+
+async def test_a_machines_use_costs_what_the_owner_says(hub: Hub, tmp_path: Path) -> None:
+    """A budget in money counts the use of machines' agents at the owner's prices, where there are some."""
+    table = tmp_path / "prices.csv"
+    table.write_text("models,since,input,output,cache_read,cache_written\nours,,1,1,,\n")
+    asked = budgets.Asked(kind=BudgetKind.PROJECT, unit=BudgetUnit.USD, amount=1_000_000)
+    budget = hub.do(lambda tx: budgets.put(tx, hub.project, prices.read(None), asked))
+    used = Used(id="1", conversation="s-2", client="codex", model="ours", input=500_000)
+
+    async with at_the_desk(hub, owners=prices.read(table)) as machine:
+        await machine.use(ANN, [used])
+
+    [found] = hub.do(lambda tx: budgets.of_project(tx, hub.project.id))
+    assert (found.id, found.used, found.unpriced) == (budget.id, 500_000, 0)

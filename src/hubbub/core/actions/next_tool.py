@@ -1,7 +1,10 @@
-"""The answer to a hook that asks whether its agent may use the next tool."""
+"""The answer to a hook that asks whether its agent may use the next tool, and to a machine, whether its agent may."""
+
+from uuid import UUID
 
 from hubbub.core.agents import breakers
 from hubbub.core.cost import budgets
+from hubbub.core.fleet import accounts
 from hubbub.model.records import Project
 from hubbub.store.tx import MustWrite, Tx
 
@@ -16,3 +19,10 @@ def denial(tx: Tx, project: Project, agent: str, repeats: int | None = None) -> 
             raise MustWrite
         breakers.repeated(tx, project, agent, repeats)
     return breakers.denial(tx, project.id, agent) or budgets.denial(tx, project.id, agent)
+
+
+def require_going(tx: Tx, project: Project, agent: str, task_id: UUID | None) -> None:
+    """Raise `AgentStopped`, `BudgetSpent` or `AccountPaused` if the agent may not go on, or not with that task."""
+    breakers.require_going(tx, project.id, agent)
+    budgets.require_left(tx, project.id, agent, task_id)
+    accounts.require_running(tx, project.id, agent)

@@ -130,6 +130,8 @@ class HubRequest(StrEnum):
     RESOLVE = "resolve"  # what the client that made the call answers; there is none at the end of a link
     WITHDRAW = "withdraw"  # a question that is not asked any more; a machine tells that with its greeting
     USE = "use"  # what the program used that is the machine's agent, for an order
+    LEAVE = "leave"  # whether that agent may use more, for an order
+    LIMIT = "limit"  # a usage limit that its program reported
     FARE = "fare"  # how the agents that were placed here fare; over a link it is a message of its own
 
 

@@ -17,11 +17,12 @@ from hubbub.model.fleet.call_chain import CallChain
 from hubbub.model.fleet.calls import Answered, NodeCall, Principal, Question, ToolResult
 from hubbub.model.fleet.link_protocol import HubRequest, Message, MessageKind
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
-from hubbub.model.fleet.protocol_versions import FIRST, LENDS, METERS
+from hubbub.model.fleet.protocol_versions import FIRST, LENDS, LIMITS, METERS
+from hubbub.model.fleet.usage_limits import UsageLimit
 from hubbub.model.ids import new_id
 from hubbub.model.used import Used
 from hubbub.node.link.websocket import LinkSender, LinkTimings
-from hubbub.node.requests.hub_client import HubClient
+from hubbub.node.requests.hub_client import HubClient, Leave
 
 # The order for which something is done.
 at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
@@ -126,6 +127,15 @@ class LinkHubClient(HubClient):
         """Report the use for the order at work; an older hub would not understand it."""
         if self.version >= METERS:
             await super().use(who, used, task_id)
+
+    async def leave(self, who: Principal, task_id: str | None = None) -> Leave:
+        """Ask for leave for the order at work; an older hub gives it without being asked."""
+        return await super().leave(who, task_id) if self.version >= LIMITS else Leave()
+
+    async def limit(self, who: Principal, limit: UsageLimit) -> None:
+        """Report a limit, for the order at work; an older hub would not understand it."""
+        if self.version >= LIMITS:
+            await super().limit(who, limit)
 
     async def give_back(self, lent: AgentCredentials) -> None:
         """Do nothing: the hub ends the loan with the order, or the task, whose end it hears of."""

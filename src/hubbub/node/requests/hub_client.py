@@ -22,7 +22,8 @@ from hubbub.model.fleet.call_chain import CallChain
 from hubbub.model.fleet.calls import Answered, Principal, Question, Ruling
 from hubbub.model.fleet.link_protocol import HubRequest, Message
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
-from hubbub.model.json_fields import text_of, text_or_none
+from hubbub.model.fleet.usage_limits import UsageLimit
+from hubbub.model.json_fields import flag_of, number_of, text_of, text_or_none
 from hubbub.model.used import Used
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
 
@@ -55,6 +56,15 @@ class _Asked:
     @property
     def left(self) -> timedelta:
         return timedelta(seconds=self.until - asyncio.get_running_loop().time())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave:
+    """The hub's word on whether an agent may use its model."""
+
+    stopped: str | None = None  # why it may not
+    is_paused: bool = False  # because its account is, which comes to an end
+    now: int | None = None  # the hub's time; None: it was not asked
 
 
 class HubClient:
@@ -206,6 +216,17 @@ class HubClient:
         """Report the use of this machine's agent program, for `who`, or on a task of theirs."""
         said = {"who": asdict(who), "task_id": task_id, "used": [asdict(each) for each in used]}
         await self._wire.request(HubRequest.USE, said)
+
+    async def leave(self, who: Principal, task_id: str | None = None) -> Leave:
+        """Ask whether this machine's agent may use its model, for `who`, or on a task of theirs."""
+        told = await self._wire.request(HubRequest.LEAVE, {"who": asdict(who), "task_id": task_id})
+        now, is_paused = number_of(told, "now"), flag_of(told, "paused")
+        return Leave(stopped=text_or_none(told, "stopped"), is_paused=is_paused, now=now)
+
+    async def limit(self, who: Principal, limit: UsageLimit) -> None:
+        """Report a usage limit of this machine's agent, which pauses its account."""
+        said = {"who": asdict(who), "limit": limit.kind, "until": limit.until}
+        await self._wire.request(HubRequest.LIMIT, said)
 
     async def credentials(self, agent: str) -> AgentCredentials:
         """Issue credentials for an agent placed on this machine, revoking earlier ones."""

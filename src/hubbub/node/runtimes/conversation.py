@@ -34,7 +34,11 @@ class Answer:
 
 
 class RuntimeFailed(Exception):
-    """The agent has no answer; the message says why, in one sentence."""
+    """The agent has no answer; the message says why, in one sentence. `said` are its program's own words of it."""
+
+    def __init__(self, sentence: str, said: str | None = None) -> None:
+        super().__init__(sentence)
+        self.said = sentence if said is None else said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ class CommandConversation:
             words, given, text, hands, key=self._key, patience=self._patience, called=CALLED
         )
         if ended.code != 0:
-            raise RuntimeFailed(ended.why(CALLED))
+            raise RuntimeFailed(ended.why(CALLED), ended.complaint)
         return Answer(str(text))
 
 

@@ -18,10 +18,12 @@ from hubbub.node.runtimes import NONE, conversation
 from hubbub.node.runtimes.agent_program import TOKEN
 from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, Tell, ToolAccess
 from hubbub.node.tools.tool_context import ToolContext
+from hubbub.node.tools.usage_gate import RuntimePaused, UsageGate
 
 log = structlog.get_logger("hubbub")
 
 TITLE_LENGTH = 80
+ANEW = "An earlier run of this was stopped by a usage limit. What it had done is still there."
 
 
 async def ask(
@@ -36,13 +38,14 @@ async def ask(
     """Return the agent's answer to `prompt`, with the tools named in `only`, else all.
 
     It acts as the caller of the order, though never as a person. Raises `RuntimeFailed`, also if too many agents have
-    asked one another by now; `Invalid` for an unknown tool.
+    asked one another by now, or it may use nothing more; `Invalid` for an unknown tool.
     """
     _require_shallow(order)
     hands = _hands(place, order, only, task_id)
     talk = await conversation(place.policy.runtime, await place.hub.key())
     async with _lent(place, order, hands) as lent:
-        return await talk.say(prompt, replace(hands, lent=lent, tell=_telling(place, order, task_id)), hear)
+        hands = replace(hands, lent=lent, tell=_telling(place, order, task_id))
+        return await UsageGate(place.hub, order.who, task_id).while_open(talk.say(prompt, hands, hear))
 
 
 async def start(
@@ -59,12 +62,25 @@ async def start(
 
     async def work() -> Answer:
         try:
-            answer = await ask(place, order, prompt, only=only, task_id=task_id)
+            answer = await _through_pauses(place, order, prompt, only, task_id)
         except RuntimeFailed as failed:
             raise RuntimeFailed(place.redact(str(failed))) from None
         return replace(answer, text=place.redact(answer.text))
 
     return task_id, place.errands.start(place.hub, place.data, task_id, work())
+
+
+async def _through_pauses(
+    place: ToolContext, order: NodeCall, prompt: str, only: Sequence[str] | None, task_id: str
+) -> Answer:
+    """Return the agent's answer, which waits for the end of each pause of its account that comes between."""
+    told = prompt
+    while True:
+        try:
+            return await ask(place, order, told, only=only, task_id=task_id)
+        except RuntimePaused:
+            told = f"{prompt}\n\n{ANEW}"
+            await UsageGate(place.hub, order.who, task_id).opened()
 
 
 def _telling(place: ToolContext, order: NodeCall, task_id: str | None) -> Tell:

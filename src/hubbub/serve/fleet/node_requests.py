@@ -44,6 +44,8 @@ FOR_AN_ORDER = frozenset(
         HubRequest.BEGIN_TASK,
         HubRequest.LEND,
         HubRequest.USE,
+        HubRequest.LEAVE,
+        HubRequest.LIMIT,
     }
 )
 REACHES_THE_HUB = frozenset({HubRequest.LEND, HubRequest.CREDENTIALS})  # so that it has to know where that is

@@ -11,12 +11,23 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from hubbub.core.actions import next_tool
+from hubbub.core.agents import agents
 from hubbub.core.cost import meter
-from hubbub.core.fleet import approvals, nodes
-from hubbub.core.fleet.requesters import Requester
+from hubbub.core.cost.prices import Prices
+from hubbub.core.fleet import accounts, approvals, nodes
+from hubbub.core.fleet.requesters import Delegation, Requester
 from hubbub.core.people import lent_tokens
 from hubbub.core.transaction import Transactions
-from hubbub.model.errors import Conflict, Invalid, NotFound, StoreUnavailable
+from hubbub.model.errors import (
+    AccountPaused,
+    AgentStopped,
+    BudgetSpent,
+    Conflict,
+    Invalid,
+    NotFound,
+    StoreUnavailable,
+)
 from hubbub.model.fleet import call_chain
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import Answered, Principal, Ruling
@@ -30,15 +41,18 @@ from hubbub.model.fleet.link_protocol import (
 )
 from hubbub.model.fleet.managed_agents import fares_of
 from hubbub.model.fleet.nodes import board_name
+from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.ids import parse_id
 from hubbub.model.json_fields import (
     flag_of,
     number_of,
+    number_or_none,
     object_of,
     prose_of,
     seconds_of,
     text_of,
     text_or_none,
+    word_of,
 )
 from hubbub.model.people.rights import SYSTEM, Actor
 from hubbub.model.used import used_of
@@ -56,8 +70,11 @@ Once = Callable[[Operation[Value]], Operation[Value]]
 class ServiceDesk:
     """The service for machines and for programs beside agents."""
 
-    def __init__(self, transactions: Transactions, news: LiveActivitySource) -> None:
-        self._transactions, self._news = transactions, news
+    def __init__(
+        self, transactions: Transactions, news: LiveActivitySource, prices: Prices | None = None
+    ) -> None:
+        """Set up the desk. `prices` are those of models, for budgets in money; None: the usual ones."""
+        self._transactions, self._news, self._prices = transactions, news, prices
 
     async def do(
         self,
@@ -74,18 +91,30 @@ class ServiceDesk:
         """
         if need is HubRequest.ASK:
             return await self._ask(asker, message, longest)
-        way = HANDLERS.get(need)
+        way = HANDLERS.get(need) if need is not HubRequest.USE else self._use
         if way is None:
             raise Invalid(f"need: must be one of {', '.join((*HANDLERS, HubRequest.ASK))}")
 
         def operation(tx: Tx) -> Value:
             return way(tx, asker, message)
 
-        if need is HubRequest.KEY:
+        if need in READS:
             return await self._transactions.read(asker.actor, operation)
         return await self._transactions.write(
             asker.actor, once(operation) if need is HubRequest.BEGIN_TASK else operation
         )
+
+    def _use(self, tx: Tx, asker: Requester, message: Message) -> Value:
+        """Count the use of a machine's agent, under its name on the board; or of the token's agent."""
+        standing = asker.standing(tx, _who(message))
+        agent, task = _met(tx, standing), text_or_none(message, "task_id")
+        told = [
+            reading
+            for each in used_of(message)
+            for reading in meter.readings(each, tx.now, agent=agent, task=task, machine=standing.node)
+        ]
+        meter.note(tx, standing.project, told, self._prices)
+        return {}
 
     async def _ask(self, asker: Requester, message: Message, longest: timedelta) -> Value | None:
         """Put a question, unless it is there, and wait until it is answered or its time is over."""
@@ -221,17 +250,37 @@ def _give_back(tx: Tx, _asker: Requester, message: Message) -> Value:
     return {}
 
 
-def _use(tx: Tx, asker: Requester, message: Message) -> Value:
-    """Count the use of a machine's agent, under its name on the board; or of the token's agent."""
+def _leave(tx: Tx, asker: Requester, message: Message) -> Value:
+    """Tell whether a machine's agent may use its model, for its caller, or on a task of theirs."""
     standing = asker.standing(tx, _who(message))
-    agent, task = board_name(standing.node), text_or_none(message, "task_id")
-    told = [
-        reading
-        for each in used_of(message)
-        for reading in meter.readings(each, tx.now, agent=agent, task=task, machine=standing.node)
-    ]
-    meter.note(tx, standing.project, told)
+    task_id = parse_id(text_or_none(message, "task_id") or "")
+    callers = [standing.who.name] if not standing.who.is_person else []
+    try:
+        for agent in (_name(tx, standing), *callers):
+            next_tool.require_going(tx, standing.project, agent, task_id)
+    except (AccountPaused, AgentStopped, BudgetSpent) as error:
+        return {"stopped": str(error), "paused": isinstance(error, AccountPaused), "now": tx.now}
+    return {"stopped": None, "paused": False, "now": tx.now}
+
+
+def _limit(tx: Tx, asker: Requester, message: Message) -> Value:
+    """Pause the account of a machine's agent, whose program reported a limit."""
+    standing = asker.standing(tx, _who(message))
+    limit = UsageLimit(word_of(message, "limit", LimitKind), number_or_none(message, "until"))
+    accounts.reached(tx, standing.project, _met(tx, standing), limit)
     return {}
+
+
+def _name(tx: Tx, standing: Delegation) -> str:
+    """Return the agent under whose name a machine's agent uses its model."""
+    return tx.actor.agent or board_name(standing.node)
+
+
+def _met(tx: Tx, standing: Delegation) -> str:
+    """Return that agent, which the project knows from then on."""
+    name = _name(tx, standing)
+    agents.meet(tx, standing.project.id, name, is_machine=True)
+    return name
 
 
 def _credentials(tx: Tx, asker: Requester, message: Message) -> Value:
@@ -248,6 +297,7 @@ def _who(message: Message) -> Principal:
     return principal_of(object_of(message, "who")) if "who" in message else Principal(project="", name="")
 
 
+READS = frozenset({HubRequest.KEY, HubRequest.LEAVE})
 HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
     HubRequest.PUT: _put_only,
     HubRequest.RESOLVE: _resolve,
@@ -260,7 +310,8 @@ HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
     HubRequest.GIVE_BACK: _give_back,
     HubRequest.CREDENTIALS: _credentials,
     HubRequest.FARE: _fare,
-    HubRequest.USE: _use,
+    HubRequest.LEAVE: _leave,
+    HubRequest.LIMIT: _limit,
 }
 
 
