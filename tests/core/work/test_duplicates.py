@@ -8,6 +8,7 @@ import pytest
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import file_claims
 from hubbub.core.work import tasks
+from hubbub.core.work.duplicates import MOST_NOTICES
 from hubbub.model.errors import Duplicate
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Priority, Task
@@ -68,6 +69,26 @@ def test_who_makes_it_anyway_is_told_and_so_is_who_has_the_other(world: World) -
         "task #2: task #1 'Fix the login timeout on Safari' (delivered, with 'bob') is nearly the same"
     ]
     assert told(world, "bob") == [f"task #1: task #2 '{SAME}' (queued) is nearly the same"]
+
+
+def test_who_sends_the_same_for_ever_is_told_a_few_times(world: World) -> None:
+    """Of one job a few duplicates are told, whether they stay open or end: then the log and inboxes grow no more."""
+    make(world, TEXT, to="bob")
+    for number in range(2 * MOST_NOTICES):
+        again = make(world, SAME, sender="代码1号", on_duplicate=OnDuplicate.TELL)
+        if number % 2:
+            world.on(again, task_actions.cancel, by="代码1号", reason=None)
+
+    assert world.kinds().count("task.duplicate") == MOST_NOTICES
+    assert [len(told(world, name)) for name in ("代码1号", "bob")] == [MOST_NOTICES, MOST_NOTICES]
+
+
+@on_one_engine
+def test_of_very_many_that_are_the_same_as_few_are_told(world: World) -> None:
+    """A notice counts for all that are the same, so those that were not compared bring none anew."""
+    for _ in range(20):
+        make(world, TEXT, on_duplicate=OnDuplicate.TELL)
+    assert world.kinds().count("task.duplicate") == MOST_NOTICES
 
 
 @on_one_engine

@@ -8,6 +8,7 @@ makes the task and tells both sides; any other refuses it, until its caller says
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from hubbub.core.agents import file_claims, scopes
 from hubbub.core.agents.agents import presence
@@ -24,48 +25,74 @@ from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 from hubbub.store.work import duplicates as rows
 from hubbub.store.work import tasks
-from hubbub.store.work.duplicates import Candidate
 
 OWN_DOOR = "hub"  # the tool set whose replies say who is at the same
 MOST_COMPARED = 8
-OF_A_MARK = 16  # tasks that are looked at for one mark, the newest
 MOST_FILES = 20
 MOST_TOLD = 5
+MOST_NOTICES = 5  # of one job
 TITLE_LENGTH = 80  # of another task's title in a sentence
 LONGEST = 1_000  # characters of a text in which files are looked for
 
 _FILE = re.compile(r"(?<![\w/.:-])(?:[\w-][\w.-]*/)*[\w-][\w-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/])", re.ASCII)
 
 
-def remember(tx: Tx, task: Task) -> None:
+class Saying(NamedTuple):
+    """A task as it is compared, and the marks by which it is found."""
+
+    job: Job
+    marks: Sequence[int]
+
+
+class Met(NamedTuple):
+    """Another open task that is the same job, why it is, and how often somebody heard that there are several."""
+
+    task: Task
+    why: Likeness
+    told: int
+
+
+def read(task: Task) -> Saying:
+    """Read a task for the functions here, as it takes a while."""
+    said = _job(task)
+    return Saying(said, marks(said))
+
+
+def remember(tx: Tx, task: Task, saying: Saying, met: Met | None = None) -> None:
     """Make an open task findable, unless a machine does it for an order of its own."""
     if not (task.assignee or "").startswith(NODE_PREFIX):
-        rows.mark(tx, task, marks(_job(task)))
+        told = 0 if met is None else met.told + 1
+        rows.insert(tx, task, saying.job.packed(), saying.marks, told=told)
 
 
 def forget(tx: Tx, task: Task) -> None:
     """Make a task unfindable that has ended, or is about to say something else."""
-    rows.unmark(tx, task, marks(_job(task)))
+    if (known := rows.delete(tx, task)) is not None:
+        rows.unmark(tx, task, marks(Job.unpacked(known.job)))
 
 
-def find(tx: Tx, task: Task, needs: Sequence[Task] = ()) -> tuple[Task, Likeness] | None:
+def find(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> Met | None:
     """Find the oldest open task that is the same job as `task`, and say why; None where there is none."""
-    return min(_found(tx, task, needs), key=lambda each: each[0].number, default=None)
+    return next(_found(tx, task, saying, needs), None)
 
 
-def require_none(tx: Tx, task: Task, needs: Sequence[Task]) -> None:
+def require_none(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> None:
     """Raise `Duplicate` if another open task is the same job."""
-    if (met := find(tx, task, needs)) is not None:
-        other, why = met
-        raise Duplicate(f"{_described(other, why)}; say anyway to make another", other.number, str(other.id))
+    if (met := find(tx, task, saying, needs)) is not None:
+        said = f"{_described(met.task, met.why)}; say anyway to make another"
+        raise Duplicate(said, met.task.number, str(met.task.id))
 
 
-def tell(tx: Tx, task: Task, met: tuple[Task, Likeness]) -> None:
+def tell(tx: Tx, task: Task, met: Met) -> None:
     """Tell the sender of a new task, and the holder of the other, that both are one job. Records `task.duplicate`.
 
-    Nobody is told where one sender gives the same words to several agents by name: that is meant.
+    Nobody is told where one sender gives the same words to several agents by name: that is meant. Of one job a few are
+    told, so that somebody who sends the same for ever fills neither the log nor an inbox.
     """
-    other, why = met
+    other, why, told = met
+    if told >= MOST_NOTICES:
+        return
+    rows.tell(tx, other, told + 1)
     detail = {"of": other.number, "by": str(why.by), "name": why.name}
     tx.record(
         "task.duplicate", project_id=task.project_id, agent=task.assignee, task_id=task.id, detail=detail
@@ -95,9 +122,9 @@ def beside(tx: Tx, task: Task) -> list[str]:
 
 
 def _same_jobs(tx: Tx, task: Task) -> Iterator[str]:
-    for other, why in _found(tx, task, ()):
-        if other.status in HELD and other.assignee not in (None, task.assignee):
-            yield _described(other, why)
+    for met in _found(tx, task, read(task), ()):
+        if met.task.status in HELD and met.task.assignee not in (None, task.assignee):
+            yield _described(met.task, met.why)
 
 
 def _same_branch(tx: Tx, task: Task) -> Iterator[str]:
@@ -122,21 +149,23 @@ def _same_files(tx: Tx, task: Task) -> Iterator[str]:
             yield f"{quoted(each.agent)} works on {visible(met[0])}"
 
 
-def _found(tx: Tx, task: Task, needs: Sequence[Task]) -> Iterator[tuple[Task, Likeness]]:
-    """Yield the open tasks of the project that are the same job."""
-    wanted, awaited = _job(task), {each.id for each in needs}
-    ids = rows.found(tx, task.project_id, marks(wanted), OF_A_MARK)[:MOST_COMPARED]
-    for each in rows.candidates(tx, ids, LONGEST):
-        if each.id == task.id or {each.id, each.parent_id} & awaited:
+def _found(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> Iterator[Met]:
+    """Yield the open tasks of the project that are the same job, the oldest first."""
+    near = rows.found(tx, task.project_id, saying.marks, MOST_COMPARED)
+    compared = [
+        (each, alike(saying.job, Job.unpacked(each.job))) for each in near if each.number != task.number
+    ]
+    same = sorted((each.number, why, each.told) for each, why in compared if why is not None)
+    told = max((told for _, _, told in same), default=0)
+    awaited = {each.id for each in needs}
+    for number, why, _told in same:
+        other = tasks.find_by_number(tx, task.project_id, number)
+        if other is None or {other.id, other.parent_id} & awaited or _are_related(task, other, why):
             continue
-        why = alike(wanted, job(each.title, each.text, each.issue))
-        if why is None or _are_related(task, each, why):
-            continue
-        if (other := tasks.find(tx, each.id)) is not None:
-            yield other, why
+        yield Met(other, why, told)
 
 
-def _are_related(task: Task, other: Candidate, why: Likeness) -> bool:
+def _are_related(task: Task, other: Task, why: Likeness) -> bool:
     """Whether one is a part of the other, or both are of a third, so that they may be about the same."""
     if task.parent_id == other.id or other.parent_id == task.id:
         return True

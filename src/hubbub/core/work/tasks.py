@@ -139,17 +139,18 @@ def _make(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) 
         changes = {"status": status, "delivery_id": task.id, "delivered_at": tx.now}
     number = sequence_numbers.next_number(tx, task.project_id, NOUN)
     made = replace(task, number=number, **changes)  # once, as the record is large
+    saying = duplicates.read(made)
     if on_duplicate is OnDuplicate.REFUSE:
-        duplicates.require_none(tx, made, needs)
-    same = duplicates.find(tx, made, needs) if on_duplicate is OnDuplicate.TELL else None
+        duplicates.require_none(tx, made, saying, needs)
+    met = duplicates.find(tx, made, saying, needs) if on_duplicate is OnDuplicate.TELL else None
     tasks.insert(tx, made)
-    duplicates.remember(tx, made)
+    duplicates.remember(tx, made, saying, met)
     dependency_rows.insert(tx, made.id, [need.id for need in needs])
     if made.assignee is not None and made.delivery_id is not None:
         put_into_inbox(tx, made, made.assignee, made.delivery_id)
     _record(tx, "task.sent", made, actor=made.sender, before=None, detail={"title": made.title})
-    if same is not None:
-        duplicates.tell(tx, made, same)
+    if met is not None:
+        duplicates.tell(tx, made, met)
     return made
 
 
@@ -296,7 +297,10 @@ def step(
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")
     if moved.is_ended != task.is_ended:
-        (duplicates.forget if moved.is_ended else duplicates.remember)(tx, moved)
+        if moved.is_ended:
+            duplicates.forget(tx, moved)
+        else:
+            duplicates.remember(tx, moved, duplicates.read(moved))
     if (task.assignee or "").startswith(NODE_PREFIX) and (moved.is_ended or moved.assignee != task.assignee):
         lent_tokens.end(tx, task.id)
     _record(tx, kind or KINDS[events[0]], moved, actor=actor, before=task, detail=detail)
@@ -315,7 +319,7 @@ def describe(tx: Tx, task: Task, text: str, *, signed: str, actor: str) -> Task:
     described = tasks.describe(tx, task, text, by=signed)
     if not task.is_ended:
         duplicates.forget(tx, task)
-        duplicates.remember(tx, described)
+        duplicates.remember(tx, described, duplicates.read(described))
     _record(tx, "task.described", described, actor=actor, before=task, detail=None)
     return described
 

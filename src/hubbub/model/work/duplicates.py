@@ -5,7 +5,7 @@ Numbers and names in code have to agree: `Translate chapter 3` and `Translate ch
 that are one sentence with another word at one place.
 
 A hub cannot compare each with each. So a task has *marks*, a few numbers made from its words; two tasks whose titles
-differ by two words at most on each side have a mark in common.
+differ by one word on each side have a mark in common. What a task says is kept beside them, so none is read twice.
 """
 
 import re
@@ -30,16 +30,18 @@ from hubbub.model.work.job_words import (
     TWO_WORDS,
 )
 
-LONGEST = 1_000  # characters of a task that are read
+LONGEST = 200  # characters of a task that are read
 FEWEST = 3  # words that say enough to be compared
-MARKED = 4  # words of which each two make a mark
+MARKED = 4  # words of which each three make a mark
 MOST_NAMES = 8
 NEAR = 0.74  # of the words of both, so many in common
 NEAR_BOTH = 0.78  # where either has words that the other has not
 
-NUMBER, IN_CODE = "\1", "\0"  # the signs of a number, and of a name in code
+NONE: frozenset[str] = frozenset()
+NUMBER, IN_CODE = "\1", "\2"  # the signs of a number, and of a name in code
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_ASCII_TOKEN = re.compile(r"\w[\w.+/-]*", re.ASCII)  # the same in a third of the time
 _TOKEN = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}])\w)(?:(?![{_CJK}])[\w.+/-])*")
 _IS_CJK = re.compile(f"[{_CJK}]")
 _NUMBER = re.compile(r"v?[0-9]+(?:\.[0-9]+)*")
@@ -47,6 +49,7 @@ _LETTER = re.compile("[B-HJ-Z]")  # such as in hall B
 _ORDINAL = re.compile(
     "第?[0-9一二三四五六七八九十百零两]+(?=[章节步页期批个条号部篇轮版阶次])|第[一二三四五六七八九十百零]+"
 )
+_FIRST_OF_TWO = frozenset(each.split()[0] for each in TWO_WORDS)
 _VOWELS = frozenset("aeiouy")
 _IN_CODE = re.compile(r"[a-z][A-Z]|[A-Za-z][0-9]|[0-9][A-Za-z]|_|\w[./]\w")
 
@@ -77,6 +80,27 @@ class Job:
     in_code: frozenset[str]
     numbers: frozenset[str]
 
+    def packed(self) -> str:
+        """Write it as one text, to be stored."""
+        parts = (sorted(self.names), [self.deed or ""], sorted(self.words), self.order, sorted(self.in_code))
+        return "\n".join(map("\t".join, (*parts, sorted(self.numbers))))
+
+    @classmethod
+    @lru_cache(maxsize=2_048)
+    def unpacked(cls, text: str) -> "Job":
+        """Read what `packed` wrote."""
+        names, deed, words, order, in_code, numbers = (
+            part.split("\t") if part else () for part in text.split("\n")
+        )
+        return cls(
+            names=frozenset(names),
+            deed=deed[0] if deed else None,
+            words=frozenset(words),
+            order=tuple(order),
+            in_code=frozenset(in_code),
+            numbers=frozenset(numbers),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
@@ -86,7 +110,6 @@ class Likeness:
     name: str | None = None
 
 
-@lru_cache(maxsize=2_048)
 def job(title: str, text: str, issue: str | None = None) -> Job:
     """Read a task: its title, the beginning of its text, and the issue that its sender named beside."""
     head, body = title[:LONGEST], text[:LONGEST]
@@ -96,17 +119,20 @@ def job(title: str, text: str, issue: str | None = None) -> Job:
     top = plain.split("\n", 1)[0]
     tokens = _tokens(top)
     everything = tokens if top == plain else _tokens(plain)
-    deed, words = _said(tokens)
+    order = _whole_words(tokens)
+    deed, words = _said(order)
     if len(words) + (deed is not None) < FEWEST:
-        tokens = everything
-        deed, words = _said(tokens)
-    numbers = frozenset(each for each in everything if each.startswith(NUMBER))
+        order = _whole_words(everything)
+        deed, words = _said(order)
+    written = "".join(everything)  # most texts have neither, which is seen at once
+    numbers = frozenset(each for each in everything if each.startswith(NUMBER)) if NUMBER in written else NONE
+    in_code = frozenset(each for each in everything if each.endswith(IN_CODE)) if IN_CODE in written else NONE
     return Job(
         names=frozenset([*named, *([issue.lower()] if issue else [])][:MOST_NAMES]),
         deed=deed,
         words=words | numbers,
-        order=tuple(DEEDS.get(each, each) for each in _whole_words(tokens)),
-        in_code=frozenset(each for each in everything if each.endswith(IN_CODE)),
+        order=tuple([DEEDS.get(each, each) for each in order]),
+        in_code=in_code,
         numbers=numbers,
     )
 
@@ -123,11 +149,26 @@ def alike(one: Job, other: Job) -> Likeness | None:
 
 
 def marks(each: Job) -> list[int]:
-    """Return the numbers by which a task is found for another that is the same job."""
-    named = [f"name {_bare(name)}" for name in sorted(each.names)]
-    lowest = sorted(each.words, key=_hash)[:MARKED] if _is_told(each) else []
-    paired = [f"words {one} {other}" for one, other in combinations(sorted(lowest), 2)]
-    return [_hash(mark) for mark in dict.fromkeys([*named, *paired])]
+    """Return the numbers by which a task is found for another that is the same job.
+
+    Numbers in a text have to agree, so they are a part of each mark that is made of words.
+    """
+    named = [f"name {_bare(name)}" for name in each.names]
+    agreed = " ".join(["words", *sorted(each.numbers)])
+    worded = [" ".join([agreed, *some]) for some in _marked(each)] if _is_told(each) else []
+    return [_digest(mark) for mark in dict.fromkeys([*named, *worded])]
+
+
+def _marked(each: Job) -> Iterator[Sequence[str]]:
+    """Yield the words of each mark: all but one of the four words that come first by their hashes.
+
+    Of three words those are made also that one with a word more, and one with a word less, has.
+    """
+    first = sorted(sorted(each.words - each.numbers, key=_hash)[:MARKED])
+    if len(first) < MARKED:
+        yield first
+    if len(first) > 2:
+        yield from combinations(first, len(first) - 1)
 
 
 def _is_told(each: Job) -> bool:
@@ -147,9 +188,8 @@ def _say_the_same(one: Job, other: Job) -> bool:
     mine, theirs = _unmatched(one.words, other.words)
     common = (len(one.words) - len(mine) + len(other.words) - len(theirs)) / 2
     share = 2 * common / (len(one.words) + len(other.words))
-    if _is_one_sentence(one.order, other.order):
-        return False
-    return share >= NEAR_BOTH if mine and theirs else share >= NEAR and not OPPOSED & (mine | theirs)
+    is_near = share >= NEAR_BOTH if mine and theirs else share >= NEAR and not OPPOSED & (mine | theirs)
+    return is_near and not _is_one_sentence(one.order, other.order)
 
 
 def _unmatched(one: frozenset[str], other: frozenset[str]) -> tuple[set[str], set[str]]:
@@ -174,6 +214,8 @@ def _is_nearly(word: str, other: str) -> bool:
 
 def _is_one_sentence(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether the two are one sentence with other words at one place."""
+    if one == other:
+        return False
     edits = [
         each for each in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if each[0] != "equal"
     ]
@@ -214,7 +256,8 @@ def _without(text: str, parts: Iterable[str]) -> str:
 
 def _tokens(text: str) -> list[str]:
     """Return the words of a text in plain forms: numbers begin with a sign of their own, names in code end with one."""
-    return [*chain.from_iterable(map(_plain, _TOKEN.findall(text)))]
+    found = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+    return [*chain.from_iterable(map(_plain, found))]
 
 
 @lru_cache(maxsize=16_384)
@@ -242,9 +285,8 @@ def _chinese(run: str) -> Iterator[str]:
                 yield from (piece[at : at + 2] for at in range(max(1, len(piece) - 1)))
 
 
-def _said(tokens: Sequence[str]) -> tuple[str | None, frozenset[str]]:
+def _said(whole: Sequence[str]) -> tuple[str | None, frozenset[str]]:
     """Split a task into its verb, if it begins with one, and the words that say with what."""
-    whole = [*_whole_words(tokens)]
     words = [each for each in whole if each not in STOP_WORDS and not each.startswith(NUMBER)]
     first = _first_deed(whole)
     if first is None:
@@ -267,8 +309,12 @@ def _first_deed(words: Sequence[str]) -> str | None:
     return None
 
 
-def _whole_words(tokens: Sequence[str]) -> Iterator[str]:
-    """Yield the words, two that others write as one joined."""
+def _whole_words(tokens: Sequence[str]) -> Sequence[str]:
+    """Return the words, two that others write as one joined."""
+    return tokens if _FIRST_OF_TWO.isdisjoint(tokens) else [*_joined(tokens)]
+
+
+def _joined(tokens: Sequence[str]) -> Iterator[str]:
     is_taken = False
     for one, following in pairwise([*tokens, ""]):
         if is_taken:
@@ -297,5 +343,9 @@ def _stem(word: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
-def _hash(text: str) -> int:
+def _hash(word: str) -> int:
+    return _digest(word)
+
+
+def _digest(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)

@@ -20,7 +20,6 @@ _KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9}|T)-([1-9][0-9]{0,8})(?![\w-])"
 _NO_KEYS = frozenset(
     """UTF ISO SHA MD RFC HTTP TLS SSL GPT PEP ES IPV MP ADR EC AES RSA WIN X PHASE STEP PART WEEK DAY""".split()  # noqa: SIM905
 )  # what is written like the key of an issue, and is none
-_BRANCH = re.compile(r"branch\b|分支")
 _BRANCHES = (
     re.compile(r"(?:\bbranch|分支) *(?:called |named |of )?[`'\"“‘]?([A-Za-z0-9][\w./-]*\w)"),
     re.compile(r"(?<![\w/.-])([A-Za-z0-9][\w./-]*\w)[`'\"”’]? (?:branch\b|分支)"),
@@ -60,7 +59,9 @@ def names(text: str) -> Iterator[tuple[str, str]]:
         if found[1] not in _NO_KEYS and _is_subject(text, found):
             yield found[0].lower(), found[0]
     for found in (
-        chain.from_iterable(each.finditer(text) for each in _BRANCHES) if _BRANCH.search(text) else ()
+        chain.from_iterable(each.finditer(text) for each in _BRANCHES)
+        if "branch" in text or "分支" in text
+        else ()
     ):
         name = found[1]
         is_quoted = text[: found.start(1)].endswith(_QUOTES)

@@ -44,7 +44,7 @@ STOP_WORDS = frozenset(
     still yet when while where which who what how why if because since after before until about over under out up off
     all any some each every more most very too new properly correctly really actually currently always sometimes often
     lets let us get gets got goes go help one issue issues problem problems bug bugs thing things task todo work code
-    sure such only own per via using use used uses make""".split()  # noqa: SIM905
+    sure such only own per via using use used uses make across s""".split()  # noqa: SIM905
 )
 
 # Two words that others write as one.

@@ -1,77 +1,113 @@
-"""SQL for the marks of open tasks. Tasks that may be the same job have a mark in common."""
+"""SQL for what open tasks say, and for the marks by which those are found that may be the same job.
+
+The rows of marks lie all over their table, so they are small: two numbers, of which the first holds the project too.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
 from hubbub.model.records import Task
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Row, Tx
+
+LARGEST = 2**63 - 1
 
 
 class Candidate(NamedTuple):
-    """An open task that may be the same job, with the beginning of its text."""
+    """An open task that may be the same job, with what it says, and how often a duplicate of it was told of."""
 
-    id: UUID
-    parent_id: UUID | None
-    title: str
-    text: str
-    issue: str | None
+    number: int
+    job: str
+    told: int
 
 
-def mark(tx: Tx, task: Task, marks: Sequence[int]) -> None:
-    """Store the marks of a task."""
+def insert(tx: Tx, task: Task, job: str, marks: Sequence[int], *, told: int) -> None:
+    """Store what a task says, under its marks."""
     if not marks:
         return
-    rows = ", ".join(f"(:project_id, :mark{place}, :task_id)" for place in range(len(marks)))
     tx.run(
-        f"INSERT INTO task_marks (project_id, mark, task_id) VALUES {rows} ON CONFLICT DO NOTHING",
+        "INSERT INTO task_jobs (project_id, number, job, told) VALUES (:project_id, :number, :job, :told)",
         project_id=task.project_id,
-        task_id=task.id,
-        **_named(marks),
+        number=task.number,
+        job=job,
+        told=told,
     )
-
-
-def unmark(tx: Tx, task: Task, marks: Sequence[int]) -> None:
-    """Delete these marks of a task."""
-    if not marks:
-        return
-    named = _named(marks)
+    named = _named(task.project_id, marks)
+    rows = ", ".join(f"(:{name}, :number)" for name in named)
     tx.run(
-        f"""DELETE FROM task_marks WHERE project_id = :project_id AND task_id = :task_id
-            AND mark IN ({", ".join(f":{name}" for name in named)})""",
-        project_id=task.project_id,
-        task_id=task.id,
+        f"INSERT INTO task_marks (mark, number) VALUES {rows} ON CONFLICT DO NOTHING",
+        number=task.number,
         **named,
     )
 
 
-def found(tx: Tx, project_id: UUID, marks: Sequence[int], limit: int) -> list[UUID]:
-    """Return the tasks that share a mark, those that share the most first; of each mark the newest `limit` count."""
+def delete(tx: Tx, task: Task) -> Candidate | None:
+    """Delete what a task says, and return it; None where nothing is stored."""
+    row = tx.one(
+        """DELETE FROM task_jobs WHERE project_id = :project_id AND number = :number
+            RETURNING number, job, told""",
+        project_id=task.project_id,
+        number=task.number,
+    )
+    return Candidate(**row) if row else None
+
+
+def unmark(tx: Tx, task: Task, marks: Sequence[int]) -> None:
+    """Delete the marks of a task."""
+    named = _named(task.project_id, marks)
+    tx.run(
+        f"""DELETE FROM task_marks
+            WHERE mark IN ({", ".join(f":{name}" for name in named)}) AND number = :number""",
+        number=task.number,
+        **named,
+    )
+
+
+def tell(tx: Tx, task: Task, told: int) -> None:
+    """Store how often a duplicate of a task was told of."""
+    tx.run(
+        "UPDATE task_jobs SET told = :told WHERE project_id = :project_id AND number = :number",
+        told=told,
+        project_id=task.project_id,
+        number=task.number,
+    )
+
+
+def found(tx: Tx, project_id: UUID, marks: Sequence[int], limit: int) -> list[Candidate]:
+    """Return `limit` tasks that share a mark: those that share the most, and of these the newest."""
     if not marks:
         return []
-    named = _named(marks)
-    of_each = " UNION ALL ".join(
-        f"""SELECT task_id FROM (SELECT task_id FROM task_marks WHERE project_id = :project_id AND mark = :{name}
-            ORDER BY task_id DESC LIMIT :limit) AS of_{name}"""
-        for name in named
-    )
-    rows = tx.all(of_each, project_id=project_id, limit=limit, **named)
-    return [task_id for task_id, _times in Counter(row["task_id"] for row in rows).most_common()]
-
-
-def candidates(tx: Tx, ids: Sequence[UUID], length: int) -> list[Candidate]:
-    """Return those of the tasks that are open, with so much of their texts."""
-    if not ids:
+    shared = Counter(row["number"] for row in _sharing(tx, _named(project_id, marks), limit))
+    if not shared:
         return []
-    named = {f"id{place}": each for place, each in enumerate(ids)}
+    nearest = sorted(shared, key=lambda number: (shared[number], number), reverse=True)[:limit]
+    named = {f"number{place}": each for place, each in enumerate(nearest)}
     rows = tx.all(
-        f"""SELECT id, parent_id, title, substr(description, 1, {length:d}) AS text, issue FROM tasks
-            WHERE id IN ({", ".join(f":{name}" for name in named)}) AND ended_at IS NULL""",
+        f"""SELECT number, job, told FROM task_jobs
+            WHERE project_id = :project_id AND number IN ({", ".join(f":{name}" for name in named)})""",
+        project_id=project_id,
         **named,
     )
     return [Candidate(**row) for row in rows]
 
 
-def _named(marks: Sequence[int]) -> dict[str, object]:
-    return {f"mark{place}": each for place, each in enumerate(marks)}
+def _sharing(tx: Tx, named: Mapping[str, object], limit: int) -> Sequence[Row]:
+    """Return the number of a task for each mark that it shares; where there are many, the newest `limit` of a mark."""
+    rows = tx.all(
+        f"SELECT number FROM task_marks WHERE mark IN ({', '.join(f':{name}' for name in named)}) LIMIT :limit",
+        limit=2 * limit,
+        **named,
+    )
+    if len(rows) < 2 * limit:
+        return rows  # they are all, and as a rule none
+    of_each = " UNION ALL ".join(
+        f"""SELECT number FROM (SELECT number FROM task_marks WHERE mark = :{name}
+            ORDER BY number DESC LIMIT :limit) AS of_{name}"""
+        for name in named
+    )
+    return tx.all(of_each, limit=limit, **named)
+
+
+def _named(project_id: UUID, marks: Sequence[int]) -> dict[str, object]:
+    return {f"mark{place}": (each ^ project_id.int) & LARGEST for place, each in enumerate(marks)}
