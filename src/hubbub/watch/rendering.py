@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.text import Text
 
+from hubbub.model.fleet.calls import QuestionKind
 from hubbub.model.log.attention import Needed, NeedKind
 from hubbub.model.log.projection import Card
 from hubbub.terminal import display
@@ -42,6 +43,7 @@ COLOURS = {
     "offline": "#8a939e",
 }
 AMBER, RED, FAINT = "#f2ab3f", "#ff7f76", "#8a939e"
+PROMPT = "Permission prompt"  # which the agent's client shows too
 MOST = 200  # characters of others' text on one line
 
 
@@ -85,7 +87,9 @@ def task_lines(task: Card, now: int) -> Text:
 def need_lines(need: Needed, shown: ViewModel) -> Text:
     """Render something that waits for a person: its kind, its age, its subject, and its text."""
     kind, task, age = need.need.kind, shown.task_of(need), span(shown.now - need.need.since)
-    line = Text().append(TITLES[kind], f"bold {RED if kind in (NeedKind.FAILED, NeedKind.STALE) else AMBER}")
+    is_prompt = kind is NeedKind.APPROVAL and need.card["kind"] == QuestionKind.PROMPT
+    title = PROMPT if is_prompt else TITLES[kind]
+    line = Text().append(title, f"bold {RED if kind in (NeedKind.FAILED, NeedKind.STALE) else AMBER}")
     if kind is NeedKind.APPROVAL and need.card["dangerous"]:
         line.append("  dangerous", f"bold {RED}")
     if task is not None:

@@ -165,3 +165,12 @@ def test_an_id_has_to_say_which(hub: RunningHub) -> None:
     assert done.returncode == 2
     assert "give more of the id" in done.stderr
     assert len(hub.json("approve")) == len(ids)
+
+
+def test_a_question_is_shown_with_what_else_was_asked(hub: RunningHub) -> None:
+    """`approve show` ends with the caller's last questions, each with what came of it."""
+    first, second = ask(hub, kind="prompt", shown="git fetch"), ask(hub, kind="prompt")
+    hub.run("deny", first["id"])
+
+    shown = hub.run("approve", "show", second["id"]).stdout
+    assert shown.partition("asked lately:\n")[2].startswith("  execute_command: git fetch, denied by owner")

@@ -58,12 +58,16 @@ def patch(text: str) -> Item:
 
 def patch_by_shell(text: str) -> Item:
     """The model edits files with its shell, as one does that is not offered the tool."""
-    command = f"apply_patch <<'EOF'\n{text}EOF\n"
+    return by_shell(f"apply_patch <<'EOF'\n{text}EOF\n")
+
+
+def by_shell(command: str, **more: str) -> Item:
+    """The model runs a command."""
     return {
         "type": "function_call",
         "call_id": f"c{next(_numbers)}",
         "name": "exec_command",
-        "arguments": json.dumps({"cmd": command}),
+        "arguments": json.dumps({"cmd": command, **more}),
     }
 
 

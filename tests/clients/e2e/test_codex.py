@@ -3,6 +3,7 @@
 It is woken while idle though nobody trusted a hook, and denied an edit once somebody did.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from tests.clients.e2e.responses_api import (
     Asked,
     Item,
     ScriptedModel,
+    by_shell,
     call,
     patch,
     patch_by_shell,
@@ -208,6 +210,28 @@ def test_an_edit_of_a_file_that_somebody_holds_is_denied(
 
     assert "a.txt" in denied.last
     assert (work / "a.txt").read_text("utf-8") == "one\n"
+
+
+def test_a_permission_prompt_is_answered_at_the_hub(person: Person) -> None:
+    """With trusted hooks the hub's people are asked before Codex shows its own prompt, and their yes lets it run."""
+
+    def makes(asked: Asked) -> Item:
+        more = {"sandbox_permissions": "require_escalated", "justification": "May it make a file?"}
+        return by_shell("touch made.txt", **more) if "make it" in asked.last else say("Done.")
+
+    with person.asking(makes) as asked:
+        person.hubbub("install", "codex", "--as", "ember")
+        with person.window("--sandbox", "read-only") as shown:
+            person.chooses(shown, REVIEW, 2)
+            person.has_opened()
+            prompt(shown, asked, "make it")
+            person.desk.hub.until("approval.asked", lambda event: event["agent"] == "ember")
+            [waiting] = json.loads(person.hubbub("approve", "--json"))
+            assert (waiting["kind"], "touch made.txt" in waiting["shown"]) == ("prompt", True)
+            person.hubbub("approve", waiting["id"])
+            shown.shows("Done.")
+
+    assert (person.desk.work / "made.txt").exists()
 
 
 def test_nothing_is_left_of_an_install(person: Person) -> None:

@@ -95,6 +95,20 @@ def test_what_an_agents_own_program_asks_is_shown_as_that(visit: Visit, hub: Hub
     )
 
 
+def test_a_clients_prompt_says_that_it_is_there_too(visit: Visit, hub: Hub) -> None:
+    """A permission prompt says where else it may be answered, and shows what the agent asked lately."""
+    before = ask(hub, {"command": "git fetch"}, QuestionKind.PROMPT, node=beside("ember", "box"))
+    hub.do(lambda tx: approvals.answer(tx, str(before.id), approved=False), hub.owner)
+    asked = ask(hub, {"command": "git push"}, QuestionKind.PROMPT, node=beside("ember", "box"))
+    card = visit("/").get_by_role("group", name="Permission prompt", exact=True)
+    expect(card).to_have_attribute("data-item", f"need:approval:{asked.id}")
+    expect(card).to_contain_text("the first answer counts")
+    card.get_by_role("button", name="Asked lately").click()
+    expect(card.get_by_role("list", name="Asked lately")).to_contain_text(
+        re.compile("denied.*git fetch", re.DOTALL)
+    )
+
+
 def status_of(hub: Hub, asked: object) -> ApprovalStatus:
     """Return the state of a question."""
     found: Approval = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))

@@ -50,7 +50,7 @@ def approve(*, hub: Hub, words: tuple[str, ...], shows: bool, key: Path | None, 
     if approval_id is None:
         _list(hub, as_json=as_json)
     elif only_shows:
-        _show(find(hub, _whole(hub, approval_id)), as_json=as_json)
+        _show(_found(hub, _whole(hub, approval_id)), as_json=as_json)
     else:
         _tell(answer(hub, _whole(hub, approval_id), approved=True, key=key), as_json=as_json)
 
@@ -84,7 +84,13 @@ def answer(hub: Hub, whole: str, *, approved: bool, key: Path | None = None) -> 
 
 def find(hub: Hub, whole: str) -> Approval:
     """Return the question of that id."""
-    found: Approval = hub.get(f"/approvals/{segment('approval', whole)}")["approval"]
+    found: Approval = _found(hub, whole)["approval"]
+    return found
+
+
+def _found(hub: Hub, whole: str) -> dict[str, Any]:
+    """Return the question of that id, and what the same caller asked lately."""
+    found: dict[str, Any] = hub.get(f"/approvals/{segment('approval', whole)}")
     return found
 
 
@@ -136,7 +142,10 @@ def standing(approval: Approval) -> str:
     if approval["status"] == "pending":
         return f"{duration_text(approval['expires_at'] - now)} left"
     if approval["status"] == "withdrawn":
-        return f"its machine was started anew {duration_text(now - approval['ended_at'])} ago, and asks it no more"
+        ago = duration_text(now - approval["ended_at"])
+        if approval["kind"] == "prompt":
+            return f"settled at its client {ago} ago"
+        return f"its machine was started anew {ago} ago, and asks it no more"
     if by is None:
         return f"expired {duration_text(now - (approval['ended_at'] or now))} ago, ask again"
     verb = "denied" if approval["status"] == "denied" else "approved"
@@ -173,11 +182,18 @@ def _go_through(hub: Hub, pending: Sequence[Approval]) -> None:
         print()
 
 
-def _show(approval: Approval, *, as_json: bool) -> None:
+def _show(found: dict[str, Any], *, as_json: bool) -> None:
+    """Show one question, and to people below it what the same caller asked lately."""
     if as_json:
-        display.show_json(approval)
-    else:
-        print("\n".join(described(approval)))
+        display.show_json(found["approval"])
+        return
+    print("\n".join(described(found["approval"])))
+    lately = found.get("lately", ())  # which an older hub does not tell
+    if lately:
+        print("asked lately:")
+    for each in lately:
+        asked = display.clean(f"{each['tool']}: {each['shown']}, {standing(each)}")
+        print(INDENT + display.fit(asked, shutil.get_terminal_size().columns - len(INDENT)))
 
 
 def _tell(answered: Approval, *, as_json: bool) -> None:

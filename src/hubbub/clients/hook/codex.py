@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 
-from hubbub.clients.hook import event
+from hubbub.clients.hook import event, permission_prompts
 from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
 from hubbub.clients.hook.patches import patched
 
@@ -26,6 +26,7 @@ _MOMENTS = {
     "SessionStart": event.START,
     "UserPromptSubmit": event.PROMPT,
     "PreToolUse": event.BEFORE,
+    "PermissionRequest": event.ASK,
     "PostToolUse": event.AFTER,
     "Stop": event.TURN,
     "SessionEnd": event.END,
@@ -71,6 +72,8 @@ def say(name: str, _: Event, reply: Reply) -> Said:
     """Answer in the form of the hook called `name`."""
     if name == "PreToolUse" and reply.decision == DENY:
         return Said(stderr=reply.text or "", code=DENIED)
+    if name == "PermissionRequest":
+        return permission_prompts.said(name, reply)
     if name == "Stop":
         return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
     if name == "SessionEnd" or reply.text is None:

@@ -186,7 +186,8 @@ const WORDS_OF = {
   approval: ({ approval }) => ({
     main: html`<${Command} key=${approval.id} approval=${approval} />`,
     aside: html`${line(!approval.said_node && name(approval.who), name(approval.tool), whereAsked(approval))}
-      ${approval.reason && html`<div><${Text} value=${approval.reason} lines=${3} /></div>`}`,
+      ${approval.reason && html`<div><${Text} value=${approval.reason} lines=${3} /></div>`}
+      ${approval.kind === "prompt" && html`<div class="faint">${t("needs.at_client")}</div>`}`,
   }),
   question: ({ task, agent }) => ({
     main: task ? title(task) : html`<${Text} value=${agent.doing || t("needs.asks_nothing")} lines=${3} />`,
@@ -241,6 +242,22 @@ function Command({ approval: { id, shown: beginning } }) {
       <${Button} small kind="quiet" icon="chevron-down" onClick=${look}>${t("needs.whole")}<//>`}`;
 }
 
+/** What the same caller asked before, for who wants to see that before they answer. */
+function Lately({ approval: { id } }) {
+  const [found, setFound] = useState(null);
+  const look = () => read.approval(id).then(({ lately }) => setFound(lately),
+    () => toast(t("errors.unreachable"), { kind: "error" }));
+  if (found === null) return html`<${Button} small kind="quiet" icon="clock" onClick=${look}>${t("needs.lately")}<//>`;
+  if (!found.length) return html`<div class="faint">${t("needs.lately_nothing")}</div>`;
+  return html`
+    <ul class="need-lately" aria-label=${t("needs.lately")}>
+      ${found.map((each) => html`<li key=${each.id}>
+        ${line(html`<${Ago} at=${each.created_at} />`, t(`needs.was_${each.status}`), name(each.tool))}
+        <span class="mono"> <${Text} value=${each.shown} lines=${1} /></span>
+      </li>`)}
+    </ul>`;
+}
+
 /** @param {import("../model/needs.js").Need} need @param {import("../model/fold.js").Picture} picture */
 const wordsOf = (need, picture) => WORDS_OF[need.kind](need, picture);
 
@@ -293,6 +310,7 @@ export function NeedCard({ need, small = false }) {
       </div>
       <div class="need-main">${main}</div>
       ${aside && html`<div class="need-aside">${aside}</div>`}
+      ${need.kind === "approval" && !small && html`<${Lately} key=${need.key} approval=${need.approval} />`}
       <${Actions} need=${need} busy=${busy} onWhy=${() => explain(Why, setWhy)} asked=${Why !== null} small=${small} />
       ${Why && html`<${Why} of=${whyOf(need)} key=${need.key} />`}
     <//>`;
@@ -309,6 +327,7 @@ function titleOf({ kind, task, approval, budget }) {
   if (kind === "budget" && budget.level === "spent") return "title_budget_spent";
   if (kind === "question" && task?.state === "blocked") return "title_blocked";
   if (kind === "approval" && approval.dangerous) return "title_dangerous";
+  if (kind === "approval" && approval.kind === "prompt") return "title_prompt";
   return `title_${kind}`;
 }
 
