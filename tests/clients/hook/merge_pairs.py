@@ -76,6 +76,7 @@ def replayed(history: Path, folder: Path, most: int) -> list[tuple[str, str, str
     git(folder, "init", "-q", "-b", "main")
     common = Path(git(history, "rev-parse", "--path-format=absolute", "--git-common-dir"))
     (folder / ".git/objects/info/alternates").write_text(f"{common / 'objects'}\n")
+    git(folder, "sparse-checkout", "set")  # a merge writes what is in conflict, and no other of thousands of files
     listed = git(history, "rev-list", "--no-merges", "--max-count=600", "HEAD").split()
     shallow = common / "shallow"
     cut = set(shallow.read_text().split()) if shallow.exists() else set()
@@ -98,10 +99,8 @@ def _pairs(folder: Path, listed: Sequence[str], cut: set[str], most: int) -> Ite
 
 
 def merges(folder: Path, one: str, other: str) -> bool:
-    """Whether git merges the two: done for real, in the working tree."""
+    """Whether git merges the two: done for real, in the working tree, where the last merge may have left anything."""
     git(folder, "checkout", "-q", "--force", "--detach", one)
     command = ["git", "-C", str(folder), "merge", "-q", "--no-commit", "--no-ff", other]
     done = subprocess.run(command, check=False, capture_output=True, env={**os.environ, **GIT})
-    git(folder, "reset", "-q", "--hard")
-    git(folder, "clean", "-qfd")
     return done.returncode == 0
