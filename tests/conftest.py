@@ -91,6 +91,19 @@ NO_POSTGRES = (
 )
 
 
+@contextmanager
+def interrupted_later() -> Iterator[None]:
+    """Hold an interrupt back until the context ends."""
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
 class MovableClock:
     """The time of the machine, plus what a test has added to it."""
 
@@ -135,10 +148,13 @@ def postgres_server() -> Iterator[str]:
     server.ensure_pgdata_inited()
     with (folder / "data" / "postgresql.conf").open("a") as settings:
         settings.write("fsync = off\nfull_page_writes = off\nmax_connections = 200\n")
-    server.start()
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder)
+    try:
+        with interrupted_later():  # or nobody would know of a server that has just been started
+            server.start()
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,10 @@ def world():
 def test_short(): pass
 def test_long(world):
     os.write(int(os.environ["REACHED"]), b"!")
-    signal.pause()
+    try: signal.pause()
+    finally:
+        signal.raise_signal(signal.SIGINT)
+        with open("told", "a") as told: told.write("left ")
 """
 
 
@@ -90,7 +93,10 @@ def test_a_run_ends_with_the_first_failure_where_that_is_asked_for(tmp_path: Pat
 
 
 def test_who_breaks_off_is_told_what_was_going_on(tmp_path: Path) -> None:
-    """An interrupted run names the tests that have not ended, and what they had set up is taken back."""
+    """An interrupted run names the tests that have not ended, and takes back what they had set up.
+
+    A second interrupt meanwhile, as a terminal sends it, changes nothing.
+    """
     small = Small(tmp_path, test_waits=WAITS)
     here, there = os.pipe()
     with small.started(*PYTEST, "--workers", "2", passed=(there,), REACHED=str(there)) as process:
@@ -101,4 +107,4 @@ def test_who_breaks_off_is_told_what_was_going_on(tmp_path: Path) -> None:
         said, _ = process.communicate(timeout=patience(60))
 
     assert "it was at tests/test_waits.py::test_long" in said.splitlines()
-    assert (tmp_path / "told").read_text() == "taken down "
+    assert (tmp_path / "told").read_text() == "left taken down "

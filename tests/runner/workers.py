@@ -20,9 +20,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import pytest
+
+from tests.support.waiting import patience
 
 MOST = 8
 AHEAD = 2  # tests that a worker knows of: as one ends it has to know whether the next needs what was set up
@@ -114,7 +116,7 @@ class Run:
         finally:
             for worker in self._workers.values():
                 worker.line.close()
-                worker.process.join(LONGEST)
+                worker.process.join(patience(LONGEST))
                 worker.process.kill()
         if self._session.shouldfail:
             raise self._session.Failed(self._session.shouldfail)
@@ -222,6 +224,7 @@ class Told:
 
 def work(session: pytest.Session, folder: Path, line: Line, others: Sequence[Line]) -> None:
     """Run the tests that come over `line`, and send back what came of each, until there are no more."""
+    signal.signal(signal.SIGINT, _leave)
     for each in others:
         each.close()
     try:
@@ -235,6 +238,15 @@ def work(session: pytest.Session, folder: Path, line: Line, others: Sequence[Lin
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         session._setupstate.teardown_exact(None)
         atexit._run_exitfuncs()
+
+
+def _leave(*_signal: object) -> NoReturn:
+    """Leave the test once: a terminal interrupts all processes, and so does the one that collected the tests.
+
+    A second interrupt would break off the taking back of what the test has set up, and leave servers running.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _run(session: pytest.Session, line: Line) -> None:

@@ -76,7 +76,9 @@ def replayed(history: Path, folder: Path, most: int) -> list[tuple[str, str, str
     git(folder, "init", "-q", "-b", "main")
     common = Path(git(history, "rev-parse", "--path-format=absolute", "--git-common-dir"))
     (folder / ".git/objects/info/alternates").write_text(f"{common / 'objects'}\n")
-    git(folder, "sparse-checkout", "set")  # a merge writes what is in conflict, and no other of thousands of files
+    git(
+        folder, "sparse-checkout", "set"
+    )  # a merge writes what is in conflict, and no other of thousands of files
     listed = git(history, "rev-list", "--no-merges", "--max-count=600", "HEAD").split()
     shallow = common / "shallow"
     cut = set(shallow.read_text().split()) if shallow.exists() else set()
