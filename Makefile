@@ -18,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest --workers auto
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup run test test-all soak simulate mutants check lint conformance e2e fuzz demo bench docs screenshots vendor \
+.PHONY: help setup run test test-all soak simulate prove mutants check lint conformance e2e fuzz demo bench docs screenshots vendor \
     lock wheel package-check release-notes
 
 help:
@@ -41,6 +41,9 @@ soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers b
 
 simulate: $(READY) ## let chance work on the core for a minute, or SEEDS=… seeds long, FIRST=… the first of them; see that its promises hold
 	@$(BIN)/python -m simulate.run $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST))
+
+prove: $(READY) ## have everything die, and check each promise: 5 minutes, or MINUTES=…, HOURS=…; SEED=… the same again
+	@$(BIN)/hubbub prove --keep .prove $(if $(MINUTES),--minutes $(MINUTES)) $(if $(HOURS),--hours $(HOURS)) $(if $(SEED),--seed $(SEED))
 
 mutants: $(READY) ## see that the tests notice each wrong in mutants (ONLY=name some of them, WHOLE=1 with all tests)
 	@$(BIN)/python -m mutants.run $(if $(WHOLE),--reach all) $(ONLY)

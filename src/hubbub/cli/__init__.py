@@ -202,6 +202,7 @@ SECTIONS = {
             "hubbub.cli.server.install_service", "Run the hub as a system service.", "install_service"
         ),
         "doctor": CommandEntry("hubbub.cli.server.doctor", "Check the installation, and say how to fix it."),
+        "prove": CommandEntry("hubbub.cli.server.prove", "See that the hub keeps its promises."),
         "backup": CommandEntry("hubbub.cli.server.backup", "Back up the database while the hub runs."),
         "restore": CommandEntry("hubbub.cli.server.backup", "Replace the database with a backup."),
         "migrate": CommandEntry("hubbub.cli.server.migrate", "Upgrade the database to this version."),

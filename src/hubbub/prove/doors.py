@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import random
+import re
 import select
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,9 @@ RESULT = (
     "done"  # of every task: a letter to its sender with this text is the hub's own, and not one that was sent
 )
 MOST = 100  # letters that are looked at
-AWAY = "store_unavailable"  # the code of a refusal after which nobody knows
+AWAY = re.compile(
+    r"store_unavailable|database server|the database took|the hub is closing"
+)  # then nobody knows
 
 
 class Unanswered(Exception):
@@ -60,7 +63,7 @@ class Wire:
         )
         while True:
             with suppress(OSError, http.client.HTTPException, ValueError):
-                status, said = self._try(method, path, json.dumps(body), headers)
+                status, said = self._try(method, path, json.dumps(body) if body is not None else "", headers)
                 if status == http.client.INTERNAL_SERVER_ERROR:
                     self.broken.append(f"{method} {path}: {said}")
                 if status < http.client.INTERNAL_SERVER_ERROR and status != http.client.TOO_MANY_REQUESTS:
@@ -255,7 +258,7 @@ class Door:
         return self._tool("golemxv", tool, key, session_token=self._stay, **given)
 
     def _rest(self, method: str, path: str, key: str | None, **body: object) -> Reply:
-        status, said = self.wire.ask(method, f"/api/v1/{path}", body or None, key)
+        status, said = self.wire.ask(method, f"/api/v1/{path}", body if method == "POST" else None, key)
         return Reply(status < http.client.BAD_REQUEST, said)
 
     def _tool(self, dialect: str, tool: str, key: str | None, **given: object) -> Reply:
@@ -277,7 +280,7 @@ class Door:
 
 def _is_away(result: Json) -> bool:
     said = result.get("structuredContent") or {}
-    return bool(result.get("isError")) and AWAY in (said.get("error"), said.get("code"))
+    return AWAY.search(f"{said.get('error')} {said.get('code')}") is not None
 
 
 def _reply(result: Json) -> Reply:

@@ -53,7 +53,7 @@ class Shape:
     agents: int = 14
     machine: bool = True
     pause: float = 0.05  # seconds between two calls of an agent
-    calm: float = 1.0  # seconds between two faults
+    calm: float = 2.0  # seconds between two faults
 
 
 @dataclass
@@ -201,7 +201,7 @@ class Scene:
 
     def _kill_hub(self, hub: HubProgram) -> None:
         hub.again()
-        if self._chance.randrange(2):
+        if self._chance.randrange(4):  # else something else happens while it starts
             hub.wait()
 
     def _kill_worker(self, number: int) -> None:

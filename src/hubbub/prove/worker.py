@@ -131,6 +131,10 @@ class Agent:
 
     def _tell(self, call: str, reply: Reply, **facts: object) -> None:
         why = {} if reply.is_yes else {"said": reply.said}
+        if str(reply.said.get("error", "")).startswith(
+            "invalid"
+        ):  # then the fault is ours, and the history says little
+            self._history.note(broken=[f"{self.door.kind}: {reply.said}"])
         self._history.told(call, "yes" if reply.is_yes else "no", **facts, **why)
 
     def _text(self) -> str:

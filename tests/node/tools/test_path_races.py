@@ -4,6 +4,7 @@ It swaps a folder for a link to a closed one, a file for a link to a key, and a 
 calls are such as the gate lets through: it has seen the folder and the files.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,9 +71,10 @@ def here(tmp_path: Path) -> ToolContext:
 
 @contextmanager
 def swapping(work: Path, swaps: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run another process that swaps the names and ends after so many swaps."""
+    """Run another process that swaps the names and ends after so many swaps, SWAPS times as many."""
     names = [str(work / name) for name in ("folder", "file", "twin")]
-    with subprocess.Popen([sys.executable, "-c", SWAPPING, str(swaps), *names]) as process:
+    many = swaps * int(os.environ.get("SWAPS", "1"))
+    with subprocess.Popen([sys.executable, "-c", SWAPPING, str(many), *names]) as process:
         try:
             yield process
         finally:

@@ -1,0 +1,77 @@
+"""`hubbub prove`: whether the promises of the hub hold on this machine, whatever dies."""
+
+import json
+import secrets
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from hubbub import __version__, settings
+from hubbub.prove.promises import CHECKS, PROMISES, Plan, judged
+from hubbub.terminal import display
+from hubbub.terminal.command import command, data_option
+
+SEEDS = 10**6
+SHOWN = 5  # findings of a check
+
+
+@command(
+    "prove",
+    short_help="See that the hub keeps its promises.",
+    example="hubbub prove\nhubbub prove --hours 8 --only histories",
+)
+@click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Time in all.")
+@click.option("--hours", type=click.FloatRange(min=0.01), help="The same, for a real look.")
+@click.option(
+    "--seed", type=click.IntRange(0, SEEDS), help="The seed of chance; by default one that nobody chose."
+)
+@click.option(
+    "--only", type=click.Choice([*CHECKS]), multiple=True, help="Only this check; as often as you like."
+)
+@click.option(
+    "--keep", type=click.Path(file_okay=False, path_type=Path), help="Folder for histories and verdict."
+)
+@data_option
+def prove(
+    *,
+    minutes: float,
+    hours: float | None,
+    seed: int | None,
+    only: tuple[str, ...],
+    keep: Path | None,
+    data: str | None,
+    as_json: bool,
+) -> None:
+    """Let everything die under hubs of its own, and check what they said. Exit code 1 when a promise is broken.
+
+    No hub that runs is touched.
+    """
+    folder = keep or settings.read(data=data).data / "prove"
+    seconds = hours * 3600 if hours is not None else minutes * 60
+    plan = Plan(seconds, seed if seed is not None else secrets.randbelow(SEEDS), folder, only)
+    if not as_json:
+        display.show(f"seed {plan.seed}; what is found is kept in {folder}")
+    outcomes = []
+    for each in plan.outcomes():
+        outcomes.append(each)
+        if not as_json:
+            display.show(f"{each.verdict:<14}{each.check:<24}{each.seconds:5.0f} s  {each.evidence}")
+            for finding in each.findings[:SHOWN]:
+                display.show(f"    {finding}")
+    verdicts = judged(outcomes)
+    told = {
+        "version": __version__,
+        "seed": plan.seed,
+        "checks": [asdict(each) for each in outcomes],
+        "promises": verdicts,
+    }
+    (folder / "verdict.json").write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    if as_json:
+        display.show_json(told)
+    else:
+        display.show("")
+        rows = [(verdict, promise, ", ".join(PROMISES[promise])) for promise, verdict in verdicts.items()]
+        display.show_table(("verdict", "promise", "checked by"), rows)
+    if "broken" in verdicts.values():
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,218 @@
+"""All promises, and what is run to see that they hold: a verdict for each check and for each promise.
+
+An installed hubbub has what needs nothing but itself: histories and hostile calls. In a checkout there are the
+simulator, the power cuts, the fuzzer of shell programs and the rest, which are programs and tests of the repository.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import hubbub
+from hubbub.prove.histories import Database, Shape, play
+from hubbub.prove.hostile_calls import attack
+from hubbub.prove.postgres import Cluster, NoPostgres
+
+Verdict = Literal["held", "broken", "not looked at"]
+
+HISTORIES, SERVERS, HOSTILE = "histories", "histories on PostgreSQL", "hostile calls"
+SIMULATOR, POWER, SHELL, LINKS, PAGES = "simulator", "power cuts", "shell programs", "swapped links", "pages"
+
+# As docs/reliability.md has them: each promise, and the checks that would see it broken.
+PROMISES: Mapping[str, Sequence[str]] = {
+    "What was answered is there, once": (HISTORIES, SERVERS, SIMULATOR),
+    "What was answered survives a power cut (SQLite)": (POWER,),
+    "What was answered survives the end of its database server (PostgreSQL, with a synchronous standby)": (
+        SERVERS,
+    ),
+    "Migration, backup and restore are whole, or have not begun": (POWER,),
+    "A machine does no order twice, and what it decided is in its audit log": (HISTORIES, SERVERS, POWER),
+    "Results of workers, mirrored memories and all that an installer writes are whole, the old or the new": (
+        POWER,
+    ),
+    "A full disk, and one that fails, are told in a sentence, and nothing is half done": (POWER,),
+    "What was refused left nothing": (HISTORIES, SERVERS, SIMULATOR),
+    "A task has one holder, and who had it is known by the epoch": (HISTORIES, SERVERS, SIMULATOR),
+    "A task's history is a path of the lifecycle": (SIMULATOR,),
+    "Nobody keeps what they claimed and left": (SIMULATOR,),
+    "Of no thing more is held than there is, and a fence tells who holds it now": (
+        HISTORIES,
+        SERVERS,
+        SIMULATOR,
+    ),
+    "An order is done once at most, and nobody is told otherwise": (HISTORIES, SERVERS, SIMULATOR),
+    "A file has one holder, where the project blocks": (SIMULATOR,),
+    "Mail waits until it is acknowledged": (HISTORIES, SERVERS, SIMULATOR),
+    "What is counted is what there is": (SIMULATOR,),
+    "The log tells all, in order": (SIMULATOR,),
+    "Nothing crosses projects": (SIMULATOR, HOSTILE),
+    "A token that was taken back is dead": (SIMULATOR, HOSTILE),
+    "Nobody waits without a reason": (SIMULATOR,),
+    "A call that nobody should make is refused, or done as it says": (HOSTILE,),
+    "The gate sees each command that a shell would run": (SHELL,),
+    "A name that changes under the file tools leads nowhere else": (LINKS,),
+    "What agents write is text to every page": (PAGES,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one check."""
+
+    check: str
+    verdict: Verdict
+    seed: int
+    evidence: str
+    seconds: float = 0.0
+    findings: Sequence[str] = ()
+
+
+@dataclass
+class Plan:
+    """What is to be run, for how long in all, from which seed, and where what is to be kept goes."""
+
+    seconds: float
+    seed: int
+    keep: Path
+    only: Sequence[str] = ()
+    shape: Shape = field(default_factory=Shape)
+    _scratch: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="hubbub-prove-")))
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Run one check after the other; each has its share of the time."""
+        chosen = {name: each for name, each in CHECKS.items() if not self.only or name in self.only}
+        shares = sum(share for share, _ in chosen.values())
+        self.keep.mkdir(parents=True, exist_ok=True)
+        sound = True
+        for name, (share, check) in chosen.items():
+            began = time.monotonic()
+            try:
+                verdict, evidence, findings = check(self, self.seconds * share / shares)
+            except NoPostgres as missing:
+                verdict, evidence, findings = "not looked at", str(missing), ()
+            if verdict == "broken":
+                sound, evidence = False, f"{evidence}; all of it is in {self._scratch}"
+            yield Outcome(name, verdict, self.seed, evidence, time.monotonic() - began, findings)
+        if sound:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def history(self, name: str, shape: Shape, seconds: float, database: Database | None = None) -> "Found":
+        """Play one run, and keep its history."""
+        run = play(self._scratch / name, shape, self.seed, seconds, database)
+        shutil.copy(self._scratch / name / "history.jsonl.gz", self.keep / f"history-{name}.jsonl.gz")
+        return _found(str(run), run.findings)
+
+    def hostility(self, seconds: float) -> "Found":
+        found = attack(self._scratch / "hostile", self.seed, seconds)
+        return _found(str(found), found.findings)
+
+
+Found = tuple[Verdict, str, Sequence[str]]
+
+
+def _found(evidence: str, findings: Sequence[str]) -> Found:
+    return ("broken" if findings else "held"), evidence, findings
+
+
+def judged(outcomes: Sequence[Outcome]) -> Mapping[str, Verdict]:
+    """Return the verdict of each promise: broken if one check says so, held if all that looked do."""
+    by_check = {each.check: each.verdict for each in outcomes}
+
+    def verdict(checks: Sequence[str]) -> Verdict:
+        found = {by_check.get(check, "not looked at") for check in checks}
+        return "broken" if "broken" in found else "held" if "held" in found else "not looked at"
+
+    return {promise: verdict(checks) for promise, checks in PROMISES.items()}
+
+
+# ---- the checks ------------------------------------------------------------------------------------------------------
+
+
+def _sqlite(plan: Plan, seconds: float) -> Found:
+    return plan.history("sqlite", plan.shape, seconds)
+
+
+def _postgres(plan: Plan, seconds: float) -> Found:
+    with closing(Cluster()) as cluster:
+        return plan.history("postgres", Shape(hubs=3, agents=plan.shape.agents), seconds, cluster)
+
+
+def checkout() -> Path | None:
+    """The folder of the repository, where hubbub runs from one."""
+    folder = Path(hubbub.__file__).parents[2]
+    return folder if (folder / "simulate").is_dir() and (folder / "tests").is_dir() else None
+
+
+def _program(*words: str, tells: str, **environment: str) -> Found:
+    """Run a program of the repository; its exit status is the verdict, and the last line like that the evidence."""
+    folder = checkout()
+    if folder is None:
+        return "not looked at", "is run from a checkout of hubbub, by: make prove", ()
+    python = folder / ".venv" / "bin" / "python"
+    done = subprocess.run(
+        [python, *words],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.strip().splitlines() or [""]
+    evidence = next((line for line in reversed(lines) if re.search(tells, line)), lines[-1])
+    return _found(evidence, lines[-40:] if done.returncode else ())
+
+
+def _simulator(plan: Plan, seconds: float) -> Found:
+    return _program(
+        *("-m", "simulate.run", "--first", str(plan.seed * 1000), "--seconds", str(seconds), "--quick"),
+        tells=r"^(\d.* seeds,|seed )",
+    )
+
+
+def _power(plan: Plan, seconds: float) -> Found:
+    rounds = int(seconds)  # of each of some thirty stories, which play about so many a second
+    if rounds < LEAST_ROUNDS:
+        return _program("-m", "pytest", "-q", "tests/faults", "-m", "not system", tells="passed|failed")
+    return _program(
+        "-m", "pytest", "-q", "tests/faults", tells="passed|failed", ROUNDS=str(rounds + plan.seed % 97)
+    )
+
+
+def _shell(plan: Plan, seconds: float) -> Found:
+    programs = max(300, int(seconds * PROGRAMS_A_SECOND))
+    words = ("-m", "tests.shellgate.shell.fuzzer", "--programs", str(programs), "--seed", str(plan.seed))
+    return _program(*words, tells=" programs, ")
+
+
+def _links(_plan: Plan, seconds: float) -> Found:
+    swaps = str(max(1, int(seconds / 20)))
+    return _program(
+        "-m", "pytest", "-q", "tests/node/tools/test_path_races.py", tells="passed|failed", SWAPS=swaps
+    )
+
+
+def _pages(_plan: Plan, _seconds: float) -> Found:
+    return _program("-m", "pytest", "-q", "tests/dashboard/test_hostile.py", tells="passed|failed|skipped")
+
+
+LEAST_ROUNDS = 100  # below which the power cuts of every day are made
+PROGRAMS_A_SECOND = 50
+CHECKS: Mapping[str, tuple[int, Callable[[Plan, float], Found]]] = {
+    HISTORIES: (5, _sqlite),
+    SERVERS: (5, _postgres),
+    HOSTILE: (3, Plan.hostility),
+    SIMULATOR: (3, _simulator),
+    POWER: (2, _power),
+    SHELL: (1, _shell),
+    LINKS: (1, _links),
+    PAGES: (1, _pages),
+}
