@@ -20,6 +20,7 @@ from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import Node
 from hubbub.serve import mcp, rest
 from hubbub.serve.background.last_tools import LastTools
+from hubbub.serve.dashboard.answer_pages import AnswerPages
 from hubbub.serve.dashboard.assets import Assets
 from hubbub.serve.dashboard.error_pages import ErrorPages
 from hubbub.serve.dashboard.login_pages import LoginPages
@@ -104,6 +105,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     pages = Pages(Assets.of())
     routes = [
         *LoginPages(transactions, logins, pages, gatekeeper).routes(),
+        *AnswerPages(transactions, pages).routes(),
         *DocumentPages(pages).routes(),
         *pages.assets.routes(),
         *protocol.routes,
@@ -121,8 +123,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
         exception_handlers={HTTPException: http_error, HubError: hub_error, Exception: server_error},
     )
     app = StreamsFirst(_streams(parts, site, desk, metrics), protocol.routes, inner)
-    paths = protocol.paths
-    guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=paths)
+    guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=protocol.paths)
     return SecurityHeaders(AccessLog(ErrorPages(guarded, pages), metrics))
 
 

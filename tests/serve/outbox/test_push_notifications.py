@@ -6,14 +6,19 @@ import pytest
 
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import scopes
+from hubbub.core.fleet import approvals
 from hubbub.core.log import webhooks
 from hubbub.core.mail import messages
+from hubbub.core.people import access, users
 from hubbub.core.presence import presences
 from hubbub.core.work import late_tasks, tasks, transfers
 from hubbub.model.agents.scopes import Scope
+from hubbub.model.fleet import answer_links
+from hubbub.model.fleet.approvals import Approval
+from hubbub.model.fleet.calls import Principal, Question, QuestionKind
 from hubbub.model.lifecycle import Status
-from hubbub.model.log.webhooks import WebhookFormat, signature
-from hubbub.model.people.rights import HUB
+from hubbub.model.log.webhooks import Webhook, WebhookFormat, signature
+from hubbub.model.people.rights import HUB, Role
 from hubbub.model.records import Condition, Presence, Profile
 from hubbub.store.tx import Tx
 from tests.serve.outbox.outbox_desk import HUB_URL, Desk
@@ -189,3 +194,65 @@ async def test_any_other_kind_can_be_pushed_too(desk: Desk) -> None:
             f"{HUB_URL}/activity?project=lab",
             "message.sent, by ann.",
         )
+
+
+def add_telephone(tx: Tx, desk: Desk) -> Webhook:
+    user, _token = users.create(tx, "ada", project=desk.project, role=Role.ADMIN)
+    tx.actor = access.person(tx, user.id)
+    address = f"{desk.receiver.url}/topic"
+    return webhooks.add(tx, desk.project, address, ["needs"], WebhookFormat.NTFY, answers=True)[0]
+
+
+def asks(tx: Tx, desk: Desk, shown: str) -> Approval:
+    """Let the client of ann ask whether it may run a command."""
+    question = Question(
+        who=Principal(project=desk.project.slug, name="ann"),
+        node="box",
+        tool="Bash",
+        arguments={},
+        folder="/srv/app",
+        shown=shown,
+        reason="",
+        digest="0" * 64,
+        kind=QuestionKind.PROMPT,
+    )
+    return approvals.put(tx, desk.project, question, timedelta(minutes=5))[0]
+
+
+async def test_a_question_has_buttons_where_a_person_wants_them(desk: Desk) -> None:
+    """The notification shows the whole call, and its buttons post to a link that answers this question."""
+    phone = desk.do(add_telephone, desk)
+    async with desk.delivering():
+        asked = desk.do(asks, desk, "git push")
+        got = await desk.arrived()
+
+    page = f"{HUB_URL}/answer/{answer_links.token(phone, asked.id, asked.digest)}"
+    assert got.body.decode().endswith("\ngit push\nin /srv/app")
+    assert got.headers["Click"] == page
+    assert got.headers["Actions"] == (
+        f"http, Approve, {page}/yes, method=POST, clear=true; http, Deny, {page}/no, method=POST, clear=true; "
+        f"view, Look, {page}"
+    )
+
+
+@pytest.mark.parametrize("shown", [f"curl -H 'Authorization: {SECRET}'", "echo " + "x" * 400])
+async def test_what_is_not_shown_whole_has_no_button_that_answers(desk: Desk, shown: str) -> None:
+    """A secret is not pushed, nor half a command: then there is only the page, which shows all of it."""
+    desk.do(add_telephone, desk)
+    async with desk.delivering():
+        desk.do(asks, desk, shown)
+        got = await desk.arrived()
+
+    assert got.headers["Actions"] == f"view, Look, {got.headers['Click']}"
+    assert (SECRET in str(got), shown in got.body.decode()) == (False, False)
+
+
+async def test_without_buttons_a_question_is_one_sentence(desk: Desk) -> None:
+    """A telephone that nobody let answer hears who asks, and nothing of the call."""
+    add(desk)
+    async with desk.delivering():
+        desk.do(asks, desk, "git push")
+        got = await desk.arrived()
+
+    assert "Actions" not in got.headers
+    assert "git push" not in got.body.decode()

@@ -36,11 +36,16 @@ def webhook() -> None:
     show_default=True,
     help="Form of what is sent: json for programs, ntfy for a telephone.",
 )
+@click.option(
+    "--answers",
+    is_flag=True,
+    help="With --form ntfy: give notifications buttons. Whoever gets them answers questions in your name.",
+)
 @uses_project
-def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, as_json: bool) -> None:
+def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, answers: bool, as_json: bool) -> None:
     """Send events to URL from now on, and print the secret that signs them."""
     wanted = [each.strip() for group in events for each in group.split(",")]
-    made = hub.post("/webhooks", {"url": address, "events": wanted or None, "form": form})
+    made = hub.post("/webhooks", {"url": address, "events": wanted or None, "form": form, "answers": answers})
     if as_json:
         display.show_json(made)
     else:

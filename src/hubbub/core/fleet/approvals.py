@@ -348,6 +348,8 @@ def _record(tx: Tx, kind: str, approval: Approval, *, actor: str | None = None) 
             "said_node": approval.said_node,
             "tool": approval.tool,
             "shown": cut(approval.shown, TOLD_LENGTH),
+            "folder": cut(approval.folder, TOLD_LENGTH),
+            "digest": approval.digest,
             "reason": cut(approval.reason, TOLD_LENGTH),
             "status": approval.status,
             "expires_at": approval.expires_at,

@@ -11,7 +11,8 @@ from itertools import islice
 from uuid import UUID
 
 from hubbub.core.log import outbox
-from hubbub.model.errors import Conflict, NotFound
+from hubbub.core.people import access
+from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.log.webhooks import Webhook, WebhookFormat, require_events, require_url
 from hubbub.model.records import Project
@@ -31,13 +32,24 @@ of_project = rows.of_project
 
 
 def add(
-    tx: Tx, project: Project, url: str, events: Iterable[str], form: WebhookFormat = WebhookFormat.JSON
+    tx: Tx,
+    project: Project,
+    url: str,
+    events: Iterable[str],
+    form: WebhookFormat = WebhookFormat.JSON,
+    *,
+    answers: bool = False,
 ) -> tuple[Webhook, str]:
     """Send an address all matching activities from now on, in that form; return it with its signing secret.
 
-    Records `webhook.added`, which may be the first that it is sent. Raises `Invalid`, and `Conflict` if the project has
-    too many.
+    With `answers` its notifications have buttons by which whoever gets them answers in the caller's name. Records
+    `webhook.added`, which may be the first that it is sent. Raises `Invalid`, `Forbidden` for buttons of an agent, and
+    `Conflict` if the project has too many.
     """
+    if answers:
+        access.require_person(tx, "have a telephone answer in their name")
+        if form is not WebhookFormat.NTFY:
+            raise Invalid("only notifications on a telephone have buttons: form must be ntfy")
     if len(rows.of_project(tx, project)) >= MOST:
         raise Conflict(f"a project has at most {MOST} webhooks; remove one first")
     place = activity.head(tx)
@@ -52,6 +64,7 @@ def add(
         created_by=tx.actor.label,
         created_at=tx.now,
         form=form,
+        answers_by=tx.actor.user_id if answers else None,
     )
     rows.insert(tx, webhook)
     _record(tx, "webhook.added", webhook)

@@ -12,7 +12,7 @@ from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unaut
 from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.people.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
 from hubbub.model.records import Project
-from hubbub.store.people import projects, tokens
+from hubbub.store.people import projects, tokens, users
 from hubbub.store.tx import Row, Tx
 
 
@@ -49,6 +49,14 @@ def recognise(tx: Tx, secret: str) -> Actor:
 def stand_in(tx: Tx, token_id: UUID) -> Actor:
     """Return the holder of the token with that id, to act on their behalf. Raises `Unauthorized` if it has ended."""
     return _actor(tokens.standing_for_id(tx, token_id))
+
+
+def person(tx: Tx, user_id: UUID) -> Actor:
+    """Return that person, to act as they have arranged; their rights are looked up as ever. Raises `Unauthorized`."""
+    user = users.find(tx, user_id)
+    if user is None:
+        raise Unauthorized
+    return Actor(token_id=None, user_id=user.id, user_name=user.name, owns_hub=user.owns_hub)
 
 
 def _actor(row: Row | None) -> Actor:

@@ -46,6 +46,9 @@ class Webhook:
     created_by: Annotated[str, Seen(REST)]
     created_at: Annotated[int, Seen(REST)]
     removed_at: int | None = None
+    answers_by: Annotated[
+        UUID | None, Seen(REST, "the person in whose name its buttons answer questions; null: it has none")
+    ] = None
 
     @property
     def host(self) -> str:

@@ -42,7 +42,7 @@ REFUSED: Mapping[type[HubError], HTTPStatus] = {
 }
 # What `hubbub mcp cmdop` needs, which is for whoever works on an order.
 LENT = re.compile(r"/mcp/cmdop|/api/v1/(?:me|desk)")
-SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
+SHARED = re.compile(rf"/share/[^/]+|{page_paths.ANSWER}/[^/]+(/[^/]+)?")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
 MARK = "mark"  # in the state of a request whose caller is to be confirmed: the fingerprint of its token

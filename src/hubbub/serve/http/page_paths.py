@@ -5,6 +5,7 @@ import re
 VIEWS = ("board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings")
 LOGIN, LOGOUT = "/login", "/logout"
 DOCUMENTS = "/docs"
+ANSWER = "/answer"  # the link itself is the secret
 ICON, MANIFEST = "/favicon.ico", "/manifest.webmanifest"
 
 ASSET = re.compile(r"/assets/[0-9a-f]+/(?P<name>.+)")

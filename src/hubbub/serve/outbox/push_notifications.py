@@ -7,18 +7,23 @@ push passes servers that are not the hub's, and stands on a locked screen.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
+from uuid import UUID
 
 from hubbub.core.log.outbox import OutboxJob
 from hubbub.core.why.explanation import listed, named, quoted
 from hubbub.model.agents.breakers import LoopKind
 from hubbub.model.cost.budgets import BudgetLevel
+from hubbub.model.fleet import answer_links
+from hubbub.model.fleet.calls import QuestionKind
 from hubbub.model.log.attention import Needed, NeedKind, TaskState, new_needs
 from hubbub.model.log.projection import Card
+from hubbub.model.log.webhooks import Webhook
 from hubbub.model.records import Activity, Task
 from hubbub.model.redaction import Redactor
 
 SECRETS = Redactor()
 NAMES = 3  # of agents in a sentence
+WHOLE = 400  # characters: what is shorter is in the log as it was asked
 LOOKED_AT = 1_000  # characters of a title, for secrets in it
 
 
@@ -31,10 +36,13 @@ class PushNotification:
     priority: str
     tags: str
     click: str
+    actions: str | None = None  # buttons, in the words of ntfy
 
     @property
     def headers(self) -> dict[str, str]:
+        buttons = {} if self.actions is None else {"Actions": self.actions}
         return {
+            **buttons,
             "Content-Type": "text/plain; charset=utf-8",
             "Title": self.title,
             "Priority": self.priority,
@@ -82,13 +90,44 @@ def notification_of(errand: OutboxJob, happened: Activity, url: str) -> PushNoti
     words, task = told.words, errand.task
     view = f"/t/{task.number}" if task is not None else words.view
     project = quote(errand.project or "", safe="")
+    answer = _answer_of(errand.webhook, told, url)
     return PushNotification(
         title=f"{words.title} ({project})",
-        text=words.text(told),
+        text=words.text(told) if answer is None else f"{words.text(told)}{answer.text}",
         priority=words.priority,
         tags=words.tag,
-        click=f"{url}{view}?project={project}",
+        click=f"{url}{view}?project={project}" if answer is None else answer.page,
+        actions=None if answer is None else answer.actions,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What lets a person answer on the telephone: a page, and buttons if all that is asked for can be shown there."""
+
+    page: str
+    text: str = ""
+
+    @property
+    def actions(self) -> str:
+        look = f"view, Look, {self.page}"
+        if not self.text:
+            return look
+        post = "method=POST, clear=true"
+        return f"http, Approve, {self.page}/yes, {post}; http, Deny, {self.page}/no, {post}; {look}"
+
+
+def _answer_of(webhook: Webhook | None, told: _Told, url: str) -> _Answer | None:
+    """Make the link and the buttons for a question; None for anything else, or a webhook without them."""
+    detail = told.happened.detail
+    is_question = bool(told.needs) and told.needs[0].need.kind is NeedKind.APPROVAL and "digest" in detail
+    if webhook is None or webhook.answers_by is None or not is_question:
+        return None
+    token = answer_links.token(webhook, UUID(str(detail["approval_id"])), str(detail["digest"]))
+    page, shown, folder = f"{url}{answer_links.PATH}/{token}", str(detail["shown"]), str(detail["folder"])
+    needs_more = told.card["dangerous"] or told.card["kind"] == QuestionKind.RULE
+    is_whole = max(len(shown), len(folder)) < WHOLE and SECRETS.text(shown) == shown
+    return _Answer(page, f"\n{shown}\nin {folder}" if is_whole and not needs_more else "")
 
 
 def _asked(told: _Told) -> str:

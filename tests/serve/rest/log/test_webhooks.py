@@ -52,7 +52,8 @@ def test_a_webhook_is_added_listed_and_removed(admin: Web) -> None:
     made = add(admin, events=["task.*", "message.sent"])
     assert made["secret"].startswith("whsec_")
     assert made["webhook"]["events"] == ["task.*", "message.sent"]
-    assert set(made["webhook"]) == {"id", "url", "events", "form", "created_by", "created_at"}
+    told = {"id", "url", "events", "form", "created_by", "created_at", "answers_by"}
+    assert (set(made["webhook"]), made["webhook"]["answers_by"]) == (told, None)
     assert done(admin.get("/webhooks"))["webhooks"] == [made["webhook"]]
     assert done(admin.delete(f"/webhooks/{made['webhook']['id']}"))["webhook"] == made["webhook"]
     assert done(admin.get("/webhooks"))["webhooks"] == []

@@ -48,6 +48,9 @@ class NewWebhook(Body):
     form: WebhookFormat = Field(
         WebhookFormat.JSON, description="json: the activity, for programs; ntfy: one sentence for a telephone"
     )
+    answers: bool = Field(
+        False, description="of the form ntfy: whether whoever gets it may answer questions, in your name"
+    )
 
 
 class Deliveries(BaseModel):
@@ -74,7 +77,8 @@ async def add_webhook(call: Call, request: Request, body: NewWebhook) -> Created
     def add(tx: Tx) -> tuple[Reply, str]:
         usual = [NEEDS if body.form is WebhookFormat.NTFY else EVERYTHING]
         events = body.events if body.events is not None else usual
-        webhook, secret = webhooks.add(tx, call.enter(tx, Right.MANAGE), body.url, events, body.form)
+        project = call.enter(tx, Right.MANAGE)
+        webhook, secret = webhooks.add(tx, project, body.url, events, body.form, answers=body.answers)
         return WebhookShape.of(webhook).model_dump(mode="json"), secret
 
     reply, secret = await call.create_secret(add)
