@@ -348,7 +348,7 @@ def _address(url: str) -> str:
 def _sendable(token: str) -> str:
     """The token, if it can be sent; none at all can. Raises `Invalid`, which does not show it."""
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise Invalid("the token holds characters that no token has; give it as it was printed")
+        raise Invalid("the token has characters that are not allowed; give it as it was printed")
     return token
 
 

@@ -53,7 +53,7 @@ def _count(value: str) -> int:
 
 def _limit(value: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", value):
-        raise ValueError("a whole number from 0 (as much as it likes) to 999999999")
+        raise ValueError("a whole number from 0 (no limit) to 999999999")
     return int(value)
 
 

@@ -116,7 +116,7 @@ def parse(source: str) -> Rule:
         kind = KINDS[min(tools)]
     else:
         allowed = ", ".join((*TOOLS, *_FOREIGN))
-        raise InvalidRule(f"the rule {source!r} is about no tool that there is; there are: {allowed}")
+        raise InvalidRule(f"the rule {source!r} is not about a known tool; known tools are: {allowed}")
     return _checked(
         Rule(
             source,
@@ -148,5 +148,5 @@ def _checked(rule: Rule) -> Rule:
     if rule.tool == "WebFetch" and rule.pattern is not None and not rule.pattern.startswith(DOMAIN):
         raise InvalidRule(f"the rule {rule.source!r} must name a domain: WebFetch(domain:example.org)")
     if any(not each.isprintable() for each in rule.source):
-        raise InvalidRule(f"the rule {rule.source!r} holds characters that cannot be seen")
+        raise InvalidRule(f"the rule {rule.source!r} has invisible characters")
     return rule

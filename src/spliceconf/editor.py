@@ -92,7 +92,7 @@ def without(data: Any, keys: Keys) -> Any:
 def require_same(before: Any, after: Any, keys: Keys) -> None:
     """Raise `Unreadable` unless the two say the same apart from what is at `keys`, in the same order."""
     if _ordered(without(before, keys)) != _ordered(without(after, keys)):
-        raise Unreadable("cannot be changed without touching what is not ours")
+        raise Unreadable("cannot be changed without touching entries of others")
 
 
 def newline(text: str) -> str:

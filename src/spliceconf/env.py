@@ -34,10 +34,10 @@ class EnvEditor:
         return (text[:start].removesuffix(trace.lead) if not after else text[:start]) + after
 
     def append(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
-        raise Unreadable("holds variables, and no lists")
+        raise Unreadable("holds variables, not lists")
 
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
-        raise Unreadable("holds variables, and no lists")
+        raise Unreadable("holds variables, not lists")
 
     def _line(self, text: str, name: str) -> tuple[int, int]:
         """Return start and end of the last line that sets the variable, without its line end."""

@@ -142,7 +142,7 @@ def _line(text: str, at: int) -> int:
 
 def _unexpected(token: JsonToken) -> Unreadable:
     what = f"{token.text[:20]!r} where it does not belong" if token.text else "no end"
-    return Unreadable(f"is no JSON: it has {what}")
+    return Unreadable(f"is not JSON: it has {what}")
 
 
 def _scalar(token: JsonToken) -> Any:
@@ -188,7 +188,7 @@ class JsonEditor:
         elif isinstance(present, list):
             new, trace = _add(text, self._walk(text, keys)[-1], None, value)
         else:
-            raise Unreadable(f"has something else than a list at {'.'.join(keys)}")
+            raise Unreadable(f"does not have a list at {'.'.join(keys)}")
         self._check(text, new, keys, [*(present if isinstance(present, list) else []), value])
         return new, trace
 
@@ -212,7 +212,7 @@ class JsonEditor:
         rest = [each for at, each in enumerate(find(before, keys)) if at != index]
         left = find(after, keys)
         if (left if left is not MISSING else []) != rest:
-            raise Unreadable("cannot be changed without touching what is not ours")
+            raise Unreadable("cannot be changed without touching entries of others")
         return new
 
     def _insert(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
@@ -224,7 +224,7 @@ class JsonEditor:
         parent = nodes[-1]
         if not isinstance(parent.value, dict):
             place = ".".join(keys[: len(nodes) - 1]) or "its top"
-            raise Unreadable(f"has something else than an object at {place}")
+            raise Unreadable(f"does not have an object at {place}")
         for key in reversed(missing[1:]):
             value = {key: value}
         new, trace = _add(text, parent, missing[0], value)
@@ -259,7 +259,7 @@ class JsonEditor:
         after = self.load(new)
         require_same(self.load(text), after, keys)
         if find(after, keys) != value:
-            raise Unreadable("cannot be changed without touching what is not ours")
+            raise Unreadable("cannot be changed without touching entries of others")
 
 
 def _index(node: JsonNode, key: str) -> int | None:

@@ -41,7 +41,7 @@ class TomlEditor:
         try:
             return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
         except tomllib.TOMLDecodeError as error:
-            raise Unreadable(f"is no TOML: {error}") from None
+            raise Unreadable(f"is not TOML: {error}") from None
 
     def snippet(self, keys: Keys, value: Any) -> str:
         lines = [f"[{_path(keys)}]"] if not isinstance(value, list) else [f"[[{_path(keys)}]]"]
@@ -59,7 +59,7 @@ class TomlEditor:
         after = self._load_new(new)
         require_same(before, after, keys)
         if find(after, keys) != value:
-            raise Unreadable("cannot be changed without touching what is not ours")
+            raise Unreadable("cannot be changed without touching entries of others")
         return new, trace
 
     def take(self, text: str, keys: Keys, trace: Trace) -> str:
@@ -78,7 +78,7 @@ class TomlEditor:
         after = self._load_new(new)
         require_same(self.load(text), after, keys)
         if find(after, keys) != [*(before if before is not MISSING else []), value]:
-            raise Unreadable("cannot be changed without touching what is not ours")
+            raise Unreadable("cannot be changed without touching entries of others")
         return new, trace
 
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
@@ -87,12 +87,12 @@ class TomlEditor:
         block = self.snippet(keys, [find(before, keys)[index]]).replace("\n", newline(text)) + newline(text)
         start = text.find(block)
         if start < 0:
-            raise Unreadable(f"has our entry at {_path(keys)} in another form than we gave it")
+            raise Unreadable(f"has our entry at {_path(keys)}, but in a changed form")
         new = joined(text[:start], trace.lead, text[start + len(block) :])
         after = self._load_new(new)
         require_same(before, after, keys)
         if (find(after, keys) if find(after, keys) is not MISSING else []) != rest:
-            raise Unreadable("cannot be changed without touching what is not ours")
+            raise Unreadable("cannot be changed without touching entries of others")
         return new
 
     def _at_end(self, text: str, block: str) -> tuple[str, Trace]:
@@ -117,7 +117,7 @@ class TomlEditor:
         try:
             return self.load(text)
         except Unreadable:
-            raise Unreadable("cannot be changed without touching what is not ours") from None
+            raise Unreadable("cannot be changed without touching entries of others") from None
 
 
 def _last_line_end(text: str, start: int, end: int) -> int:

@@ -27,7 +27,7 @@ class YamlEditor:
         try:
             data = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise Unreadable(f"is no YAML{_where(error)}") from None
+            raise Unreadable(f"is not YAML{_where(error)}") from None
         return {} if data is None else data
 
     def snippet(self, keys: Keys, value: Any) -> str:
@@ -38,7 +38,7 @@ class YamlEditor:
     def put(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
         before = self.load(text)
         if not isinstance(before, dict):
-            raise Unreadable("has something else than a mapping at its top")
+            raise Unreadable("does not have a mapping at its top")
         if find(before, keys) is MISSING:
             new, trace = self._insert(text, keys, value)
         else:
@@ -48,7 +48,7 @@ class YamlEditor:
             trace = Trace(old=text[start:end])
         self._require(before, new, keys)
         if find(self.load(new), keys) != value:
-            raise Unreadable("cannot be changed without touching what is not ours")
+            raise Unreadable("cannot be changed without touching entries of others")
         return new, trace
 
     def take(self, text: str, keys: Keys, trace: Trace) -> str:
@@ -67,10 +67,10 @@ class YamlEditor:
         return new
 
     def append(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
-        raise Unreadable("is YAML, in which we add to no list")
+        raise Unreadable("is YAML, where lists cannot be added to")
 
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
-        raise Unreadable("is YAML, in which we add to no list")
+        raise Unreadable("is YAML, where lists cannot be added to")
 
     def _without_section(self, text: str, keys: Keys, trace: Trace) -> str:
         """The text without our section; where somebody's comment is in it, only without the entry."""
@@ -127,7 +127,7 @@ class YamlEditor:
         try:
             after = self.load(new)
         except Unreadable:
-            raise Unreadable("cannot be changed without touching what is not ours") from None
+            raise Unreadable("cannot be changed without touching entries of others") from None
         require_same(before, after, keys)
 
 

@@ -170,7 +170,7 @@ def test_what_keeps_a_command_from_running(hub: RunningHub, tmp_path: Path) -> N
         (("a b", "--", "true"), 125, "a thing is named like"),
         (("db", "--url", "http://127.0.0.1:9", "--token", "utok_1", "--", "true"), 125, "cannot be reached"),
         (("db", "--token", "utok_1", "--", "true"), 125, "a valid token is needed"),
-        (("db", "--", "no-such-program"), 127, "no program that can be found"),
+        (("db", "--", "no-such-program"), 127, "cannot be found as a program"),
         (("db", "--", str(broken)), 126, "cannot be run"),
     )
     for words, code, sentence in table:

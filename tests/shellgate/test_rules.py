@@ -245,10 +245,10 @@ def test_other_tools_are_ruled_by_their_text() -> None:
         ("git push", "must be a tool"),
         ("Bash(git push", "must be a tool"),
         ("Bash()", "empty pattern"),
-        ("Nothing(x)", "no tool that there is"),
+        ("Nothing(x)", "not about a known tool"),
         ("WebFetch(https://x.org)", "must name a domain"),
         ("WebFetch(domain:)", "names no domain"),
-        ("Bash(a\u202eb)", "cannot be seen"),
+        ("Bash(a\u202eb)", "invisible"),
         ("Bash(" + "x" * 2000 + ")", "at most"),
     ],
 )

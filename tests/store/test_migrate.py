@@ -142,7 +142,7 @@ def test_a_changed_migration_is_refused(tmp_path: Path, folder: Path) -> None:
     migrate_sqlite(tmp_path, folder)
     (folder / "0001_ants.sql").write_text(FIRST.replace("legs", "feet"))
 
-    with pytest.raises(StoreRefused, match=r"another 0001_ants\.sql"):
+    with pytest.raises(StoreRefused, match=r"different 0001_ants\.sql"):
         migrate_sqlite(tmp_path, folder)
 
 

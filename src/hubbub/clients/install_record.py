@@ -59,7 +59,7 @@ def read(config: Path) -> list[Install]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError):
-        raise BadRecord(f"{file} is not what hubbub install writes; move it away to start anew") from None
+        raise BadRecord(f"{file} was not written by hubbub install; move it away to start anew") from None
 
 
 def _require_own_tokens(config: Path, installs: Sequence[Install]) -> None:

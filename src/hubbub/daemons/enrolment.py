@@ -53,7 +53,7 @@ def _by_code(
     url = choice.url or place
     known = url or running_hub(choice.data)
     if known is None:
-        raise click.UsageError("the code does not say where its hub is; give --url URL")
+        raise click.UsageError("the code does not name its hub; give --url URL")
     same = kept if kept is not None and kept.fits(name=name, url=url, project=choice.project) else None
     try:
         return _joined(Hub(known, secret), folder, name or (same.name if same is not None else None), url)
@@ -110,5 +110,5 @@ def _parts(code: str) -> tuple[str, str | None]:
         return secret, base64.b64decode(place + "=" * (-len(place) % 4), b"-_", validate=True).decode()
     except ValueError:
         raise click.ClickException(
-            "this is no whole code; give it as hubbub node invite printed it"
+            "the code is incomplete; give it as hubbub node invite printed it"
         ) from None

@@ -103,7 +103,7 @@ class Call:
         except ValueError:
             text = ""
         if not text.isprintable() or not text:
-            raise Invalid(f"{name}: what is between =?base64? and ?= must be base64 of text in UTF-8")
+            raise Invalid(f"{name}: the part between =?base64? and ?= must be base64 of UTF-8 text")
         return text
 
     @property

@@ -137,7 +137,7 @@ class LocalNode:
         """
         do = self._doer(order, act)
         if do is None:
-            return refused(RefusalCode.INVALID, f"there is nothing on this machine that does {order.tool}")
+            return refused(RefusalCode.INVALID, f"this machine has no tool {order.tool}")
         try:
             weighed = await self._weighed(order)
             match weighed.decision.effect:

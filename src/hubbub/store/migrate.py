@@ -95,7 +95,7 @@ def missing(migrations: Sequence[Migration], applied: Mapping[int, str]) -> list
     for migration in migrations:
         if applied.get(migration.number, migration.checksum) != migration.checksum:
             raise StoreRefused(
-                f"the database was made with another {migration.name} than this program brings; "
+                f"the database was made with a different {migration.name} from this program's; "
                 "use the hubbub it was made with"
             )
     return [migration for migration in migrations if migration.number not in applied]

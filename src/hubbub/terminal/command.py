@@ -231,4 +231,4 @@ def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> s
     try:
         return sys.stdin.buffer.read().decode() if sys.stdin else ""
     except UnicodeDecodeError:
-        raise click.BadParameter("what comes on standard input must be UTF-8 text") from None
+        raise click.BadParameter("standard input must be UTF-8 text") from None

@@ -157,7 +157,7 @@ def test_what_no_header_can_hold_is_wrong_usage(tmp_path: Path, name: str) -> No
     """A value that can be no slug and no token is refused at the start, and not shown; no hub is started for it."""
     done = hubbub("mcp", "golemxv", data=tmp_path, environment={**CALM, name: "no\nheader"})
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{name} holds characters that it cannot have" in done.stderr
+    assert f"{name} has characters that are not allowed" in done.stderr
     assert "header" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 

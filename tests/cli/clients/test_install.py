@@ -215,7 +215,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_what_to_paste(desk: Desk) ->
     refused = desk.run("codex")
 
     assert refused.returncode == 1
-    assert "is no TOML" in refused.stderr
+    assert "is not TOML" in refused.stderr
     assert "add this yourself:\n\n[mcp_servers.hubbub]\nurl = " in refused.stderr
     assert "Traceback" not in refused.stderr
     assert desk.tree() == before

@@ -8,7 +8,7 @@ def test_an_account_is_shared_paused_and_resumed(hub: RunningHub) -> None:
     assert hub.run("account", "set", "max", "ada", "bob").stdout == "max: goes; shared by ada, bob\n"
 
     told = hub.run("pause", "max", "--until", "2999-01-01")
-    assert "until: must be a moment to come, at most 366 days from now" in told.stderr
+    assert "until: must be in the future, at most 366 days from now" in told.stderr
     assert hub.run("pause", "max").stdout == "max: paused until it is resumed; shared by ada, bob\n"
 
     assert "Its account max is paused until a person resumes it" in hub.run("why", "ada").stdout

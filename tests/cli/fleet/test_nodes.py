@@ -104,8 +104,8 @@ def test_a_machine_needs_something_to_join_by(tmp_path: Path) -> None:
 
 def test_a_code_that_was_cut_short(tmp_path: Path) -> None:
     """A code is taken whole, or not at all; one that does not say where its hub is needs `--url`."""
-    assert "no whole code" in refusal(tmp_path, "--join", "join_0.***")
-    assert "no whole code" in refusal(tmp_path, "--join", "join_0.é")
+    assert "the code is incomplete" in refusal(tmp_path, "--join", "join_0.***")
+    assert "the code is incomplete" in refusal(tmp_path, "--join", "join_0.é")
     assert "--url" in refusal(tmp_path, "--join", "join_0", code=2)
 
 

@@ -250,7 +250,7 @@ def test_a_process_says_the_same(hub: RunningHub) -> None:
 
 
 def test_text_is_utf8(hub: RunningHub) -> None:
-    """Bytes that are no UTF-8 are wrong usage, be they an argument, an option or standard input."""
+    """Bytes that are not UTF-8 are wrong usage, be they an argument, an option or standard input."""
     halves = "\udcff"  # what Python makes of the byte FF
     for arguments in (("send", "hub", halves), ("inbox", halves), ("agents", "--project", halves)):
         done = hub.run(*arguments)
@@ -300,7 +300,7 @@ def test_token_that_cannot_be_sent(hub: RunningHub, token: str) -> None:
     """A token that is none is exit code 2, and is not shown."""
     done = hub.run("agents", "--token", token)
     assert (done.returncode, token in done.stderr) == (2, False)
-    assert done.stderr.splitlines()[-1].startswith("Error: the token holds characters that no token has")
+    assert done.stderr.splitlines()[-1].startswith("Error: the token has characters that are not allowed")
 
 
 @pytest.mark.parametrize("arguments", [("log",), ("tasks",), ("--help",), ("tasks", "--json")])

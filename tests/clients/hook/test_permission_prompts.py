@@ -109,7 +109,7 @@ def test_a_prompt_answered_at_the_client_is_withdrawn(people: People, ada: Edito
     ada.tool("PostToolUse", "Bash", command=PUSH)
     assert waiting.result(patience()).is_silent
     assert people.status(asked) is S.WITHDRAWN
-    with pytest.raises(Conflict, match="it was settled at the client"):
+    with pytest.raises(Conflict, match="it was answered at the client"):
         people.answer(asked, approved=True)
 
 

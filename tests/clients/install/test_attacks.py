@@ -96,7 +96,7 @@ def test_an_uninstall_runs_nothing_that_a_record_names(place: Place, do: str | N
     """Facts that no install leaves are refused, before anything is changed."""
     facts: Facts = {"do": do, "undo": ["touch", str(place.home / "pwned")], "environment": {}}
 
-    with pytest.raises(CannotInstall, match="which no install does"):
+    with pytest.raises(CannotInstall, match="which install never writes"):
         place.uninstall([facts])
     assert not (place.home / "pwned").exists()
 

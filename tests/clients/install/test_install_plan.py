@@ -69,13 +69,13 @@ def test_an_unreadable_file_is_refused_with_what_to_paste(place: Place) -> None:
 
 
 def test_a_file_that_is_no_text_is_refused(place: Place) -> None:
-    """Bytes that are no UTF-8 are not guessed at."""
+    """Bytes that are not UTF-8 are not guessed at."""
     file = place.home / "settings.json"
     file.write_bytes(b'{"a": "\xff"}')
 
-    with pytest.raises(CannotInstall, match=r"^/.* is no UTF-8 text; nothing was changed$"):
+    with pytest.raises(CannotInstall, match=r"^/.* is not UTF-8 text; nothing was changed$"):
         _plan(OwnedFile(file, "ours"))
-    with pytest.raises(CannotInstall, match="no UTF-8"):
+    with pytest.raises(CannotInstall, match="not UTF-8"):
         _plan(ConfigEntry(file, "json", KEYS, OURS))
 
 

@@ -114,7 +114,7 @@ def test_a_hub_that_ended_asks_no_more(world: World, ada: World) -> None:
     assert (status(world, gone), world.kinds()[-1]) == (S.WITHDRAWN, "approval.withdrawn")
     assert world.do(approvals.of_ended_hubs, "new") == []
     assert world.do(approvals.of_hub, "new") == [ours.id]
-    with pytest.raises(Conflict, match="was started anew since"):
+    with pytest.raises(Conflict, match="was restarted and no longer asks"):
         ada.do(approvals.answer, str(gone.id), approved=True)
 
 
@@ -211,7 +211,7 @@ def test_a_yes_is_for_one_call(world: World, ada: World) -> None:
     """What was approved cannot be spent for a call of another digest."""
     approval, receipt = put(world)
     ada.do(approvals.answer, str(approval.id), approved=True)
-    with pytest.raises(Conflict, match="another call"):
+    with pytest.raises(Conflict, match="not the call that was approved"):
         world.do(approvals.spend, approval.id, "f" * 64, receipt=receipt)
     assert status(world, approval) is S.APPROVED
 
@@ -241,7 +241,7 @@ def test_a_token_answers_only_what_its_own_program_put(world: World, ada: World)
     own, receipt = put(world, elicitation=True, node=beside("ann", "box"))
     with pytest.raises(NotFound):
         ada.do(approvals.resolve, own.id, receipt=receipt, approved=True)
-    with pytest.raises(Invalid, match="for people to say"):
+    with pytest.raises(Invalid, match="only people may add a rule"):
         put(world, elicitation=True, node=beside("ann", "box"), kind=QuestionKind.RULE)
     assert (status(world, machines), status(world, own)) == (S.PENDING, S.PENDING)
     answered = world.do(approvals.resolve, own.id, receipt=receipt, approved=True)
@@ -411,7 +411,7 @@ def test_a_question_is_taken_back_by_whoever_asked_it(world: World, ada: World) 
         world.do(approvals.take_back, approval.id, receipt="another")
     world.do(approvals.take_back, approval.id, receipt=receipt)
     assert status(world, approval) is S.WITHDRAWN
-    with pytest.raises(Conflict, match="it was settled at the client"):
+    with pytest.raises(Conflict, match="it was answered at the client"):
         ada.do(approvals.answer, str(approval.id), approved=True)
 
     denied, receipt = put(world, kind=QuestionKind.PROMPT)

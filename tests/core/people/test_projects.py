@@ -133,5 +133,5 @@ def test_an_archived_project_is_only_read(world: World) -> None:
 def test_the_default_project_stays(world: World) -> None:
     """The project that is meant where none is named is not archived."""
     eve = world.acting(person(world, "eve"))
-    with pytest.raises(Conflict, match="is not archived"):
+    with pytest.raises(Conflict, match="cannot be archived"):
         eve.do(projects.archive, eve.do(projects.create, projects.DEFAULT))

@@ -287,9 +287,9 @@ def test_secrets_are_taken_out_of_what_it_is_for(world: World) -> None:
         (("",), "a thing is named like"),
         (("-x",), "a thing is named like"),
         (("x" * 101,), "a thing is named like"),
-        (("gpu:5",), "5 of gpu are wanted, and there are 4"),
+        (("gpu:5",), "5 of gpu are wanted, but there are only 4"),
         (("gpu:2", "gpu:3"), "5 of gpu are wanted"),
-        (("gpu:0",), "ask for one at least"),
+        (("gpu:0",), "ask for at least one"),
         (tuple(f"a{number}" for number in range(21)), "name 1 to 20"),
     ],
 )

@@ -283,7 +283,7 @@ def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
     for nonsense in ("=?base64?*?=", "=?base64?/w==?=", "=?base64?AAA=?=", "=?base64??="):
         told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": nonsense}).json()["result"]
         assert told["isError"] is True
-        assert "must be base64 of text in UTF-8" in told["structuredContent"]["message"]
+        assert "must be base64 of UTF-8 text" in told["structuredContent"]["message"]
 
 
 @requires("all.roles")

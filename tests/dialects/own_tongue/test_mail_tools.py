@@ -18,7 +18,7 @@ UNCLEAR: list[tuple[Json, str]] = [
         {"kind": "broadcast", "to": "ember"},
         "a broadcast is to everyone: leave `to` out, or send a message",
     ),
-    ({"kind": "task", "text": " "}, "text: must say what is to be done"),
+    ({"kind": "task", "text": " "}, "text: must say what to do"),
     ({"to": "ember", "text": ""}, "text: must say something"),
     ({"to": "everyone", "text": "\n"}, "text: must say something"),
 ]

@@ -111,9 +111,12 @@ def test_a_pattern_that_means_nothing_is_refused(pattern: str) -> None:
     [
         ("task.complete", r"did you mean task\.completed\?"),
         ("agents.checkin", r"did you mean agent\.checkin\?"),
-        ("user.created", r"in no project; the nearest is user\.invited$"),
-        ("login.*", "login.ended, login.started: that happens in the hub and in no project; the nearest is "),
-        ("password.*", "in no project"),
+        ("user.created", r"not in a project; the nearest event is user\.invited$"),
+        (
+            "login.*",
+            "login.ended, login.started: it happens in the hub, not in a project; the nearest event is ",
+        ),
+        ("password.*", "not in a project"),
     ],
 )
 def test_what_no_project_is_told_is_refused_with_the_nearest(pattern: str, near: str) -> None:

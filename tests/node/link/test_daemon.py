@@ -120,7 +120,7 @@ async def test_a_machine_that_may_come_back_does(tmp_path: Path, why: object) ->
         (MessageKind.BYE, {"why": "version", "versions": [8, 9]}, "the hub speaks version 8, 9 of the link, and this"),
         (MessageKind.BYE, {"why": "version", "versions": [0]}, "and this machine 1, 2, 3, 4: upgrade the hub"),
         (MessageKind.WELCOME, {"version": 9}, "upgrade the machine"),
-        (MessageKind.WELCOME, {"version": "new"}, "the hub does not speak the language of links"),
+        (MessageKind.WELCOME, {"version": "new"}, "the hub does not speak the protocol of links"),
     ],
 )  # fmt: skip
 async def test_a_hub_of_another_version_is_tried_again(

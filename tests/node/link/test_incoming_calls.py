@@ -192,7 +192,7 @@ def open_to(folder: Path) -> str:
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"tool": "rm_everything"}, "there is nothing on this machine that does rm_everything"),
+        ({"tool": "rm_everything"}, "this machine has no tool rm_everything"),
         ({"tool": "issue_list", "arguments": {"status": 7}}, "status"),
         ({"arguments": {"command": 7}}, "command"),
         ({"arguments": {}}, "command"),

@@ -183,7 +183,7 @@ def test_a_program_that_is_not_installed_is_said_so(
         f"{kind} is not installed on this machine, or not on the PATH of the daemon;"
         " install it or set [runtime] program"
     )
-    assert str(elsewhere.value) == "[runtime] program names 'bin/agent', where there is no program to run"
+    assert str(elsewhere.value) == "[runtime] program names 'bin/agent', which is not a program"
 
 
 def test_a_program_is_found_on_the_path(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,7 +151,7 @@ def test_what_cannot_be_counted_is_rejected_in_part(door: Web) -> None:
         exports.claude_request(ago=9 * 86_400),
         exports.claude_request(input_tokens="-5"),
     )
-    why = "input_tokens of claude_code.api_request is no number of tokens; 1 are older than 7 days"
+    why = "input_tokens of claude_code.api_request is not a number of tokens; 1 are older than 7 days"
 
     answer = done(door.post("/v1/logs", events))
     assert answer == {"partialSuccess": {"rejectedLogRecords": "2", "errorMessage": why}}

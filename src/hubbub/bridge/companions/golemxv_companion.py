@@ -28,7 +28,7 @@ def companion(environment: Mapping[str, str]) -> NoCompanion:
     """One that has each request say what the environment does. Raises `Invalid` for what no header can hold."""
     said = {header: value for name, header in HEADERS.items() if (value := environment.get(name))}
     for name in (name for name, header in HEADERS.items() if not _is_sendable(said.get(header, ""))):
-        raise Invalid(f"{name} holds characters that it cannot have; give it as it was printed")
+        raise Invalid(f"{name} has characters that are not allowed; give it as it was printed")
     return NoCompanion(said)
 
 

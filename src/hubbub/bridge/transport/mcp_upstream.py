@@ -202,5 +202,5 @@ def read(content: bytes) -> Message:
     """The message that came. Raises `HttpRefused` if it is none."""
     message = json_rpc.decoded(content)
     if message is None:
-        raise HttpRefused("what answers there does not speak MCP")
+        raise HttpRefused("the server at that address does not speak MCP")
     return message

@@ -51,7 +51,7 @@ def lift(*, hub: Hub, stop_id: str, as_json: bool) -> None:
 def rule(*, hub: Hub, name: str | None, often: int | None, as_json: bool) -> None:
     """Set how often the rule NAME lets something happen; 0 turns it off. Without NAME, list the rules."""
     if (name is None) is not (often is None):
-        raise click.UsageError("name a rule and how often is too often: hubbub breaker rule answering 20")
+        raise click.UsageError("name a rule and its limit: hubbub breaker rule answering 20")
     found: dict[str, Any] = hub.get("/breakers") if name is None else hub.put("/breakers", {name: often})
     if as_json:
         display.show_json(found)

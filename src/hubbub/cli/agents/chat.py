@@ -51,7 +51,7 @@ def _prompt() -> str:
     try:
         prompt = sys.stdin.buffer.read().decode().strip()
     except UnicodeDecodeError:
-        raise click.UsageError("what comes on standard input must be UTF-8 text") from None
+        raise click.UsageError("standard input must be UTF-8 text") from None
     if not prompt:
         raise click.UsageError("no prompt: write one on standard input, or start hubbub chat at a terminal")
     return prompt

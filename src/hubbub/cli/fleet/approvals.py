@@ -62,7 +62,7 @@ def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
     if len(ids) > 1:
         raise click.UsageError("one call at a time: hubbub approve ID")
     if only_shows and not ids:
-        raise click.UsageError("say which call to show: its id, or the beginning of that")
+        raise click.UsageError("say which call to show: its id, or the beginning of its id")
     return (ids[0] if ids else None), only_shows
 
 

@@ -31,7 +31,7 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
     if len(machines) != 1:
         if key is None:
             return None
-        raise click.ClickException(f"the hub knows no one machine {node!r} to sign this for")
+        raise click.ClickException(f"the hub does not know a single machine {node!r} to sign this for")
     if sys.stdin.isatty():
         own = ", as its own program says" if approval.get("said_node") else ""
         asked = f"{approval['who']} on {node}{own}, in {approval['folder']}: {approval['shown']}"

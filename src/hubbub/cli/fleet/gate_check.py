@@ -62,7 +62,7 @@ def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: 
     if policy.fault is not None:
         click.echo(f"Error: the policy does not load, so it is strict: {policy.fault}", err=True)
     if not asyncio.run(_answer(around.world(policy), policy)):
-        raise click.ClickException("some lines were no cases; what is printed for them says why")
+        raise click.ClickException("some lines are not cases; the lines printed for them say why")
 
 
 gate.add_command(check)
@@ -154,7 +154,7 @@ def _case(line: bytes) -> GateCase:
     try:
         facts = json.loads(line)
     except (ValueError, RecursionError):
-        raise Invalid("the line is no JSON") from None
+        raise Invalid("the line is not JSON") from None
     if not isinstance(facts, dict):
         raise Invalid("a case is a JSON object with id, tool and args")
     tool, arguments = facts.get("tool"), facts.get("args", {})

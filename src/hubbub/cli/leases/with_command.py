@@ -166,7 +166,7 @@ def with_(
     if no_wait and wait is not None:
         raise click.UsageError("--wait and --no-wait exclude each other", ctx)
     if shutil.which(command[0]) is None:
-        raise NotFound(f"{command[0]!r} is no program that can be found")
+        raise NotFound(f"{command[0]!r} cannot be found as a program on the PATH")
     asking = {
         "things": things,
         "agent": agent or None,

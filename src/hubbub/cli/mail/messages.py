@@ -30,7 +30,9 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
     if to == EVERYONE:
         if is_task:
-            raise click.UsageError("a task is for one agent, or for whoever claims it: hubbub task add TEXT")
+            raise click.UsageError(
+                "a task is for one agent, or open for any agent to claim: hubbub task add TEXT"
+            )
         _send_everyone(hub, text, as_json=as_json)
         return
     noun = "task" if is_task else "message"
@@ -75,7 +77,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
     The name `hub` stands for all people.
     """
     if dead and ack:
-        raise click.UsageError("--dead shows what others have not read; there is nothing to acknowledge")
+        raise click.UsageError("--dead lists messages that others have not read; you cannot acknowledge them")
     names = _own_names(hub) if name is None else [name]
     if dead:
         _show_dead(hub.get("/dead-letters", sender=names[0], limit=limit)["letters"], as_json=as_json)

@@ -36,7 +36,7 @@ def open_(*, hub: Hub, only_print: bool, user: str | None, as_json: bool) -> Non
         display.show(f"the dashboard  {made['url']}")
         display.show("               signs in once, within ten minutes")
     if not only_print and not webbrowser.open(made["url"]):
-        raise click.ClickException("there is no browser here that could be opened; open the link in one")
+        raise click.ClickException("no browser can be opened here; open the link in your own")
 
 
 def link(hub: Hub, user: str | None = None) -> dict[str, str]:

@@ -20,7 +20,9 @@ def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
         return None
     written = re.fullmatch(r"([0-9]{1,6})([smhdw])", value)
     if written is None:
-        raise click.BadParameter(f"{value!r} is no duration; write a number and s, m, h, d or w, such as 30d")
+        raise click.BadParameter(
+            f"{value!r} is not a duration; write a number and s, m, h, d or w, such as 30d"
+        )
     return float(int(written[1]) * UNITS[written[2]])
 
 

@@ -78,7 +78,7 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
     """
     name = name or hub.get("/me")["user"]
     if name is None:
-        raise click.UsageError("say whose password: the token is no person's")
+        raise click.UsageError("say whose password it is: this token does not belong to a person")
     hub.get(
         "/logins", user=name
     )  # is refused for who is not there, or not ours to change: before it is asked for

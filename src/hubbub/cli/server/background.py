@@ -75,9 +75,7 @@ def _wait_until_gone(data: Path, pid: int) -> None:
     deadline = time.monotonic() + PATIENCE.total_seconds()
     while holder_of(data) == pid or _lives(pid):
         if time.monotonic() > deadline:
-            raise click.ClickException(
-                f"the hub (process {pid}) has not stopped yet; its log says what it does"
-            )
+            raise click.ClickException(f"the hub (process {pid}) has not stopped yet; see its log")
         time.sleep(LOOK.total_seconds())
 
 

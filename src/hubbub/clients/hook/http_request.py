@@ -61,7 +61,7 @@ def _place(url: str) -> tuple[str, str, int, str]:
     """Split the address into scheme, host, port and the path in front of everything."""
     scheme, _, rest = url.partition("://")
     if scheme not in _PORTS:
-        raise Unanswered("the hub's address begins with neither http:// nor https://")
+        raise Unanswered("the hub's address does not begin with http:// or https://")
     authority, slash, prefix = _line(rest).partition("/")
     host, colon, port = authority.rpartition(":")
     if not colon or "]" in port:
@@ -73,7 +73,7 @@ def _place(url: str) -> tuple[str, str, int, str]:
 
 def _line(text: str) -> str:
     if not text.isascii() or not text.isprintable():
-        raise Unanswered("an address or a token has characters that belong in neither")
+        raise Unanswered("the hub's address or the token has characters that are not allowed")
     return text
 
 
@@ -118,7 +118,7 @@ def _answer(received: bytes) -> tuple[int, dict[str, object]]:
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ", 2)
     if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
-        raise Unanswered("what answers is no hub")
+        raise Unanswered("the server at this address is not a hub")
     headers = {
         name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])
     }
@@ -129,9 +129,9 @@ def _answer(received: bytes) -> tuple[int, dict[str, object]]:
     try:
         answered = json.loads(content) if content else {}
     except RecursionError:
-        raise Unanswered("what answers is no hub") from None
+        raise Unanswered("the server at this address is not a hub") from None
     if not isinstance(answered, dict):
-        raise Unanswered("what answers is no hub")
+        raise Unanswered("the server at this address is not a hub")
     return int(words[1]), answered
 
 
@@ -142,7 +142,7 @@ def _joined(chunked: bytes) -> bytes:
         size, _, rest = chunked.partition(b"\r\n")
         length = int(size.split(b";")[0], 16)
         if length < 0:
-            raise Unanswered("what answers is no hub")
+            raise Unanswered("the server at this address is not a hub")
         if length == 0:
             return bytes(whole)
         whole += rest[:length]

@@ -202,7 +202,7 @@ def _stdin() -> bytes:
     while part := os.read(0, 1 << 16):
         read += part
         if len(read) > LARGEST:
-            raise ValueError("more than any hook tells")
+            raise ValueError("the input is longer than a hook's")
     return bytes(read)
 
 

@@ -95,7 +95,7 @@ def ask(target: Target, waker: Waker, *, seconds: float = WAIT) -> Wake | None:
         return None
     wake_id, text = given.get("id"), given.get("text")
     if not isinstance(wake_id, str) or not mail_pointers.is_pointer(text):
-        raise http_request.Unanswered("what came is no pointer to mail")
+        raise http_request.Unanswered("the answer does not point to mail")
     return Wake(wake_id, text)
 
 

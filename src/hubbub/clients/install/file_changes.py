@@ -197,7 +197,7 @@ def _read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise Unreadable("is no UTF-8 text") from None
+        raise Unreadable("is not UTF-8 text") from None
     except OSError as error:
         raise Unreadable(f"cannot be read: {os.strerror(error.errno or 0)}") from None
 

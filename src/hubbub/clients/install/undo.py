@@ -20,7 +20,7 @@ def undo(plan: InstallPlan, done: Sequence[Facts]) -> None:
     for facts in reversed(done):
         if facts["do"] not in UNDO:
             raise CannotInstall(
-                f"the record has {str(facts['do'])!r} to undo, which no install does; nothing was changed"
+                f"the record has {str(facts['do'])!r} to undo, which install never writes; nothing was changed"
             )
         UNDO[facts["do"]](plan, facts)
 

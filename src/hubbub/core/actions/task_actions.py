@@ -173,7 +173,7 @@ def _require_reviewer(tx: Tx, task: Task, by: str, verb: Verb) -> None:
     if task.status is not Status.IN_REVIEW:
         raise InvalidTransition(task.status, verb)
     if by == task.assignee:
-        raise Forbidden("whoever did the work does not approve it; somebody else looks at it")
+        raise Forbidden("an agent cannot approve its own work; somebody else must review it")
     permissions.require(tx, task, verb, by)
 
 

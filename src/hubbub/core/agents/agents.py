@@ -59,7 +59,7 @@ def require_nameable(name: str) -> None:
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
         raise Invalid("an agent's name has no control characters, and no blanks at its ends")
     if name in STEPS:
-        raise Invalid(f"no address could lead to an agent called {name!r}; choose another name")
+        raise Invalid(f"an address cannot contain an agent's name like {name!r}; choose another name")
 
 
 def is_known(tx: Tx, project_id: UUID, name: str) -> bool:

@@ -35,7 +35,7 @@ def put_rules(tx: Tx, project: Project, new: BreakerRules) -> BreakerRules:
     values = {name: getattr(new, name) for name in RULES}
     for name, value in values.items():
         if not (value == 0 or 2 <= value <= LARGEST):
-            raise Invalid(f"{name}: must be 0, which is never, or from 2 to {LARGEST:,}")
+            raise Invalid(f"{name}: must be 0 (never) or from 2 to {LARGEST:,}")
     rows.put_rules(tx, project.id, new)
     tx.record("project.breakers", project_id=project.id, detail=values)
     return new
@@ -96,7 +96,7 @@ def require_going(tx: Tx, project_id: UUID, agent: str) -> None:
     """Raise `AgentStopped` if the agent may begin nothing."""
     stop = stopping(tx, project_id, agent)
     if stop is not None:
-        raise AgentStopped(f"{reason(stop)}; {agent} begins nothing before a person lets it go on")
+        raise AgentStopped(f"{reason(stop)}; {agent} cannot begin anything until a person lets it go on")
 
 
 def denial(tx: Tx, project_id: UUID, agent: str) -> str | None:

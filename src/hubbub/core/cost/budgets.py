@@ -70,7 +70,7 @@ def put(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Budget:
     for whom there is not, and `Conflict` where a project has too many.
     """
     if not 0 < asked.amount <= LARGEST:
-        raise Invalid("amount: must be more than nothing, and at most a thousand million dollars")
+        raise Invalid("amount: must be more than 0, and at most 1,000,000,000 dollars")
     whom, label = _whom(tx, project, asked)
     known = rows.of(tx, project.id, asked.kind, whom, daily=asked.daily)
     if known is None and len(rows.of_project(tx, project.id)) >= MOST:
@@ -148,7 +148,7 @@ def require_left(tx: Tx, project_id: UUID, agent: str, task_id: UUID | None = No
     """Raise `BudgetSpent` if a spent budget keeps the agent from beginning anything, or this task."""
     budget = stopping(tx, project_id, agent, task_id)
     if budget is not None:
-        raise BudgetSpent(f"{refusal(budget)}; nothing is begun on it before a person raises it")
+        raise BudgetSpent(f"{refusal(budget)}; nothing more can begin on it until a person raises it")
 
 
 def denial(tx: Tx, project_id: UUID, agent: str) -> str | None:

@@ -96,7 +96,7 @@ def _parsed(lines: Iterable[str], source: str) -> Mapping[str, tuple[Price, ...]
             price = _price(row)
         except (ValueError, InvalidOperation, TypeError):
             raise Invalid(
-                f"line {table.line_num} of {source} must be names, a day as 2026-03-13 or nothing, and prices"
+                f"line {table.line_num} of {source} must be names, a day such as 2026-03-13 or nothing, and prices"
             ) from None
         for name in (row["models"] or "").split():
             found.setdefault(plain(name), []).append(price)

@@ -86,7 +86,7 @@ def report(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Report:
     """Report the project's use. Raises `Invalid` if there would be too many steps."""
     by, since, until, step = asked.by, asked.since, asked.until, asked.step
     if step is not None and (until - since) / step > POINTS:
-        raise Invalid(f"step: from since until until there may be at most {POINTS} steps")
+        raise Invalid(f"step: between since and until there may be at most {POINTS} steps")
     narrowed = {each: _stored(each, value) for each, value in asked.only.items()}
     found = rows.sums(tx, project.id, by, since=since, until=until, step=step, only=narrowed)
     lines: dict[tuple[object, int], Line] = defaultdict(partial(Line, None))

@@ -100,7 +100,7 @@ def pause(tx: Tx, project: Project, name: str, until: int | None, *, by: str) ->
     _lock(tx, project.id, name)
     account = find(tx, project, name)
     if until is not None and not tx.now < until <= tx.now + milliseconds(LONGEST):
-        raise Invalid(f"until: must be a moment to come, at most {LONGEST.days} days from now")
+        raise Invalid(f"until: must be in the future, at most {LONGEST.days} days from now")
     return _pause(tx, replace(account, limit_kind=None, notices=0), until, by=by)
 
 

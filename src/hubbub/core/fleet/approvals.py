@@ -178,7 +178,7 @@ def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Appro
     """
     approval = _asked(tx, approval_id, receipt)
     if tx.actor.token_id is not None and approval.said_node is None:
-        raise Forbidden("a machine asked this itself: what its client says comes from that machine alone")
+        raise Forbidden("a machine asked this itself: only that machine may bring its client's answer")
     if not approval.elicitation:
         raise Forbidden("only a person may answer this question: its machine does not let the client do so")
     return _answer(tx, approval, approved=approved, by=BY_CLIENT)
@@ -191,7 +191,7 @@ def spend(tx: Tx, approval_id: UUID, digest: str, *, receipt: str) -> Approval:
     """
     approval = _asked(tx, approval_id, receipt)
     if not hmac.compare_digest(approval.digest, digest):
-        raise Conflict("what was approved is another call than this one")
+        raise Conflict("this is not the call that was approved")
     _require(approval, tx.now, ApprovalStatus.APPROVED)
     return _move(tx, approval, ApprovalStep.SPEND)
 
@@ -260,17 +260,17 @@ def forget(tx: Tx) -> None:
 def _check(question: Question, patience: timedelta, *, elicitation: bool) -> None:
     if not timedelta() < patience <= PATIENCE:
         raise Invalid(
-            f"a question waits for longer than nothing, and for up to {PATIENCE // timedelta(days=1)} days"
+            f"a question may wait for more than 0 s, and for at most {PATIENCE // timedelta(days=1)} days"
         )
     if not _DIGEST.fullmatch(question.digest):
         raise Invalid("the digest of a call is 64 hex digits, in lower case")
     if not question.shown.strip():
-        raise Invalid("a question shows what is asked for")
+        raise Invalid("a question must show what it asks for")
     for name, given in (("node", question.node), ("tool", question.tool)):
         if not given.strip() or len(given) > LONGEST_NAME:
             raise Invalid(f"{name}: must have 1 to {LONGEST_NAME} characters")
     if elicitation and question.kind is QuestionKind.RULE:
-        raise Invalid("elicitation: whether a policy gets a rule is for people to say, never for a client")
+        raise Invalid("elicitation: only people may add a rule to a policy, never a client")
 
 
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
@@ -291,18 +291,18 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
     """Raise `Conflict` unless the question is in that status, and still in time."""
     if approval.is_forsaken:
         raise Conflict(
-            "its machine is gone, and nobody waits for the answer; it is asked again if that comes back"
+            "its machine is gone, so nobody waits for the answer; it will ask again if it comes back"
         )
     if approval.status is ApprovalStatus.WITHDRAWN:
         raise Conflict(
-            "it was settled at the client, or that has ended: nobody waits for the answer"
+            "it was answered at the client, or the client has ended, so nobody waits for the answer"
             if approval.kind is QuestionKind.PROMPT
-            else "its machine was started anew since, and does not ask this any more: nobody waits for the answer"
+            else "its machine was restarted and no longer asks this, so nobody waits for the answer"
         )
     if approval.status is ApprovalStatus.EXPIRED or (
         approval.status is status and approval.expires_at <= now
     ):
-        raise Conflict("its time is over, and nobody waits for the answer any more; have it asked again")
+        raise Conflict("it has expired, so nobody waits for the answer any more; have it asked again")
     if approval.status is status:
         return
     if approval.answered_at is not None:

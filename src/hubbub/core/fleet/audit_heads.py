@@ -34,7 +34,7 @@ def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
     Then the log was changed: records `audit.broken`, once for each such head, with the known one. Raises `Invalid`.
     """
     if not node.strip() or not 0 < seq <= LAST or not _HASH.fullmatch(digest):
-        raise Invalid("a head is a machine's name, the number of a line, and a hash of 64 hex digits")
+        raise Invalid("a head needs a machine's name, a line number and a hash of 64 hex digits")
     _require_possible(tx, rows.farthest(tx, project.id, node, before=tx.now + 1), seq)
     known = [head.hash for head in rows.at(tx, project.id, node, seq) if not head.is_broken]
     if digest in known:
@@ -88,12 +88,12 @@ def _require_possible(tx: Tx, known: AuditHead | None, seq: int) -> None:
     """Raise `Invalid` for a log that is impossibly far by now: it would make all true heads false."""
     if known is None:
         if seq > LONGEST:
-            raise Invalid(f"seq: no log has more than {LONGEST:,} lines when it is first told of")
+            raise Invalid(f"seq: a log has at most {LONGEST:,} lines when it is first told of")
         return
     days = (tx.now - known.kept_at) // milliseconds(DAY)
     if seq > known.seq + FASTEST * (1 + days):
         raise Invalid(
-            f"seq: no log grows by more than {FASTEST:,} lines between two heads, and each day between them; "
+            f"seq: a log grows by at most {FASTEST:,} lines between two heads, and each day between them; "
             f"it was at {known.seq:,}"
         )
 

@@ -50,7 +50,7 @@ def invite(
     if node is not None:
         _require_name(node)
     if not SHORTEST <= expires_in <= LONGEST:
-        raise Invalid(f"a join code is good for a minute to {LONGEST // timedelta(days=1)} days")
+        raise Invalid(f"a join code must be valid for a minute to {LONGEST // timedelta(days=1)} days")
     secret = f"{PREFIX}{secrets.token_hex(16)}"
     code = JoinCode(
         project_id=project.id,
@@ -118,7 +118,7 @@ def _require_name(name: str) -> None:
             f"a machine's name has 1 to {nodes.LINE} letters, digits, '_', '-' and '.', the first no '-' or '.'"
         )
     if name.casefold() == HERE:
-        raise Invalid(f"{name!r} means another machine to everybody who says it; choose another name")
+        raise Invalid(f"{name!r} already means another machine; choose another name")
 
 
 def _require_same(before: Machine, about: NodeInfo, now: int) -> None:

@@ -226,7 +226,7 @@ def _keep(tx: Tx, placed: ManagedAgent, fares: ProcessStatus) -> None:
 def _check(fares: ProcessStatus) -> None:
     numbers = (fares.pid, fares.restarts, fares.exit_code)
     if any(each is not None and abs(each) >= LARGEST for each in numbers) or not 0 <= fares.since < 2**53:
-        raise Invalid("what a machine counts of its agents is out of range")
+        raise Invalid("the counts of a machine's agents are out of range")
 
 
 def _revoke(tx: Tx, placed: ManagedAgent) -> None:

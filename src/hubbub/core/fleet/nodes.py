@@ -193,7 +193,7 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
     if machine is None:
         raise NotFound(NOUN, name)
     if machine.token_id is None and machine.is_online(tx.now):
-        raise Conflict(f"a hub runs on {machine.name!r}: it is there for as long as that one runs")
+        raise Conflict(f"a hub runs on {machine.name!r}, so it stays as long as that hub runs")
     dispatches.abandon(tx, machine.id)
     homeless = managed_agents.forget_machine(tx, machine.id)
     shares.forget_machine(tx, machine.id)
@@ -222,7 +222,9 @@ def find(tx: Tx, project: Project, name: str) -> Machine:
 def require_no_machine(tx: Tx, project: Project, name: str) -> None:
     """Raise `Forbidden` for the name of a machine that has joined, or on which a hub runs: it speaks for itself."""
     if rows.find(tx, project.id, name) is not None or rows.is_of_hub(tx, name):
-        raise Forbidden(f"{name!r} is a machine of the project: nobody tells of it but itself, by its link")
+        raise Forbidden(
+            f"{name!r} is a machine of the project: only the machine itself may report on it, by its link"
+        )
 
 
 def listed(tx: Tx, project: Project) -> list[Machine]:
@@ -327,6 +329,6 @@ def _check(about: NodeInfo, labels: Sequence[str]) -> None:
         raise Invalid(f"a machine has at most {MOST_LABELS} labels")
     for line in (about.name, about.machine_id, about.platform, about.version, about.sandbox, *labels):
         if not line.strip() or line != line.strip() or len(line) > LINE or visible(line) != line:
-            raise Invalid(f"what a machine says of itself are lines of 1 to {LINE} visible characters")
+            raise Invalid(f"a machine describes itself in lines of 1 to {LINE} visible characters")
     if about.name in agents.STEPS:
-        raise Invalid(f"no address could lead to a machine called {about.name!r}; choose another name")
+        raise Invalid(f"an address cannot contain a machine's name like {about.name!r}; choose another name")

@@ -52,7 +52,7 @@ def answered_by(message: Message, by: str) -> str:
     """Return the addressee of `by`'s answer to a message. Raises `Invalid` where that is nobody in particular."""
     to = message.sender if message.sender != by else message.recipient
     if to is None or to == by:
-        raise Invalid("say to whom it is: the message that it answers was to everyone")
+        raise Invalid("say who gets it: the message that it answers went to everyone")
     return to
 
 

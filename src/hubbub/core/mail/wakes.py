@@ -155,7 +155,7 @@ def report(
     Raises `Conflict` for a wake that nobody has taken.
     """
     if wake.taken_at is None:
-        raise Conflict("nobody has taken this wake, so nothing can have come of it")
+        raise Conflict("nobody has taken this wake, so it has no outcome")
     return wake if wake.result is not None else _told(tx, wake, result, said, took_ms)
 
 

@@ -69,10 +69,10 @@ def _manage(tx: Tx, project: Project) -> dict[str, tuple[UUID, Role]]:
 def _require_may(tx: Tx, project: Project, roles: set[Role]) -> None:
     mine = {known.id: role for known, role in access.memberships(tx)}[project.id]
     if Role.OWNER in roles and mine is not Role.OWNER:
-        raise Forbidden("only an owner of the project makes somebody its owner, or takes that from them")
+        raise Forbidden("only an owner of the project may add or remove an owner")
 
 
 def _require_owner_left(known: dict[str, tuple[UUID, Role]], but: str) -> None:
     owners = [name for name, (_id, role) in known.items() if role is Role.OWNER]
     if owners == [but]:
-        raise Conflict("a project keeps an owner; make somebody else its owner first")
+        raise Conflict("a project needs an owner; make somebody else its owner first")

@@ -92,7 +92,7 @@ def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
 def archive(tx: Tx, project: Project) -> Project:
     """Have a project only be read from now on. Records `project.changed`. Raises `Conflict` for the default one."""
     if project.slug == DEFAULT:
-        raise Conflict(f"the project {DEFAULT!r} is meant where none is named, so it is not archived")
+        raise Conflict(f"the project {DEFAULT!r} is used where no project is named, so it cannot be archived")
     return _set_archived(tx, project, project.archived_at or tx.now)
 
 

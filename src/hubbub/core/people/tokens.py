@@ -55,7 +55,9 @@ def for_project(
     if end is not None and (ttl is None or tx.now + milliseconds(ttl) > end):
         raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
     if tx.actor.rate is not None and (rate is None or rate > tx.actor.rate):
-        raise Forbidden(f"a token gives no other more calls a second than it has itself: {tx.actor.rate:,}")
+        raise Forbidden(
+            f"a token cannot give another token more calls a second than it has itself: {tx.actor.rate:,}"
+        )
     if tx.actor.agent is not None and agent != tx.actor.agent:
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
     if agent is not None:
@@ -123,7 +125,7 @@ def end_lent(tx: Tx, token_id: UUID) -> None:
 def require_given(role: Role) -> None:
     """Raise `Invalid` for a role that people cannot give."""
     if role not in GIVEN:
-        raise Invalid(f"the role is one of {', '.join(GIVEN)}; the others are the hub's to give")
+        raise Invalid(f"the role must be one of {', '.join(GIVEN)}; only the hub gives the others")
 
 
 def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
@@ -142,7 +144,7 @@ def revoke(tx: Tx, token_id: UUID) -> Token:
     if token is None or not _may_see(tx, token):
         raise NotFound("token", token_id)
     if not _may_revoke(tx, token):
-        raise Forbidden("only whoever made the token, or an admin of its project, may revoke it")
+        raise Forbidden("only the maker of the token or an admin of its project may revoke it")
     _end(tx, token)
     return token
 

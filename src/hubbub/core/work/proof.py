@@ -114,7 +114,7 @@ def put_contract(tx: Tx, task: Task, done_when: Sequence[str] | None, *, by: str
     does, as that agent could take it; `Invalid`.
     """
     if by == task.assignee:
-        raise Forbidden("whoever does the work does not say when it is done")
+        raise Forbidden("an agent cannot change what its own task asks for")
     permissions.require(tx, task, Verb.APPROVE, by)
     demands = checked(done_when) if done_when is not None else None
     left = set(rules_of(tx, task.project_id).done_when) - set(demands or ()) if demands is not None else set()
@@ -133,7 +133,7 @@ def waive(tx: Tx, task: Task, *, by: str, reason: str) -> Contract:
     """Waive a task's demands, as a person. Records `task.waived`. Raises `Forbidden`."""
     access.require_person(tx, "let a task be completed without proof")
     if by != HUB:
-        raise Forbidden("a person waives proof in nobody's name but their own")
+        raise Forbidden("a person may waive proof in their own name only")
     return _waive(tx, task, reason)
 
 

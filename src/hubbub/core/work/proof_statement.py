@@ -32,7 +32,7 @@ def statement(tx: Tx, task: Task) -> Json:
         raise Conflict(f"the task is {task.status}: a proof is exported once it is completed")
     subjects = _subjects(proof.last_looks(tx, task))
     if not subjects:
-        raise Conflict("no hook saw a commit or a tree of it, so there is nothing to make a statement about")
+        raise Conflict("no hook saw a commit or a tree of it, so there is nothing to state")
     return {
         "_type": STATEMENT,
         "subject": subjects,

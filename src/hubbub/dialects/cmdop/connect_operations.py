@@ -46,7 +46,7 @@ def _share(tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
     own = _greet_own(tx, call, project)
     machine = nodes.find(tx, project, wanted.hostname) if wanted.hostname is not None else own
     if machine is None:
-        raise Invalid("hostname is missing: say which machine is to be looked at")
+        raise Invalid("hostname is missing: say which machine to look at")
     share, secret = shares.mint(tx, project, machine, expires_in=wanted.lasts or shares.LASTS)
     return {
         "url": f"{call.site.url}/share/{secret}",

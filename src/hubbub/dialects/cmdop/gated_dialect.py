@@ -86,7 +86,7 @@ class GatedDialect(Dialect):
         """
         tool = self.tools.get(asked.tool)
         if tool is None or tool.name in self.of_machine - node_routing.BY_NAME - {node_routing.ASK_ALL}:
-            raise Invalid(f"the hub has nothing that does {asked.tool!r}")
+            raise Invalid(f"the hub has no tool {asked.tool!r}")
         try:
             order = await self._order(transactions, actor, tool, asked.arguments, call)
         except BadArguments as error:

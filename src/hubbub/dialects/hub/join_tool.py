@@ -46,7 +46,7 @@ def join(
     """
     here = act(tx, call, name)
     if here.name == HUB:
-        raise Invalid("name is missing: say by which name you join")
+        raise Invalid("name is missing: say which name you join by")
     if name is not None:
         connections.remember(tx, call.connection, here.name)
     known = agents.presence(tx, here.project.id, here.name, lock=True)

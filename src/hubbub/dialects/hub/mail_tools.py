@@ -255,7 +255,7 @@ def _task(
     given: _Given,
 ) -> Reply:
     if not (given.title or text).strip():
-        raise Invalid("text: must say what is to be done")
+        raise Invalid("text: must say what to do")
     made = tasks.send(
         tx,
         here.project.id,
@@ -290,7 +290,7 @@ def _answer(tx: Tx, here: OwnContext, ref: str, to: str | None, text: str) -> Me
     else:
         receiver = to or messages.answered_by(subject, here.name)
     if receiver is None:
-        raise Invalid("to is missing: nobody but you has to do with that task")
+        raise Invalid("to is missing: nobody else is involved in that task")
     return messages.send(
         tx,
         here.project.id,

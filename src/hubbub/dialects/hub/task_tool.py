@@ -169,7 +169,7 @@ def _retry(tx: Tx, here: OwnContext, task: Task, _said: _Said) -> Task:
 
 def _reassign(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
     if said.to is None:
-        raise Invalid("to is missing: say whose it is to be")
+        raise Invalid("to is missing: say who gets it")
     return task_actions.reassign(tx, task, to=said.to, by=here.name)
 
 

@@ -126,7 +126,7 @@ def _leave(kept: list[str], text: str) -> None:
     if not kept:
         raise Invalid(f"the path {text!r} leaves the repository; name one inside it")
     if kept.pop() == DEEP:
-        raise Invalid(f"the path {text!r} goes up from `**`, which is no one folder; write it without `..`")
+        raise Invalid(f"the path {text!r} goes up from `**`, which is not one folder; write it without `..`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def slug(text: str) -> str:
     composed = unicodedata.normalize("NFC", text)
     if not _SLUG.fullmatch(composed):
         raise Invalid(
-            "the slug of an area has 1 to 64 letters, digits, `_`, `-` and `.`, and begins with none of the last two"
+            "the slug of an area has 1 to 64 letters, digits, `_`, `-` and `.`, and does not begin with `-` or `.`"
         )
     return composed
 

@@ -173,7 +173,7 @@ def message(kind: MessageKind, **content: object) -> str:
         text = encode({"kind": kind, **content})
         text.encode()
     except (ValueError, RecursionError):  # NaN, half a character, thousands of levels
-        raise Invalid("it holds what cannot be told over a link") from None
+        raise Invalid("it has a value that a link cannot carry") from None
     if len(text) > LARGEST:
         raise Invalid(f"it is longer than the {LARGEST} characters that a link carries at a time")
     require_shallow(content)
@@ -389,5 +389,5 @@ def load_of(given: Message) -> Load:
         raise Invalid("load1: must be a number")
     used, total = number_or_none(given, "memory_used"), number_or_none(given, "memory_total")
     if not all(0 <= each < LARGEST_LOAD for each in (load1, cpus, used or 0, total or 0)):
-        raise Invalid("load: nothing of it is less than nothing, or larger than a machine")
+        raise Invalid("load: its numbers must not be negative or larger than a machine's")
     return Load(load1=float(load1), cpus=cpus, memory_used=used, memory_total=total)

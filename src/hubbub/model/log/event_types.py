@@ -71,7 +71,9 @@ def require_of_project(kinds: Iterable[str]) -> None:
         group, _, _name = asked[0].partition(".")
         known = sorted(KINDS - OF_THE_HUB)
         [near] = get_close_matches(asked[0], [k for k in known if k.startswith(f"{group}.")] or known, 1, 0)
-        raise Invalid(f"{', '.join(asked)}: that happens in the hub and in no project; the nearest is {near}")
+        raise Invalid(
+            f"{', '.join(asked)}: it happens in the hub, not in a project; the nearest event is {near}"
+        )
 
 
 def require_group(group: str) -> str:

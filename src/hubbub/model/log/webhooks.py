@@ -103,9 +103,7 @@ def require_events(patterns: Iterable[str]) -> tuple[str, ...]:
                 f" or *: not {pattern!r}"
             )
         if pattern.startswith(OWN_EVENTS):
-            raise Invalid(
-                "webhooks are not told of what becomes of deliveries; ask for the deliveries instead"
-            )
+            raise Invalid("webhooks cannot follow deliveries; list the deliveries instead")
         _require_telling(pattern)
     if not wanted:
         raise Invalid("name at least one event; * stands for all of them")

@@ -221,7 +221,7 @@ def wanted(things: Iterable[str], capacities: Mapping[str, int]) -> dict[str, in
         raise Invalid(f"things: name 1 to {MOST_THINGS} of them, such as `port:8000`")
     for thing, count in found.items():
         if count > (most := capacities.get(thing, 1)):
-            raise Invalid(f"things: {count} of {thing} are wanted, and there are {most} in this project")
+            raise Invalid(f"things: {count} of {thing} are wanted, but there are only {most} in this project")
     return found
 
 
@@ -240,7 +240,7 @@ def _counted(text: str, capacities: Mapping[str, int]) -> tuple[str, int]:
     if text in capacities or found is None or found["thing"] not in capacities:
         return text, 1
     if (count := int(found["count"])) < 1:
-        raise Invalid(f"things: {text} is none of them; ask for one at least")
+        raise Invalid(f"things: {text} asks for none; ask for at least one")
     return found["thing"], count
 
 

@@ -169,7 +169,7 @@ class _Link:
                 async for message, size in heard:
                     await self._heard(message, size)
             except Invalid as error:
-                raise SocketLost(f"the hub does not speak the language of links: {error}") from None
+                raise SocketLost(f"the hub does not speak the protocol of links: {error}") from None
             finally:
                 self.voice.line = None
                 for each in beside:
@@ -202,7 +202,7 @@ class _Link:
         if message["kind"] == MessageKind.BYE:
             _part(message)
         if message["kind"] != MessageKind.WELCOME:
-            raise SocketLost("the hub does not speak the language of links")
+            raise SocketLost("the hub does not speak the protocol of links")
         version = message.get("version", FIRST)
         if type(version) is not int or version not in VERSIONS:
             raise SocketLost(_other_version(version))
@@ -236,7 +236,7 @@ class _Link:
             case MessageKind.BYE:
                 _part(message)
             case other:
-                raise Invalid(f"a machine is not told {other!r}")
+                raise Invalid(f"a machine does not take messages of kind {other!r}")
 
 
 def _other_version(*spoken: object) -> str:
@@ -244,7 +244,7 @@ def _other_version(*spoken: object) -> str:
     try:
         return disagreement(hub=versions_of({"versions": [*spoken]}), machine=VERSIONS)
     except Invalid:
-        return "the hub does not speak the language of links"
+        return "the hub does not speak the protocol of links"
 
 
 def _part(message: Message) -> NoReturn:

@@ -218,7 +218,7 @@ class IncomingCalls:
         _check_name(order.who)
         tool = self._catalogue.get(order.tool)
         if tool is None:
-            raise Invalid(f"there is nothing on this machine that does {order.tool[:LONGEST_NAME]}")
+            raise Invalid(f"this machine has no tool {order.tool[:LONGEST_NAME]}")
         chain = call_chain.checked(order.chain, "chain")
         return replace(order, arguments=tool.check(order.arguments), chain=chain)
 

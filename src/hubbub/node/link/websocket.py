@@ -101,7 +101,7 @@ class HubSocket:
         try:
             async for piece in self._socket:
                 if not isinstance(piece, str):
-                    raise SocketLost("the hub does not speak the language of links")
+                    raise SocketLost("the hub does not speak the protocol of links")
                 size += len(piece)
                 message = assembly.add(piece)
                 if message is not None:
@@ -110,7 +110,7 @@ class HubSocket:
         except WebSocketException as error:
             raise SocketLost(_shown(error)) from None
         except Invalid as error:
-            raise SocketLost(f"the hub does not speak the language of links: {error}") from None
+            raise SocketLost(f"the hub does not speak the protocol of links: {error}") from None
         raise SocketLost("the hub closed it")
 
     async def write(self) -> None:

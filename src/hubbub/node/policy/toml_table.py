@@ -35,8 +35,8 @@ class TomlTable:
         unknown = sorted(self._content.keys() - set(self._known))
         if unknown:
             raise Invalid(
-                f"{self._file}: {self.path(unknown[0])} is no key that there is;"
-                f" there are: {', '.join(map(self.path, self._known))}"
+                f"{self._file}: {self.path(unknown[0])} is not a known key;"
+                f" known keys are: {', '.join(map(self.path, self._known))}"
             )
 
     def has(self, key: str) -> bool:
@@ -130,7 +130,7 @@ class TomlTable:
 def read(file: Path) -> TomlTable | None:
     """Return the table of a whole file; None if there is no such file.
 
-    Raises `Invalid` if it cannot be read, is no TOML, or others may have written it.
+    Raises `Invalid` if it cannot be read, is not TOML, or others may have written it.
     """
     try:
         with file.open("rb") as opened:
@@ -149,12 +149,12 @@ def read(file: Path) -> TomlTable | None:
     except UnicodeDecodeError:
         raise Invalid(f"{file.name} must be UTF-8 text") from None
     except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLDecodeError
-        raise Invalid(f"{file.name} is no TOML: {error}") from None
+        raise Invalid(f"{file.name} is not TOML: {error}") from None
 
 
 def _require_own(status: os.stat_result, name: str) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise Invalid(f"{name} is no regular file")
+        raise Invalid(f"{name} is not a regular file")
     if status.st_uid not in (os.geteuid(), 0):
         raise Invalid(f"{name} belongs to another user; it must be yours")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

@@ -70,7 +70,7 @@ class HttpTransport:
             raise _refused(need, response)
         value = response.json().get("value")
         if not isinstance(value, dict | None):
-            raise Invalid("what the hub says is no reply")
+            raise Invalid("the hub's answer is not a reply")
         return value
 
 

@@ -135,7 +135,7 @@ class HubClient:
     def _known(self, approval_id: str) -> _Asked:
         asked = self._asked.get(approval_id)
         if asked is None:
-            raise Conflict("this machine does not know of such a question any more; make the call again")
+            raise Conflict("this machine no longer knows this question; make the call again")
         return asked
 
     def _as_put(self, approval_id: str) -> dict[str, object]:
@@ -167,7 +167,7 @@ class HubClient:
             return replace(answered, ruling=Ruling.EXPIRED)
         if (answered.approval_id, reply.get("digest")) != (approval_id, asked.question.digest):
             log.error("the hub brought the answer to another question", approval_id=approval_id)
-            raise Invalid("what the hub brought is the answer to another question")
+            raise Invalid("the hub's answer belongs to another question")
         return answered
 
     # ---- all else ------------------------------------------------------------------------------------------------

@@ -63,5 +63,5 @@ def _found(runtime: AdaptedRuntime) -> str:
             " install it or set [runtime] program"
         )
     if found is None:
-        raise RuntimeFailed(f"[runtime] program names {named!r}, where there is no program to run")
+        raise RuntimeFailed(f"[runtime] program names {named!r}, which is not a program")
     return found

@@ -109,7 +109,7 @@ class _Meaning:
         self._wanted, self._home, self._values = wanted, home, values
         port = values.one("port") or str(PORT)
         if not port.isdecimal() or not 0 < int(port) < 2**16:
-            raise not_followed("it names a port that there is not")
+            raise not_followed("it names a port that does not exist")
         self.port = wanted.port or int(port)
         self.user = wanted.user or values.one("user") or local_user
         if not self.user:
@@ -164,7 +164,7 @@ class _Meaning:
                 else ()
             )
         except Invalid:
-            raise not_followed("it names a host on the way that is none") from None
+            raise not_followed("it names a jump host that is not a host") from None
         return () if any(each.host == self._wanted.host for each in found) else found
 
     def _path(self, written: str) -> Path:
@@ -175,7 +175,7 @@ class _Meaning:
         def stands_for(found: re.Match[str]) -> str:
             value = self._signs.get(found[1]) if found[1] else os.environ.get(found[2])
             if value is None:
-                raise not_followed(f"there is nothing that {found[0]} stands for")
+                raise not_followed(f"{found[0]} stands for nothing")
             return value
 
         return _TOKEN.sub(stands_for, written)

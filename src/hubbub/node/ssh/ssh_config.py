@@ -96,7 +96,7 @@ class _Reading:
         try:
             found = sorted(folder.glob(pattern))
         except (ValueError, NotImplementedError):
-            raise not_followed("it includes what is no name of a file") from None
+            raise not_followed("it includes something that is not a file's name") from None
         for each in found:
             self._file(each, folder if folder == SYSTEMS else self._home / USERS, depth + 1)
 
@@ -130,9 +130,7 @@ class _Reading:
             "localuser": self._local_user,
         }
         if criterion not in known:
-            raise not_followed(
-                f"it has a Match by {', '.join(known)}, all or final, or one that is none of these"
-            )
+            raise not_followed(f"it has a Match that is not by {', '.join(known)}, all or final")
         return _fits(patterns.split(","), known[criterion])
 
 

@@ -96,9 +96,9 @@ class LinkEndpoint:
             async with asyncio.timeout(self.fleet.pace.hello.total_seconds()):
                 said = await line.hear()
         except TimeoutError:
-            raise Invalid("a machine begins by saying who it is") from None
+            raise Invalid("a machine's first message must say who it is") from None
         if said["kind"] != MessageKind.HELLO:
-            raise Invalid("a machine begins by saying who it is")
+            raise Invalid("a machine's first message must say who it is")
         theirs = versions_of(said)
         version = agreed(theirs)
         if version is None:

@@ -41,7 +41,7 @@ class NodeReports:
         """Take a message of a machine. Raises `Invalid` for one that makes no sense."""
         kind = self._kinds.get(MessageKind(str(message["kind"])))
         if kind is None:
-            raise Invalid(f"a machine does not say {message['kind']}")
+            raise Invalid(f"a machine does not send messages of kind {message['kind']}")
         kind(link, message)
 
     def taken(self, link: NodeLink) -> frozenset[UUID]:

@@ -37,7 +37,7 @@ class NodeSocket:
                 raise SocketLost
             piece = came.get("text")
             if piece is None:
-                raise Invalid("a link speaks text")
+                raise Invalid("a link takes text messages only")
             message = self._assembly.add(piece)
             if message is not None:
                 return message

@@ -31,7 +31,7 @@ def check(password: str, username: str) -> None:
     if not SHORTEST <= len(password) <= LONGEST:
         raise Invalid(f"a password has {SHORTEST} to {LONGEST} characters")
     if password.casefold() in COMMON or password.casefold() == username.casefold():
-        raise Invalid("that password is among the first that are tried; choose another")
+        raise Invalid("that password is too common; choose another")
 
 
 class Passwords:

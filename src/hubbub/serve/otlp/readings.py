@@ -17,7 +17,7 @@ _to_json = json.JSONEncoder(ensure_ascii=True, sort_keys=True, default=str).enco
 
 
 class Wrong(ValueError):
-    """A record that claims to be about tokens, and has a value that is no number of tokens."""
+    """A record that claims to be about tokens, and has a value that is not a number of tokens."""
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ def _of_metric(told: Told) -> Iterator[Reading]:
     if parts is None:
         return
     if not math.isfinite(told.value) or not 0 <= told.value <= MOST_TOKENS:
-        raise Wrong(f"{told.name} is {told.value}, which no tokens are")
+        raise Wrong(f"{told.name} is {told.value}, which is not a number of tokens")
     mark = f"{told.name} {_to_json(dict(told.values))}"
     if not told.is_total:
         mark += f" {told.since} {told.at}"
@@ -85,7 +85,7 @@ def _reading(
     since: int | None = None,
 ) -> Reading:
     if not 0 <= told.at <= LAST:
-        raise Wrong(f"the time of {told.name} is none")
+        raise Wrong(f"{told.name} has a time that is not one")
     client = _named(told, words.CLIENT)
     conversation = _named(told, words.CONVERSATION) or _unnamed(told, client)
     return Reading(
@@ -134,5 +134,5 @@ def _number(told: Told, name: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number) or not 0 <= number <= MOST_TOKENS:
-        raise Wrong(f"{name} of {told.name} is no number of tokens")
+        raise Wrong(f"{name} of {told.name} is not a number of tokens")
     return number

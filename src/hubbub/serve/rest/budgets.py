@@ -55,7 +55,7 @@ class PutBudget(Body):
         if (self.usd is None) is (self.tokens is None):
             raise ValueError("a budget is in `usd` or in `tokens`")
         if (self.kind is BudgetKind.PROJECT) is not (self.whom == ""):
-            raise ValueError("`whom` says whose budget it is; that of the project has none")
+            raise ValueError("`whom` says whose budget it is; a project's budget has no `whom`")
         return self
 
     def asked(self, tx: Tx, project_id: UUID) -> Asked:

@@ -57,7 +57,7 @@ class Edit(Body):
     @model_validator(mode="after")
     def _names_a_file(self) -> "Edit":
         if self.path is None and not self.files:
-            raise ValueError("an edit is of a `path`, or of `files`")
+            raise ValueError("an edit needs either a `path` or `files`")
         return self
 
     def touched(self) -> list[TouchedFile]:

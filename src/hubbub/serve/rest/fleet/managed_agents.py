@@ -162,7 +162,7 @@ async def show_logs(
     try:
         return JSONResponse(Lines.model_validate(outcome.value).model_dump(mode="json"))
     except ValueError:
-        raise NotDone(f"{placed.node!r} answered what makes no sense") from None
+        raise NotDone(f"{placed.node!r} answered with something that the hub cannot read") from None
 
 
 def _placed(tx: Tx, call: RestCall, name: str) -> tuple[Project, ManagedAgent]:

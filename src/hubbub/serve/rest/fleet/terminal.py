@@ -110,7 +110,7 @@ async def show_policy(request: Request, call: Call, name: Name) -> Policy:
     try:
         return Policy.model_validate({**_mapping(outcome), "node": at.machine.name})
     except ValidationError:
-        raise NotDone(f"{at.machine.name!r} answered what makes no sense") from None
+        raise NotDone(f"{at.machine.name!r} answered with something that the hub cannot read") from None
 
 
 def _found(tx: Tx, call: RestCall, name: str) -> _At:

@@ -127,9 +127,9 @@ async def _require_allowed(request: Request, url: str) -> None:
         await pinned_addresses(httpx2.URL(require_url(url)), allow_private=allow_private)
     except PrivateAddress:
         raise Invalid(
-            "a webhook may not lead to a private address, unless the hub runs with HUBBUB_WEBHOOK_PRIVATE=1"
+            "a webhook's address must not be private, unless the hub runs with HUBBUB_WEBHOOK_PRIVATE=1"
         ) from None
     except httpx2.InvalidURL:
-        raise Invalid("the webhook's address cannot be understood") from None
+        raise Invalid("the webhook's address is not a URL") from None
     except UnknownHost:
         return

@@ -159,5 +159,5 @@ def _other_end(subject: Task | Message | None, sender: str) -> str:
         return messages.answered_by(subject, sender)
     to = permissions.other_end(subject, sender) if subject is not None else None
     if to is None:
-        raise Invalid("to: say to whom it is; it may be left out in a reply to somebody alone")
+        raise Invalid("to: say who gets it; only a reply to one sender may leave it out")
     return to

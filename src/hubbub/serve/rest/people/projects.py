@@ -118,7 +118,7 @@ async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
         project = access.enter(tx, slug, Right.MANAGE, archived=archived is not None)
         if archived is not None:
             if changes:
-                raise Invalid("archived: is changed by itself")
+                raise Invalid("archived: must be changed in a call of its own")
             changed = projects.archive(tx, project) if archived else projects.restore(tx, project)
         else:
             changed = projects.change(tx, project, changes)
