@@ -60,6 +60,14 @@ class Project:
     archived_at: Annotated[
         int | None, Seen(REST, "since when it is only read; null: it is worked in", since="0.2.0")
     ] = None
+    hand_over_after: Annotated[
+        int,
+        Seen(
+            REST,
+            "minutes that an account is to be paused before its tasks go to others; 0: never",
+            since="0.2.0",
+        ),
+    ] = 0
     run_id: UUID | None = None  # its current run; None only while it is being made
 
 

@@ -50,6 +50,12 @@ def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
     help="Treatment of two agents that touch one file.",
 )
 @click.option("--repo-url", metavar="URL", help="Address or folder of its source.")
+@click.option(
+    "--hand-over-after",
+    type=click.IntRange(min=0),
+    metavar="MIN",
+    help="Minutes that an account must be paused before its tasks go to other agents; 0: never.",
+)
 @uses_hub
 def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
     """Change the project SLUG. Options that you leave out stay as they are."""

@@ -40,6 +40,7 @@ class Judgement:
 
 # Nothing to decide: the store's own.
 conflicts = rows.conflicts
+newest_head = rows.newest_head
 
 
 def tell_head(tx: Tx, project: Project, head: BranchHead) -> list[BranchHead]:

@@ -20,6 +20,7 @@ DEFAULT = "default"
 CONFLICT_MODES = ("off", "warn", "block")
 HEARTBEAT_INTERVAL = 60  # seconds
 HEARTBEAT_TTL = 180  # seconds
+LONGEST_WAIT = 60 * 24 * 31  # minutes of a pause before its tasks are handed over
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 
 # A remote address, or a folder, as GolemXV's reference shows it (project_info).
@@ -79,6 +80,8 @@ def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
     """
     after = replace(project, **changes)
     _check(after.slug, after.conflict_mode, after.repo_url, after.heartbeat_interval, after.heartbeat_ttl)
+    if not 0 <= after.hand_over_after <= LONGEST_WAIT:
+        raise Invalid(f"hand_over_after: must be 0, which is never, or up to {LONGEST_WAIT:,} minutes")
     if after.name != project.name:
         _require_name(after.name)
     changed = {name: value for name, value in changes.items() if getattr(project, name) != value}

@@ -8,7 +8,7 @@ from hubbub.core.log import activity
 from hubbub.core.log.snapshots import card_states
 from hubbub.core.why import presence, proof, waits
 from hubbub.core.why.explanation import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
-from hubbub.core.work import completion_checks, dependencies, task_search, tasks
+from hubbub.core.work import completion_checks, dependencies, handovers, task_search, tasks
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
 from hubbub.model.log.attention import Need, NeedKind
@@ -33,6 +33,7 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
         return
     yield from _needs(tx, task)
     yield from _way_back(tx, task)
+    yield from _handed_over(tx, task)
     if task.assignee is None:
         yield from _free(tx, task)
     else:
@@ -122,6 +123,21 @@ def _need(task: Task) -> Phrase:
 def _named(task: Task, whom: Value = NOTHING) -> Phrase:
     """Name a task by its number and status."""
     return say("named_task", number=str(task.number), status=say(f"state_{task.status}"), whom=whom)
+
+
+def _handed_over(tx: Tx, task: Task) -> Iterator[Fact]:
+    """Say whom a task that was begun since had been handed over by, and why."""
+    handover = handovers.of_task(tx, task.id)
+    if handover is None or task.status in (Status.QUEUED, Status.DELIVERED):
+        return
+    told = say(
+        "again_reassigned",
+        whose=say("from", name=named(handover.taken_from)),
+        at=ago(handover.at, tx.now),
+        reason=say("reason", reason=quoted(handover.reason)),
+        attempt=str(task.attempt),
+    )
+    yield Fact("task.handed_over", told, {"taken_from": handover.taken_from, "at": handover.at})
 
 
 def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:

@@ -1,4 +1,4 @@
-"""The hub's own periodic work: settle overdue things, report dead letters and late tasks, and forget."""
+"""The hub's own periodic work: settle overdue things, report dead letters and late tasks, hand over, and forget."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hubbub.core import expiry
 from hubbub.core.mail import deadletters
-from hubbub.core.work import late_tasks
+from hubbub.core.work import handovers, late_tasks
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.tx import Operation, Store
@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 SWEEP_EVERY = timedelta(milliseconds=500)
 BURY_EVERY = LATE_EVERY = timedelta(minutes=1)
+HAND_OVER_EVERY = timedelta(seconds=30)
 FORGET_EVERY = timedelta(hours=1)
 
 
@@ -34,6 +35,7 @@ class Maintenance:
             all_of_it.create_task(self._every(FORGET_EVERY, self.forget))
             all_of_it.create_task(self._every(BURY_EVERY, self.bury))
             all_of_it.create_task(self._every(LATE_EVERY, self.tell_late))
+            all_of_it.create_task(self._every(HAND_OVER_EVERY, self.hand_over))
             all_of_it.create_task(self._every(SWEEP_EVERY, self.sweep))
 
     async def _every(self, pause: timedelta, work: Callable[[], Awaitable[None]]) -> None:
@@ -59,6 +61,10 @@ class Maintenance:
     async def tell_late(self) -> None:
         """Report tasks without progress, some at a time."""
         await self._in_parts(late_tasks.due, late_tasks.settle, late_tasks.BATCH)
+
+    async def hand_over(self) -> None:
+        """Hand tasks of paused accounts over to others where projects allow it, some at a time."""
+        await self._in_parts(handovers.due, handovers.settle, handovers.BATCH)
 
     async def _in_parts(self, look: Operation[list[UUID]], settle: Callable[..., None], most: int) -> None:
         """Look once, beside the writers, and settle the findings some at a time, so that others write in between."""

@@ -28,6 +28,17 @@ def head(tx: Tx, project_id: UUID, repository: str, agent: str, branch: str) -> 
     return _HEADS.record(row) if row else None
 
 
+def newest_head(tx: Tx, project_id: UUID, agent: str) -> BranchHead | None:
+    """Return the branch that an agent committed to last, in any repository."""
+    row = tx.one(
+        f"""SELECT {_HEADS.selected} FROM branch_heads WHERE project_id = :project_id AND agent = :agent
+            ORDER BY told_at DESC LIMIT 1""",
+        project_id=project_id,
+        agent=agent,
+    )
+    return _HEADS.record(row) if row else None
+
+
 def heads_of_others(tx: Tx, project_id: UUID, repository: str, agent: str, limit: int) -> list[BranchHead]:
     """Return the heads of other agents' branches in the repository, the newest first."""
     rows = tx.all(

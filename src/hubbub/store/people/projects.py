@@ -39,7 +39,7 @@ def update(tx: Tx, project: Project) -> None:
     tx.run(
         """UPDATE projects SET name = :name, description = :description, conflict_mode = :conflict_mode,
                                repo_url = :repo_url, heartbeat_interval = :interval, heartbeat_ttl = :ttl,
-                               archived_at = :archived_at
+                               archived_at = :archived_at, hand_over_after = :hand_over_after
            WHERE id = :id""",
         id=project.id,
         name=project.name,
@@ -49,6 +49,7 @@ def update(tx: Tx, project: Project) -> None:
         interval=project.heartbeat_interval,
         ttl=project.heartbeat_ttl,
         archived_at=project.archived_at,
+        hand_over_after=project.hand_over_after,
     )
 
 

@@ -48,6 +48,9 @@ class ChangedProject(Body):
     repo_url: Line | None = None
     heartbeat_interval: Whole | None = None
     heartbeat_ttl: Whole | None = None
+    hand_over_after: Whole | None = Field(
+        None, description="minutes that an account is to be paused before its tasks go to others; 0: never"
+    )
 
 
 class MemberShape(BaseModel):
