@@ -11,9 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from itertools import accumulate, count
 from pathlib import Path
-from random import Random
 from statistics import median
 from typing import Any
 from unittest.mock import patch
@@ -21,6 +19,7 @@ from uuid import UUID
 
 from bench.hubs import postmaster_of, used_by_server
 from bench.store import prepare
+from bench.texts import Texts, different, same
 from hubbub.core.work import duplicates, tasks
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.work.duplicates import Job, OnDuplicate
@@ -30,31 +29,7 @@ from hubbub.store.tx import Store, Tx
 
 SIZES = (1_000, 20_000, 100_000)
 BATCH, BATCHES = 50, 20  # sends in a transaction, and transactions of each kind
-WORDS = 5_000
-VERBS = ("fix", "add", "remove", "test", "document", "review", "update", "translate", "check", "write")
 NOTHING = duplicates.Saying(Job(frozenset(), None, frozenset(), (), frozenset(), frozenset()), ())
-
-Texts = Iterator[str]
-
-
-def different(seed: int) -> Texts:
-    """Sentences of which each is new: a verb, words by Zipf's law, now and then a number."""
-    random = Random(seed)
-    letters = "bcdfglmnprst", "aeiou"
-    words = [
-        "".join(random.choice(letters[at % 2]) for at in range(random.randint(4, 9))) for _ in range(WORDS)
-    ]
-    weights = [*accumulate(1 / rank for rank in range(1, WORDS + 1))]
-    draw = partial(random.choices, words, cum_weights=weights)
-    for number in count(1):
-        title = f"{random.choice(VERBS)} the {' '.join(draw(k=random.randint(4, 8)))}"
-        part = f" of part {number}" if random.random() < 0.2 else ""
-        yield f"{title}{part}\n" + " ".join(f"It has to {' '.join(draw(k=12))}." for _ in range(3))
-
-
-def same() -> Texts:
-    while True:
-        yield "Fix the login timeout on Safari\nIt happens after a while."
 
 
 @contextmanager

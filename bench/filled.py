@@ -15,11 +15,13 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
 
-from bench.filling import LONG, TEXT
+from bench.filling import LONG
 from bench.serving import Line, Served, running
+from bench.texts import different
 
 SIZES = ("1000/0/0", "100000/0/0", "100000/1000000/0", "100000/0/10000")
 TIMES = 200  # of each call
+TEXTS = different(2)
 LARGE_TIMES = 3  # of each that tells of all
 CHUNK, MODEL = 2_000, 1_000  # tasks that a call fills in; and ended ones of which the others are copies
 COPIES = 10  # of the model that a call makes
@@ -83,11 +85,11 @@ async def look_at_one(at: Lines) -> None:
 
 
 async def send_long(at: Lines) -> None:
-    await at.commhub.call("commhub", "send_task", alias=LONG, task=TEXT)
+    await at.commhub.call("commhub", "send_task", alias=LONG, task=next(TEXTS))
 
 
 async def send_short(at: Lines) -> None:
-    sent = await at.commhub.call("commhub", "send_task", alias="visitor", task=TEXT)
+    sent = await at.commhub.call("commhub", "send_task", alias="visitor", task=next(TEXTS))
     at.letters.append(str(sent["message_id"]))
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from bench import serving
 from bench.serving import BENCH
+from bench.texts import different
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
@@ -30,6 +31,7 @@ from hubbub.store.tx import Tx
 LONG = "hoarder"  # who has half of all open tasks in its inbox
 OTHERS = 100  # who share the other half
 STAYS = timedelta(days=1)
+TEXTS = different(1)
 TEXT = "Count the words of every chapter\n" + "and say which is the longest. " * 10
 PAUSE = 0.005  # seconds between two marks of the loop
 
@@ -86,7 +88,7 @@ def fill(tx: Tx, first: int, number: int) -> Reply:
     project = _staffed(tx)
     for place in range(first, first + number):
         to = LONG if place % 2 else f"worker-{place // 2 % OTHERS}"
-        tasks.send(tx, project.id, sender="hub", to=to, text=TEXT)
+        tasks.send(tx, project.id, sender="hub", to=to, text=next(TEXTS))
     return {}
 
 
@@ -96,7 +98,7 @@ def end(tx: Tx, number: int) -> Reply:
     project = _staffed(tx)
     for place in range(number):
         who = f"worker-{place % OTHERS}"
-        task = tasks.send(tx, project.id, sender="hub", to=who, text=TEXT)
+        task = tasks.send(tx, project.id, sender="hub", to=who, text=next(TEXTS))
         task = task_actions.start(tx, task_actions.accept(tx, task, who), who)
         completion.end(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
         messages.send(tx, project.id, sender=who, to=LONG, body=TEXT)

@@ -12,9 +12,11 @@ from statistics import median, quantiles
 
 from bench.bare import bare, raw_rate
 from bench.serving import Line, Served, served
+from bench.texts import different
 
 ROUNDS = 3
 TEXT = "Count the words of every chapter\n" + "and say which is the longest. " * 10
+TEXTS = different(1)
 AGENTS = 120
 COMMHUB = "CommHub itself answers 245 to 330 of such sends a second, and 264 to 350 of such get_all_status."
 AIMS = {  # µs of the hub's CPU for one piece of work
@@ -59,12 +61,14 @@ async def no_op(line: Line, _number: int) -> None:
 
 
 async def send(line: Line, _number: int) -> None:
-    await line.call("commhub", "send_task", alias="worker", task=TEXT)
+    await line.call("commhub", "send_task", alias="worker", task=next(TEXTS))
 
 
 async def round_trip(line: Line, number: int) -> None:
     name = f"worker-{number}"
-    sent = await line.call("commhub", "send_task", alias=name, task=TEXT, from_session=f"boss-{number}")
+    sent = await line.call(
+        "commhub", "send_task", alias=name, task=next(TEXTS), from_session=f"boss-{number}"
+    )
     await line.call("commhub", "get_inbox", alias=name)
     await line.call("commhub", "ack_inbox", alias=name, message_id=sent["message_id"])
     reply = {"in_reply_to": sent["message_id"], "status": "replied"}

@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from bench.http import TEXT
+from bench.http import TEXTS
 from bench.postgres import database, server
 from bench.serving import Line, Served, running
 
@@ -84,7 +84,7 @@ async def one_round(found: Sequence[Served], secrets: Sequence[str], of_postgres
 
     async def send(line: Line, times: int) -> None:
         for _ in range(times):
-            await line.call("commhub", "send_task", alias="worker", task=TEXT)
+            await line.call("commhub", "send_task", alias="worker", task=next(TEXTS))
 
     await asyncio.gather(*(send(line, 3) for line in lines))  # so that what is kept warm is
     pids = [hub.pid for hub in found]

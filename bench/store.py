@@ -20,6 +20,7 @@ from uuid import UUID
 
 import apsw
 
+from bench.texts import different
 from hubbub.core.agents import agents
 from hubbub.core.people import projects
 from hubbub.core.work import tasks
@@ -38,7 +39,7 @@ ROUNDS = 5
 CALLS = {1: 1_000, 8: 4_000, 64: 12_000}  # by number of callers
 BARE = 12_000
 ONE_BY_ONE = 1_500
-TEXT = "Count the words of every chapter\n" + "and say which is the longest. " * 10
+TEXTS = different(1)
 AIMS = (
     ("64 callers", "bare statements", 0.25),
     ("64 callers", "a commit each", 4.0),
@@ -87,7 +88,7 @@ def prepare(tx: Tx) -> UUID:
 
 
 def send(project_id: UUID) -> Callable[[Tx], object]:
-    return lambda tx: tasks.send(tx, project_id, sender="hub", to="worker", text=TEXT)
+    return lambda tx: tasks.send(tx, project_id, sender="hub", to="worker", text=next(TEXTS))
 
 
 def through_store(store: Store, project_id: UUID, callers: int) -> Timing:

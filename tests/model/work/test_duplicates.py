@@ -89,6 +89,24 @@ def test_other_work_with_the_same_name(one: str, two: str) -> None:
     assert alike(read(one), read(two)) is None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("It is chapter 3.", "It is chapter 4."),
+        ("That is the Second part.", "That is the third part."),
+        ("It is in hall B.", "It is in hall C."),
+        ("It is in guide.md.", "It is in notes.md."),
+        ("It is of readFile.", "It is of writeFile."),
+        ("这是第3章", "这是第4章"),
+    ],
+)
+def test_numbers_and_names_in_a_text(one: str, other: str) -> None:
+    """Numbers, and names in code, keep two tasks apart that stand in their texts, not in their titles."""
+    title = "Translate the next chapter of the manual"
+    assert alike(read(f"{title}\n{one}"), read(f"{title}\n{one}")) is not None
+    assert alike(read(f"{title}\n{one}"), read(f"{title}\n{other}")) is None
+
+
 def test_an_issue_that_is_said_beside() -> None:
     """The issue that a task is said to be about counts as if it stood in its text."""
     one, two = job("Broken links", "", "octo/site#5"), job("See to octo/site#5", "")
