@@ -8,12 +8,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, scopes
-from hubbub.core.fleet import managed_agents, nodes
+from hubbub.core.fleet import accounts, managed_agents, nodes
 from hubbub.core.people import tokens
 from hubbub.core.presence import presences
 from hubbub.core.work import task_search, tasks
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.fleet.calls import NodeInfo
+from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Profile
@@ -343,3 +344,24 @@ def test_on_a_phone_an_agent_takes_the_whole_page(visit: Visit) -> None:
     expect(page.locator("html")).to_have_js_property("scrollWidth", PHONE[0])
     side.get_by_role("button", name="关闭 Agent 面板").click()
     expect(page.get_by_role("region", name="atlas")).to_be_visible()
+
+
+def test_a_paused_account_is_resumed_above_the_machines(hub: Hub, visit: Visit) -> None:
+    """Fleet says which accounts are paused, for how much longer, and who shares them; a person resumes one there."""
+    come(hub, "limited")
+
+    def pause(tx: Tx) -> None:
+        accounts.put(tx, hub.project, "max", ["limited"])
+        accounts.reached(tx, hub.project, "limited", UsageLimit(LimitKind.WINDOW, tx.now + 120 * MINUTE))
+
+    hub.do(pause)
+    page = visit("/fleet")
+    lane = page.get_by_role("region", name="Accounts").get_by_role("listitem").filter(has_text="max")
+    expect(lane).to_contain_text("limited")
+    expect(lane).to_contain_text(re.compile(r"paused for\s+(2h|1h 59m)"))
+
+    lane.get_by_role("button", name="Resume").click()
+    expect(lane.get_by_role("button", name="Pause")).to_be_visible()
+    assert hub.do(lambda tx: accounts.find(tx, hub.project, "max")).paused_at is None
+    hub.do(lambda tx: accounts.drop(tx, hub.project, "max"))
+    expect(page.get_by_role("region", name="Accounts")).to_have_count(0)

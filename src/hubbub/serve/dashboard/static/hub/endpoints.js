@@ -98,7 +98,11 @@ const MESSAGES = {
   },
 };
 
+const onAccount = on("accounts", "account", "/accounts");
+
 const AGENTS = {
+  pauseAccount: onAccount("pause"),
+  resumeAccount: onAccount("resume"),
   liftStop: on("stops", "stop", "/breakers/stops")("lift"),
   releaseScope: on("agents", "agent", "/agents")("release-scope"),
   start: {

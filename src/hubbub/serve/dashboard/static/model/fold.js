@@ -164,6 +164,7 @@
  * @property {Map<string, Approval>} approvals  by id; only what waits for an answer
  * @property {Map<string, Letter>} letters  by id of the delivery
  * @property {Map<string, Overlap>} overlaps  by "A\nB"
+ * @property {Map<string, Account>} accounts  by name
  * @property {Map<string, number>} written  which activity wrote a card, by noun and key
  */
 

@@ -14,6 +14,7 @@ import { Empty, Skeleton } from "../ui/empty.js";
 import { useElementCache, useThrottled } from "../ui/long_lists.js";
 import { Sparkline, StateWord, stateWord, Tile } from "../ui/marks.js";
 import { Ago, Text } from "../ui/text.js";
+import { Accounts } from "./accounts.js";
 import { Load } from "./machines.js";
 import { refOf, taskHref } from "./task/actions.js";
 
@@ -299,6 +300,7 @@ export function View() {
   if (groups.length === 0 && gone.length === 0) return html`<${Nobody} filtered=${!isEmpty(query)} />`;
   const card = (member) => agentCard(kept, member, picture);
   return html`<div class=${`view fleet ${picture.agents.size > MOVING ? "is-large" : ""}`} ref=${list}>
+    <${Accounts} picture=${picture} />
     ${groups.map((group) => html`<${Group} key=${group.machine ?? ""} ...${group} card=${card} />`)}
     ${gone.length > 0 && html`<${Gone} agents=${gone} open=${showGone} card=${card} />`}
   </div>`;
