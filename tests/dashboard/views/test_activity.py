@@ -18,6 +18,7 @@ from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
 EVENTS = Path(__file__).parents[3] / "docs" / "reference" / "events.md"
+HAS_COLOUR = "(name) => getComputedStyle(name, '::before').backgroundColor.startsWith('oklch')"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e`rm -rf`" + "W" * 5_000
 
 
@@ -68,6 +69,20 @@ def test_the_newest_comes_first_as_a_sentence_with_its_task(visit: Visit, hub: H
     expect(rows(page).first).to_contain_text("Mend the fence")
     rows(page).first.get_by_role("link", name=f"T-{made.number}").click()
     expect(page).to_have_url(re.compile(rf"/activity\?.*task={made.number}"))
+
+
+def test_a_message_to_everyone_is_one_row(visit: Visit, hub: Hub) -> None:
+    """However many a message to everyone reached, it is one row, which names the first of them; each has its colour."""
+    page = visit("/activity")
+    expect(rows(page).first).to_be_visible()
+    names = ["amber", "birch", "dune", "ember", "fjord"]
+    hub.do(lambda tx: messages.broadcast(tx, hub.project.id, sender="amber", recipients=names, body="Hush"))
+    expect(rows(page).first).to_contain_text("amber wrote to everyone: amber, birch, dune, and 2 more")
+    expect(rows(page).nth(1)).not_to_contain_text("everyone")
+    assert rows(page).first.locator(".of-agent").first.evaluate(HAS_COLOUR)
+
+    page = visit("/activity?agent=birch")
+    expect(rows(page).first).to_contain_text("What amber wrote to everyone reached birch")
 
 
 def test_the_chips_choose_groups_and_stand_in_the_address(visit: Visit) -> None:

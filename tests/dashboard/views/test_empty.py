@@ -71,6 +71,12 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
     expect(steps.locator("[aria-current=step]")).to_contain_text("Start it")
     hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))
     expect(steps).to_have_count(0)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    hub.do(lambda tx: messages.send(tx, project.id, sender="birch", to="hub", body="It is done"))
+    expect(page.get_by_role("group", name="Message to you").filter(has_text="It is done")).to_be_visible()
+    settle(page)
+    assert [each for each in asked if "first-steps" in each] == []
 
 
 def test_nothing_is_said_to_be_empty_before_it_is_known(visit: Visit, hub: Hub) -> None:

@@ -28,7 +28,7 @@ const APART = 500;
 const KEPT = 5;
 
 /** The reels that are in memory, oldest first. @type {{value: Reel[]}} */
-const reels = signal([]);
+export const reels = signal([]);
 
 /** The reel in which an activity is, if it is in memory. @returns {Reel|undefined} */
 const holding = (id) =>

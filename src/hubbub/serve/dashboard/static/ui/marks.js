@@ -58,7 +58,7 @@ function monogram(name) {
 const COLOURS = 16;
 
 /** The colour of an agent, the same in every view: a place on the colour wheel. @param {string} name */
-function hueOf(name) {
+export function hueOf(name) {
   let sum = 0;
   for (const letter of name) sum = (Math.imul(sum, 31) + letter.codePointAt(0)) >>> 0;
   return Math.round(((sum % COLOURS) * 360) / COLOURS);

@@ -206,9 +206,25 @@ function useHold(box) {
 /** What matches, newest first, up to the moment that is shown. */
 function matching(activities, query, picture, until) {
   const filter = parse(query.q ?? "");
-  return activities
+  const wanted = activities
     .filter((activity) => activity.id <= until && isWanted(activity, query, filter, picture))
     .reverse();
+  return folded(wanted);
+}
+
+/**
+ * A message to everyone is one row, however many it reached: `reached` of that row names them. Pure.
+ * @param {object[]} rows
+ */
+export function folded(rows) {
+  const arrivals = Map.groupBy(rows.filter(({ kind }) => kind === "message.delivered"), (row) => row.message_id);
+  const sent = new Set(rows.filter(({ kind }) => kind === "message.sent").map((row) => row.message_id));
+  return rows.flatMap((row) => {
+    const reached = arrivals.get(row.message_id);
+    if (!reached) return [row];
+    const isFirst = row.kind === "message.sent" || (!sent.has(row.message_id) && row === reached[0]);
+    return isFirst ? [{ ...row, reached: reached.map(({ agent }) => agent).sort() }] : [];
+  });
 }
 
 export function View() {

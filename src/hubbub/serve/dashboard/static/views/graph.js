@@ -12,7 +12,7 @@ import { href, route } from "../shell/router.js";
 import { Button, IconButton } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { useElementCache } from "../ui/long_lists.js";
-import { Glyph, stateWord } from "../ui/marks.js";
+import { Glyph, hueOf, stateWord } from "../ui/marks.js";
 import { Text } from "../ui/text.js";
 import { refOf, taskHref } from "./task/actions.js";
 
@@ -323,7 +323,7 @@ function GraphNode({ task, state, spot, dim, current, isOver, href }) {
   return html`<li><a class=${look} href=${href} style=${style} data-item=${`task:${task.id}`} aria-label=${label}
     aria-current=${current ? "true" : undefined} title=${holder ? undefined : t("graph.nobody")}>
     <span class="row"><${Glyph} state=${state} quiet size=${14} /><span class="ref mono">${refOf(task)}</span>
-      <bdi class="mono clip">${holder}</bdi></span>
+      ${holder && html`<bdi class="mono clip of-agent" style=${{ "--hue": hueOf(holder) }}>${holder}</bdi>`}</span>
     <span class="clip"><${Text} value=${task.title} /></span>
   </a></li>`;
 }

@@ -4,7 +4,7 @@ import { html } from "../vendor/ui.js";
 import { shown } from "../model/store.js";
 import { has, list, t } from "../i18n.js";
 import { href, route } from "../shell/router.js";
-import { StateWord } from "../ui/marks.js";
+import { hueOf, StateWord } from "../ui/marks.js";
 import { refOf } from "./task/actions.js";
 
 // One activity as one sentence. Which sentence is pure (`keyOf`); its words are in words/*.json, one for each kind,
@@ -13,6 +13,7 @@ import { refOf } from "./task/actions.js";
 const HUB = "hub"; // the name of everyone who has none: as an inbox, that of the people
 const LONGEST_NAME = 120;
 const LONGEST_SAID = 300;
+const MOST_NAMES = 3; // of those whom a message to everyone reached
 
 /** Kinds whose reason is what the sentence says. */
 const SAID_ALREADY = new Set(["agent.timeout", "agent.checkout"]);
@@ -42,9 +43,10 @@ function byClient({ detail }) {
   return detail.answered_by === "elicitation";
 }
 
-/** The key of the sentence for an activity. @param {{kind: string, agent: string|null, detail: object}} activity */
+/** The key of the sentence for an activity. @param {{kind: string, agent: string|null, detail: object, reached?: string[]}} activity */
 export function keyOf(activity) {
   const key = `activity.${activity.kind.replace(/\./g, "_")}`;
+  if (activity.reached) return `${key}_reached`;
   const [ending, applies] = VARIANTS[activity.kind] ?? [];
   if (applies?.(activity)) return `${key}_${ending}`;
   return has(key) ? key : "activity.other";
@@ -71,6 +73,7 @@ function parts(activity) {
     others: () => isolated((detail.conflicts ?? []).slice(0, 5).join(", ")),
     account: () => isolated(detail.account),
     budget: () => isolated(detail.budget),
+    reached: () => isolated(someOf(activity.reached ?? [])),
     stopped: () => isolated((detail.agents ?? []).slice(0, 5).join(", ")),
     state: () => isolated(detail.state),
     holder: () => who(detail.holder),
@@ -87,6 +90,12 @@ function parts(activity) {
 
 const isolated = (text) => html`<bdi class="strong">${String(text).slice(0, LONGEST_NAME)}</bdi>`;
 
+/** The first names, and how many more there are. @param {string[]} names */
+function someOf(names) {
+  const more = names.length - MOST_NAMES;
+  return list(more > 0 ? [...names.slice(0, MOST_NAMES), t("activity.more", { count: more })] : names);
+}
+
 function place(name, view, query) {
   if (!name) return null;
   return html`<a class="part" href=${href(view, query)}><bdi>${String(name).slice(0, LONGEST_NAME)}</bdi></a>`;
@@ -94,7 +103,8 @@ function place(name, view, query) {
 
 function who(name) {
   if (!name || name === HUB) return t("activity.hub");
-  return shown.value.agents.has(name) ? place(name, "fleet", { agent: name }) : isolated(name);
+  if (!shown.value.agents.has(name)) return isolated(name);
+  return html`<span class="of-agent" style=${{ "--hue": hueOf(name) }}>${place(name, "fleet", { agent: name })}</span>`;
 }
 
 function taskLink({ task_id: id, detail }) {
