@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -25,7 +26,7 @@ from hubbub.core.people import logins, users
 from hubbub.model.people.rights import Role
 from hubbub.serve.http.page_paths import ICON
 from tests.serve.served_hub import Hub
-from tests.support.tools import needed
+from tests.support.tools import missing, needed
 from tests.support.waiting import patience
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
@@ -64,6 +65,15 @@ BUSY = "window.requestIdleCallback = () => {}"
 IDLE = "window.requestIdleCallback = (begin) => setTimeout(begin)"  # from the page's next address on
 BESIDE = 100_000  # pixels beside what is painted, further than Chromium paints ahead
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
+
+
+@contextmanager
+def firefox() -> Iterator[Browser]:
+    """Playwright's build of Firefox, without a window; no other can be steered by it."""
+    with sync_playwright() as playwright:
+        if not Path(playwright.firefox.executable_path).exists():
+            missing("Firefox is not on this machine: playwright install firefox")
+        yield playwright.firefox.launch()
 
 
 @contextmanager
@@ -186,17 +196,25 @@ class Visit(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Tab:
-    """A page, what it was made as, and the developer's tools of the browser on it."""
+    """A page, what it was made as, and the developer's tools of the browser on it, which Chromium alone has."""
 
     page: Page
     language: str
     is_phone: bool
-    tools: CDPSession
+    tools: CDPSession | None
 
     def show(self, size: tuple[int, int], theme: str, *, painted: bool) -> None:
         """Give it its size and theme. What is not painted is all the same laid out, styled and pressed as ever."""
         width, height = size
         self.page.set_viewport_size({"width": width, "height": height})
+        if self.tools is not None:
+            self._lay_out(self.tools, width, height, painted=painted)
+        self.page.emulate_media(
+            color_scheme="light" if theme == "light" else "dark",
+            reduced_motion="reduce",  # what turns is painted anew sixty times a second
+        )
+
+    def _lay_out(self, tools: CDPSession, width: int, height: int, *, painted: bool) -> None:
         screen: dict[str, Any] = {
             "width": width,
             "height": height,
@@ -206,19 +224,16 @@ class Tab:
         screen |= {"deviceScaleFactor": 1, "mobile": self.is_phone}
         if not painted:
             screen["viewport"] = {"x": BESIDE, "y": 0, "width": width, "height": height, "scale": 1}
-        self.tools.send("Emulation.setDeviceMetricsOverride", screen)
-        self.page.emulate_media(
-            color_scheme="light" if theme == "light" else "dark",
-            reduced_motion="reduce",  # what turns is painted anew sixty times a second
-        )
+        tools.send("Emulation.setDeviceMetricsOverride", screen)
 
     def run(self, *, scripts: bool) -> None:
-        """Let the page's scripts run, or none of them."""
-        self.tools.send("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+        """Let the page's scripts run, or none of them, which only Chromium can do."""
+        if self.tools is not None:
+            self.tools.send("Emulation.setScriptExecutionDisabled", {"value": not scripts})
 
     def clean(self) -> bool:
         """Forget what the page has kept, and let nothing happen on it any more; false where that cannot be."""
-        if self.page.is_closed() or self.page.context.pages != [self.page]:
+        if self.tools is None or self.page.is_closed() or self.page.context.pages != [self.page]:
             return False
         self.page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
         self.page.unroute_all(behavior="ignoreErrors")
@@ -286,12 +301,14 @@ class Tabs:
                 tab.page.context.close()
 
     def _new(self, language: str, is_phone: bool) -> Tab:
+        is_chromium = self.browser.browser_type.name == "chromium"
+        is_mobile = is_phone if is_chromium else None  # Firefox knows no such screens
         context = self.browser.new_context(
-            locale=language, has_touch=is_phone, is_mobile=is_phone, timezone_id="UTC"
+            locale=language, has_touch=is_phone, is_mobile=is_mobile, timezone_id="UTC"
         )
         context.add_init_script(BUSY)
         page = context.new_page()
-        return Tab(page, language, is_phone, context.new_cdp_session(page))
+        return Tab(page, language, is_phone, context.new_cdp_session(page) if is_chromium else None)
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """The fixtures for tests of the dashboard: a hub, a believable team on it, and pages in a real browser."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.dashboard.browser import (
     add_person,
     chromium,
     code_from,
+    firefox,
     visiting,
     visitors_to,
 )
@@ -36,8 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium."""
-    with chromium() as started:
+    """Chromium, or what `HUBBUB_TEST_BROWSER` says."""
+    begun = firefox if os.environ.get("HUBBUB_TEST_BROWSER") == "firefox" else chromium
+    with begun() as started:
         yield started
 
 

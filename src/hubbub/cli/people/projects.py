@@ -138,7 +138,7 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
 @command("area", example="hubbub project area shop backend --name Backend --pattern 'app/**' --pattern db/")
 @click.argument("slug")
 @click.argument("area")
-@click.option("--name", required=True, metavar="N", help="Name to show.")
+@click.option("--name", metavar="N", help="Name to show. [default: AREA]")
 @click.option(
     "--pattern",
     "patterns",
@@ -149,8 +149,9 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
 )
 @click.option("--description", metavar="D", help="Description to show.")
 @uses_hub
-def put_area(*, hub: Hub, slug: str, area: str, as_json: bool, **facts: object) -> None:
+def put_area(*, hub: Hub, slug: str, area: str, name: str | None, as_json: bool, **facts: object) -> None:
     """Add the area AREA to the project SLUG, or replace it."""
+    facts["name"] = area if name is None else name
     made = hub.put(f"{_path(slug)}/areas/{segment('area', area)}", facts)["area"]
     if as_json:
         display.show_json(made)

@@ -1,7 +1,7 @@
 // The first steps in a project, with a tick at each that is done, until two agents have talked to each other; and an
 // echo to try them with before any program is installed.
 
-import { html, useRef } from "../vendor/ui.js";
+import { html, useEffect, useState } from "../vendor/ui.js";
 import { inProject, may, project } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
@@ -37,9 +37,9 @@ const STEPS = {
 
 /** @param {{alone?: boolean}} props `alone`: nothing else is on the page */
 export function View({ alone = false }) {
-  const isOver = useRef(false); // then nothing that happens matters any more, and nothing is asked
-  const steps = useFetched(() => read.firstSteps(), [project.value], isOver.current ? [] : KINDS);
-  isOver.current = Boolean(steps.value?.has_talk);
+  const [isOver, setIsOver] = useState(false); // then nothing that happens matters any more, and nothing is asked
+  const steps = useFetched(() => read.firstSteps(), [project.value], isOver ? [] : KINDS);
+  useEffect(() => setIsOver(Boolean(steps.value?.has_talk)), [steps.value]);
   if (steps.error) return alone && html`<${Nothing} />`;
   if (steps.value === null) return alone && html`<${Skeleton} lines=${6} />`;
   return steps.value.has_talk ? alone && html`<${Nothing} />` : html`<${Steps} steps=${steps.value} />`;
