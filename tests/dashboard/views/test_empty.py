@@ -71,6 +71,7 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
     expect(steps.locator("[aria-current=step]")).to_contain_text("Start it")
     hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))
     expect(steps).to_have_count(0)
+    settle(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     hub.do(lambda tx: messages.send(tx, project.id, sender="birch", to="hub", body="It is done"))

@@ -50,7 +50,8 @@ function useNews(kinds, heard) {
     clearTimeout(timer.current);
     timer.current = setTimeout(heard, PAUSE);
   });
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const isDeaf = kinds.length === 0; // from now on: nor to what was just heard
+  useEffect(() => () => clearTimeout(timer.current), [isDeaf]);
 }
 
 /** What was fetched, or that it comes, or why it does not: `children` is called with the value. */
