@@ -21,7 +21,7 @@ PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at 
 
 @click.group("agent", cls=Group, short_help="Start, stop, follow and remove agents.")
 def agent() -> None:
-    """Start, stop, follow, rename and remove agents.
+    """Start, stop, follow and remove agents.
 
     An agent that is started on a machine is started again when it dies, and with the machine.
     """
