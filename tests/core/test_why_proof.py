@@ -66,8 +66,8 @@ def test_what_is_missing(world: World) -> None:
     saw(world, "a.py")
     (told,) = facts(world, task)
     assert told.sentence == (
-        'It does not count as completed before everything is committed (missing: "a.py is not committed")'
-        ' and the commit is on the remote (not seen: "there is no remote that git here knows of").'
+        'It does not count as completed before everything is committed (missing: "a.py" is not committed)'
+        " and the commit is on the remote (not seen: there is no remote that git here knows of)."
     )
     assert told.detail["missing"] == [
         {"demand": "clean", "verdict": "missing", "why": "a.py is not committed"},

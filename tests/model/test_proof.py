@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from hubbub.model.proof import MOST_MOVES, Deed, Known, ProofRules, Sighting, Tree, judge
+from hubbub.model.proof import MOST_MOVES, REASONS, Deed, Known, ProofRules, Sighting, Tree, judge, reason
 
 RULES = ProofRules(tests="make test", test_files=("tests/",))
 A, B, C, D = ("a" * 40, "b" * 40, "c" * 40, "d" * 40)
@@ -98,3 +98,16 @@ def test_the_reason_says_what_to_do() -> None:
         told("tests", seen(1, tree(A), RUN), seen(2, tree(B)))[1]
         == "`make test` has not run since the last change"
     )
+
+
+@pytest.mark.parametrize("key", REASONS)
+def test_a_reason_is_known_by_its_sentence(key: str) -> None:
+    """A finding is kept as a sentence, by which its reason is known again, with what it names, for any language."""
+    values = {"paths": "a.py, b.py", "more": "3", "command": "make `x` test", "code": "2"}
+    named = {name: each for name, each in values.items() if f"{{{name}}}" in REASONS[key]}
+    assert reason(REASONS[key].format(**values)) == (key, named)
+
+
+def test_a_sentence_of_others_is_no_reason() -> None:
+    """A sentence that is none of the hub's has no words in other languages."""
+    assert reason("it felt right") is None

@@ -25,6 +25,7 @@ RAN, WITHIN = "ran ", "within "
 
 _OWN = re.compile(r"commit\b")
 _PICKED = re.compile(r".*rebase.*\((?:pick|squash|fixup|continue|reword|edit)\)")
+_IN_WORDS = re.compile(r"\\{(\w+)\\}")
 
 
 class Demand(StrEnum):
@@ -50,6 +51,37 @@ MEANT: Mapping[str, str] = {
     "named-tests": "the tests, `{command}`, run by themselves after the last change, passed",
     "ran": "`{command}`, run by itself after the last change, passed",
     "within": "only {paths} was changed",
+}
+
+
+REASONS: Mapping[str, str] = {  # why a demand is not met; that of more paths before that of fewer
+    "more_uncommitted": "{paths} and {more} more are not committed",
+    "files_uncommitted": "{paths} are not committed",
+    "file_uncommitted": "{paths} is not committed",
+    "no_commit": "no commit that was made for it since it was taken is on the branch",
+    "no_remote": "there is no remote that git here knows of",
+    "unpushed": "no branch of a remote holds the last commit",
+    "unnamed_tests": "the project does not say which command its tests are",
+    "unnamed_test_files": "the project does not say which files its tests are",
+    "no_run": "`{command}`, by itself and just so, was not seen to run",
+    "old_run": "`{command}` has not run since the last change",
+    "disturbed_run": "files were changed while `{command}` ran: run it once more, by itself",
+    "unseen_end": "the client does not say how `{command}` ended",
+    "failed_run": "`{command}` failed with exit status {code}",
+    "much_changed": "too much was changed for a hook to tell",
+    "more_changed": "{paths} and {more} more are changed",
+    "files_changed": "{paths} are changed",
+    "file_changed": "{paths} is changed",
+    "no_artifact": "none was shared for it since it was taken",
+    "unapproved": "nobody else has approved it: submit it",
+    "no_work": "no hook saw any work on it",
+    "no_look": "no hook saw how the checkout is now",
+}
+
+
+_REASONS = {
+    key: re.compile(_IN_WORDS.sub(r"(?P<\1>.+)", re.escape(words)), re.DOTALL)
+    for key, words in REASONS.items()
 }
 
 
@@ -205,6 +237,18 @@ def sentence(demand: str, rules: ProofRules) -> str:
     return MEANT[key].format(**values)
 
 
+def reason(why: str) -> tuple[str, Mapping[str, str]] | None:
+    """Find a reason by its sentence, which is what is kept: the key of its words in `REASONS`, and their values."""
+    for key, pattern in _REASONS.items():
+        if found := pattern.fullmatch(why):
+            return key, found.groupdict()
+    return None
+
+
+def _because(key: str, **values: object) -> str:
+    return REASONS[key].format(**values)
+
+
 def judge(
     demands: Iterable[str], rules: ProofRules, sightings: Sequence[Sighting], known: Known
 ) -> list[Finding]:
@@ -287,8 +331,8 @@ class _Checkout:
 
 
 _KNOWN: Mapping[str, tuple[Callable[[Known], bool], str]] = {
-    Demand.ARTIFACT: (lambda known: known.has_artifact, "none was shared for it since it was taken"),
-    Demand.REVIEW: (lambda known: known.is_reviewed, "nobody else has approved it: submit it"),
+    Demand.ARTIFACT: (lambda known: known.has_artifact, _because("no_artifact")),
+    Demand.REVIEW: (lambda known: known.is_reviewed, _because("unapproved")),
 }
 
 
@@ -310,9 +354,9 @@ class _Evidence:
             has, why = _KNOWN[demand]
             return self._said(has(self.known), why)
         if not self.checkouts:
-            return Verdict.NOT_SEEN, "no hook saw any work on it"
+            return Verdict.NOT_SEEN, _because("no_work")
         if any(each.last is None for each in self.checkouts):
-            return Verdict.NOT_SEEN, "no hook saw how the checkout is now"
+            return Verdict.NOT_SEEN, _because("no_look")
         return self._seen(demand)
 
     def _seen(self, demand: str) -> _Found:
@@ -328,11 +372,11 @@ class _Evidence:
 
     def _clean(self) -> _Found:
         dirty = [path for each in self.checkouts for path in each.dirty]
-        return self._said(not dirty, f"{_paths(dirty)} not committed")
+        return self._said(not dirty, _of_paths("uncommitted", dirty))
 
     def _committed(self) -> _Found:
         made = bool(self.changed) and all(each.own for each in self.changed)
-        return self._said(made, "no commit that was made for it since it was taken is on the branch")
+        return self._said(made, _because("no_commit"))
 
     @staticmethod
     def _said(is_met: bool, why: str) -> _Found:
@@ -341,12 +385,12 @@ class _Evidence:
     def _pushed(self) -> _Found:
         told = [each.last.pushed for each in self.checkouts if each.last is not None]
         if None in told:
-            return Verdict.NOT_SEEN, "there is no remote that git here knows of"
-        return self._said(all(told), "no branch of a remote holds the last commit")
+            return Verdict.NOT_SEEN, _because("no_remote")
+        return self._said(all(told), _because("unpushed"))
 
     def _tests(self) -> _Found:
         if self.rules.tests is None:
-            return Verdict.NOT_SEEN, "the project does not say which command its tests are"
+            return Verdict.NOT_SEEN, _because("unnamed_tests")
         return self._ran(self.rules.tests)
 
     def _ran(self, command: str) -> _Found:
@@ -356,24 +400,24 @@ class _Evidence:
     def _ran_in(self, checkout: _Checkout, command: str) -> _Found:
         runs, last = checkout.runs(command), checkout.last
         if not runs:
-            return Verdict.MISSING, f"`{command}`, by itself and just so, was not seen to run"
+            return Verdict.MISSING, _because("no_run", command=command)
         of_now = [
             each
             for each in runs
             if each.tree is not None and last is not None and each.tree.tree == last.tree
         ]
         if not of_now:
-            return Verdict.MISSING, f"`{command}` has not run since the last change"
+            return Verdict.MISSING, _because("old_run", command=command)
         run = of_now[-1]
         if not checkout.is_alone(run):
-            return Verdict.MISSING, f"files were changed while `{command}` ran: run it once more, by itself"
+            return Verdict.MISSING, _because("disturbed_run", command=command)
         if run.code is None:
-            return Verdict.NOT_SEEN, f"the client does not say how `{command}` ended"
-        return self._said(run.code == 0, f"`{command}` failed with exit status {run.code}")
+            return Verdict.NOT_SEEN, _because("unseen_end", command=command)
+        return self._said(run.code == 0, _because("failed_run", command=command, code=run.code))
 
     def _kept(self) -> _Found:
         if not self.rules.test_files:
-            return Verdict.NOT_SEEN, "the project does not say which files its tests are"
+            return Verdict.NOT_SEEN, _because("unnamed_test_files")
         return self._compare(self.rules.test_files, are_allowed=False)
 
     def _within(self, entries: Sequence[str]) -> _Found:
@@ -384,19 +428,18 @@ class _Evidence:
         for checkout in self.checkouts:
             changed = checkout.changed
             if changed is None:
-                return Verdict.NOT_SEEN, "too much was changed for a hook to tell"
+                return Verdict.NOT_SEEN, _because("much_changed")
             wrong += [
                 path
                 for path in sorted(changed)
                 if any(path_patterns.matches(each, path) for each in entries) != are_allowed
             ]
-        return self._said(not wrong, f"{_paths(wrong)} changed")
+        return self._said(not wrong, _of_paths("changed", wrong))
 
 
-def _paths(paths: Sequence[str]) -> str:
-    shown = ", ".join(paths[:SHOWN])
-    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
-    return f"{shown}{more} {'is' if len(paths) == 1 else 'are'}"
+def _of_paths(key: str, paths: Sequence[str]) -> str:
+    number = "more" if len(paths) > SHOWN else "file" if len(paths) == 1 else "files"
+    return _because(f"{number}_{key}", paths=", ".join(paths[:SHOWN]), more=len(paths) - SHOWN)
 
 
 def lacking(findings: Iterable[Finding]) -> list[Finding]:

@@ -60,6 +60,15 @@ def test_the_claim_stands_beside_what_was_seen(visit: Visit, hub: Hub, scene: Sc
     assert axe(page) == []
 
 
+def test_proof_in_chinese(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """A page in Chinese says in Chinese what was not seen, and why."""
+    task = asking(hub, scene, 0)
+    saw(hub, task)
+    page = visit(f"/t/{task.number}", language="zh-CN")
+    told = page.locator(".inspector .findings").first
+    expect(told).to_contain_text("提交已在远程仓库 (这里的 git 不知道任何远程仓库)")
+
+
 def test_a_person_lets_it_pass(visit: Visit, hub: Hub, scene: Scene) -> None:
     """Whoever lets a task pass says why, and is named there; what was not seen stays not seen, also when it is done."""
     task = asking(hub, scene, 1)

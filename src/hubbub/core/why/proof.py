@@ -6,6 +6,7 @@ from hubbub.core.why.explanation import NOTHING, Fact, Phrase, named, quoted, sa
 from hubbub.core.work import proof
 from hubbub.model.lifecycle import Status
 from hubbub.model.proof import Contract, Finding, ProofRules, lacking, meaning
+from hubbub.model.proof import reason as reason_of
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
 
@@ -37,15 +38,30 @@ def meant(demand: str, rules: ProofRules) -> Phrase:
     )
 
 
+def reason(finding: Finding) -> Phrase | None:
+    """Put why a demand is not met into words; None where a sentence was kept that is none of ours."""
+    found = reason_of(finding.why)
+    if found is None:
+        return None
+    key, values = found
+    return say(f"unmet_{key}", **{name: _quoted(name, each) for name, each in values.items()})
+
+
 def _quoted(name: str, text: str) -> str:
     """Quote what somebody wrote of a demand; a command stands in quotes of its own in the words."""
+    if name in ("more", "code"):
+        return text
     told = quoted(text, LENGTH)
     return told[1:-1].replace("`", "'") if name == "command" else told
 
 
 def _lack(finding: Finding, rules: ProofRules) -> Phrase:
     verdict = finding.verdict.replace(" ", "_")
-    return say(f"lack_{verdict}", demand=meant(finding.demand, rules), reason=quoted(finding.why, LENGTH))
+    return say(
+        f"lack_{verdict}",
+        demand=meant(finding.demand, rules),
+        reason=reason(finding) or quoted(finding.why, LENGTH),
+    )
 
 
 def _waived(contract: Contract, by: str) -> Fact:

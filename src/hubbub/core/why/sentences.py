@@ -4,7 +4,7 @@
 """
 
 from hubbub.core.mail.delivery_forecast import NOTES
-from hubbub.model.proof import MEANT
+from hubbub.model.proof import MEANT, REASONS
 
 OF_PRESENCE = {
     "machine_online": "The machine {name} is online; it was heard {seen}.",
@@ -229,6 +229,7 @@ OF_PROOF = {
     "lack_missing": "{demand} (missing: {reason})",
     "lack_not_seen": "{demand} (not seen: {reason})",
     **{f"demand_{key.replace('-', '_')}": words for key, words in MEANT.items()},
+    **{f"unmet_{key}": words for key, words in REASONS.items()},
 }
 WORDS = {
     "ago": "{at} ({span} ago)",

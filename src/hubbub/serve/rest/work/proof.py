@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
-from hubbub.core.why.proof import meant
+from hubbub.core.why.proof import meant, reason
 from hubbub.core.work import proof
 from hubbub.core.work.proof import Proof, Seen
 from hubbub.model.people.rights import Right
@@ -71,6 +71,7 @@ class FindingShape(BaseModel):
     words: dict[str, Any] = Field(description="`means` by the `key` of its words and their `values`")
     verdict: Verdict
     why: str = Field(description="why it is not met; empty where it is")
+    reason: dict[str, Any] | None = Field(description="`why` by the `key` of its words and their `values`")
 
 
 class OneProofRules(BaseModel):
@@ -242,6 +243,7 @@ def _shape(found: Proof, claim: str | None) -> TaskProof:
                 words=meant(each.demand, found.rules).shape(),
                 verdict=each.verdict,
                 why=each.why,
+                reason=because.shape() if (because := reason(each)) is not None else None,
             )
             for each in found.findings
         ],

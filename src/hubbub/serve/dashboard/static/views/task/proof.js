@@ -64,11 +64,12 @@ function Evidence({ task, proof }) {
 function Finding({ finding }) {
   const [word, icon, state] = VERDICTS[finding.verdict];
   const means = said(finding.words);
+  const why = finding.reason ? said(finding.reason) : finding.why;
   return html`
     <li data-state=${state}>
       <span class="event-icon"><${Icon} name=${icon} size=${15} /></span>
       <span class="grow"><span class="strong">${t(`proof.${word}`)}</span>: <${Text} value=${means} />
-        ${finding.why && html` <span class="muted">(<${Text} value=${finding.why} lines=${3} />)</span>`}</span>
+        ${finding.why && html` <span class="muted">(<${Text} value=${why} lines=${3} />)</span>`}</span>
     </li>`;
 }
 
