@@ -29,7 +29,7 @@ PARSES = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|document\.write|srcdoc|DOMParser"
     r"|\beval\(|new Function\(|javascript:|createPolicy"
 )
-SAID = re.compile(r"""\bt\(\s*["']([a-z]+\.[\w.]+)["']""")
+SAID = re.compile(r"""\bt\(\s*["']([a-z]+\.[\w.]+)["'](?! ?~)""")  # and no beginning of a key that is made
 MADE = re.compile(r"""`([a-z]+\.\w*)\$\{|["']([a-z]+\.\w*)(?:\{|["'] ?~)""")
 NAMED = re.compile(r"""["'`]([a-z]+\.\w+)["'`]""")
 WORD = re.compile(r"[\w-]+")
