@@ -91,7 +91,7 @@ def test_a_changed_log_of_a_machine_is_unmissable(visit: Visit, hub: Hub) -> Non
     heads = page.get_by_role("region", name="Audit logs of the machines").get_by_role("listitem")
     expect(heads.nth(0)).to_contain_text("cobalt")
     expect(heads.nth(0)).to_contain_text("was changed: line 7 cannot be true")
-    expect(heads.nth(1)).to_contain_text("holds, up to line 7")
+    expect(heads.nth(1)).to_contain_text("intact through line 7")
 
 
 def test_a_viewer_is_shown_what_it_may_see(visit: Visit) -> None:

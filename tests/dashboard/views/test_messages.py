@@ -142,7 +142,7 @@ def test_a_person_writes_to_everyone_who_is_there(hub: Hub, visit: Visit) -> Non
     """A message to everyone is one thread, in which each recipient is counted."""
     page = visit("/messages")
     page.get_by_role("button", name="New message").click()
-    page.get_by_role("checkbox", name="Everyone who is there").check()
+    page.get_by_role("checkbox", name="Everyone online").check()
     compose(page, "Freeze begins")
     expect(conversation(page).get_by_text(re.compile(r"^\d+ not delivered yet$"))).to_be_visible()
     sent = latest(hub)
@@ -154,7 +154,7 @@ def test_the_same_dialog_makes_tasks(hub: Hub, visit: Visit) -> None:
     page = visit("/messages")
     page.get_by_role("button", name="New message").click()
     page.get_by_role("combobox", name="Send as").select_option("task")
-    expect(page.get_by_role("checkbox", name="Everyone who is there")).to_have_count(0)
+    expect(page.get_by_role("checkbox", name="Everyone online")).to_have_count(0)
     compose(page, "Water the plants", "fjord", send="Create task")
     expect(page.get_by_role("status").filter(has_text="Task for fjord created.")).to_be_visible()
     found = hub.do(lambda tx: task_search.search(tx, [hub.project.id], assignee="fjord", limit=1))

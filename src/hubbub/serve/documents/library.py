@@ -22,6 +22,7 @@ FOUND = 30  # places that a search tells
 AROUND = 90  # characters before and after what was found
 LONGEST_SEARCH = 100
 MOST_WORDS = 8
+TELLING = 3  # letters of a word that is looked for
 
 _HEADING = re.compile(r"^(#{1,6}) +(.+?)\s*$")
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -67,7 +68,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the words of a search are said: the section, and the text around the first of them."""
+    """Where the words of a search are said: the section, and the text around the longest of them."""
 
     document: Document
     section: Section
@@ -112,7 +113,7 @@ class Library:
 
     def search(self, wanted: str) -> list[Place]:
         """Return the places at which all words are said: in headings first, then where they are said most."""
-        words = wanted[:LONGEST_SEARCH].lower().split()[:MOST_WORDS]
+        words = _telling(wanted[:LONGEST_SEARCH].lower().split())[:MOST_WORDS]
         if not words:
             return []
         places = (
@@ -163,6 +164,11 @@ def _rank(document: Document) -> tuple[int, str]:
     return (FIRST.index(document.file) if document.file in FIRST else len(FIRST), document.file)
 
 
+def _telling(words: Sequence[str]) -> list[str]:
+    """Leave out short words such as `a` and `of`, which are a part of many others, unless there are no longer ones."""
+    return [word for word in words if len(word) >= TELLING or not word.isascii()] or [*words]
+
+
 def _score(document: Document, section: Section, words: Sequence[str]) -> int:
     """How much of what is looked for a section has; 0 where one of the words is not said at all."""
     title, heading, text = document.title.lower(), section.heading.lower(), section.text.lower()
@@ -172,7 +178,8 @@ def _score(document: Document, section: Section, words: Sequence[str]) -> int:
 
 def _place(document: Document, section: Section, words: Sequence[str]) -> Place:
     text, lower = section.text, section.text.lower()
-    start, word = min(((at, word) for word in words if (at := lower.find(word)) >= 0), default=(0, ""))
+    found = ((word, at) for word in sorted(words, key=len, reverse=True) if (at := lower.find(word)) >= 0)
+    word, start = next(found, ("", 0))
     end = start + len(word)
     before, after = text[max(0, start - AROUND) : start], text[end : end + AROUND]
     return Place(

@@ -23,11 +23,14 @@ const VARIANTS = {
   "approval.asked": ["said", ({ detail }) => Boolean(detail.said_node)],
   "approval.approved": ["client", byClient],
   "approval.denied": ["client", byClient],
+  "approval.expired": ["unused", ({ detail }) => Boolean(detail.answered_by)],
   "agent.scope_change": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
   "file.claimed": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
   "lease.released": ["waiting", ({ detail }) => !detail.was_held],
   "lease.capacity": ["none", ({ detail }) => detail.capacity === null],
   "lease.rule": ["none", ({ detail }) => !detail.things],
+  "task.started": ["by", byAnother],
+  "task.blocked": ["by", byAnother],
   "task.sent": ["open", (activity) => !activity.agent],
   "task.progress": ["known", (activity) => typeof activity.detail.progress === "number"],
   "message.sent": ["all", (activity) => !activity.agent],
@@ -41,6 +44,11 @@ const VARIANTS = {
 /** Whether the client that made the call answered, and no person. */
 function byClient({ detail }) {
   return detail.answered_by === "elicitation";
+}
+
+/** Whether somebody else did it to the task of an agent. */
+function byAnother({ actor, agent }) {
+  return Boolean(agent) && actor !== agent;
 }
 
 /** The key of the sentence for an activity. @param {{kind: string, agent: string|null, detail: object, reached?: string[]}} activity */
