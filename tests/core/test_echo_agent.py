@@ -4,7 +4,7 @@ import pytest
 
 from hubbub.core import echo_agent
 from hubbub.core.agents import agents
-from hubbub.core.mail import messages
+from hubbub.core.mail import delivery_forecast, messages
 from hubbub.model.errors import Conflict, Forbidden
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB, Role
@@ -31,6 +31,12 @@ def test_it_sends_back_what_it_is_sent(world: World, boss: World) -> None:
     assert (answer.sender, answer.body, answer.in_reply_to) == ("echo", sent.body, sent.id)
     assert (world.task(task).status, world.task(task).result) == (Status.COMPLETED, world.task(task).text)
     assert world.inbox("echo") == []
+
+
+def test_its_senders_are_told_that_it_answers(world: World, boss: World) -> None:
+    """Who writes to the echo reads that the hub itself runs it, and that it will see the message."""
+    told = world.do(delivery_forecast.forecast, world.id, "echo")
+    assert (told.likely_seen, told.note) == (True, "The hub itself runs it: it answers at once.")
 
 
 def test_two_who_answer_everything_come_to_an_end(world: World, boss: World) -> None:

@@ -70,7 +70,9 @@ def test_an_address_is_of_the_same_project_for_everybody(visit: Visit, hub: Hub,
 def test_of_a_project_that_is_not_there_nothing_is_shown(visit: Visit, scene: Scene) -> None:
     """An address of a project that one may not enter leads to the first screen of one's own, and says so."""
     page = visit("/board?project=nowhere&task=1")
-    expect(page.get_by_role("alert").filter(has_text="There is no project nowhere that you can see.")).to_be_visible()
+    expect(
+        page.get_by_role("alert").filter(has_text="There is no project nowhere that you can see.")
+    ).to_be_visible()
     expect(page).to_have_url(re.compile(r"/\?project=default$"))
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from hubbub.core import agent_removal
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents
-from hubbub.core.mail import messages
+from hubbub.core.mail import delivery_forecast, messages
 from hubbub.core.people import access
 from hubbub.core.presence import presences
 from hubbub.core.work import tasks
@@ -23,7 +23,7 @@ from hubbub.store.tx import Tx
 
 NAME = "echo"
 INSTANCE = "built-in"  # by which it is told from another agent of that name
-PROFILE = Profile(runtime="echo, built in", doing="Sends back what it is sent")
+PROFILE = Profile(runtime=delivery_forecast.BUILT_IN, doing="Sends back what it is sent")
 TTL = timedelta(seconds=90)
 BATCH = 20  # letters that are answered in one transaction
 

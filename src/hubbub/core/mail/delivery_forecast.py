@@ -20,9 +20,11 @@ from hubbub.store.mail import wakes
 from hubbub.store.tx import Tx
 
 WORKER = "work"  # the runtime of what `hubbub work` runs
+BUILT_IN = "echo, built in"  # the runtime of the echo, which the hub itself runs
 NOTES = {
     "people": "People read it when they look at the dashboard.",
     "worker": "hubbub work runs it and takes what comes.",
+    "built_in": "The hub itself runs it: it answers at once.",
     "here": "It is online, but nothing wakes it: it sees this when it next reads its inbox.",
     "away": "It is offline: it sees this when it starts.",
     "acts": "It sends no heartbeat: it sees this when it next reads its inbox.",
@@ -48,6 +50,8 @@ def forecast(tx: Tx, project_id: UUID, agent: str, ways: DeliveryChannels | None
         return DeliveryForecast(wake="none", likely_seen=False, note=NOTES["people"])
     if is_live and presence is not None and presence.runtime == WORKER:
         return DeliveryForecast(wake="worker", likely_seen=True, note=NOTES["worker"])
+    if is_live and presence is not None and presence.runtime == BUILT_IN:
+        return DeliveryForecast(wake="native", likely_seen=True, note=NOTES["built_in"])
     asking = wakes.wakers(tx, project_id, agent) if is_known else []  # who has wakers is known
     there = [waker for waker in asking if waker.is_there(tx.now)]
     known = next(_known(tx, there, ways.way_to(project_id, agent) if ways else None), None)

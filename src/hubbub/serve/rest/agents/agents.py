@@ -43,7 +43,7 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["agents"])
 
 SEEN = ("last_output", "last_output_at", "last_tool", "last_tool_at")
-WORKER = "work"  # the runtime of what `hubbub work` runs
+TAKERS = (delivery_forecast.WORKER, delivery_forecast.BUILT_IN)  # runtimes that take each message at once
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
@@ -277,7 +277,7 @@ def _stands(tx: Tx, agent: Agent) -> dict[str, object]:
 def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveActivitySource) -> WakeShape:
     """Describe how an agent hears of its mail, and its last wake."""
     way = news.way_to(agent.project_id, agent.name)
-    is_worker = presence is not None and presence.runtime == WORKER
+    is_worker = presence is not None and presence.runtime in TAKERS
     heard = "stream" if way is DeliveryChannel.STREAM else "worker" if is_worker else "wait" if way else None
     there = wakes.wakers(tx, agent.project_id, agent.name)
     there.sort(key=lambda waker: (waker.can_wake(tx.now), waker.idle, waker.since))

@@ -96,7 +96,7 @@ export function Compose({ to: first = [], as: kind = "message", onClose }) {
       options=${["message", "task"].map((value) => ({ value, label: t(`messages.as_${value}`) }))} />
     <${Recipients} chosen=${to} onChange=${setTo} everyone=${toAll} onEveryone=${setEveryone}
       mayAll=${as === "message"} agents=${shown.value.agents} />
-    <${TextArea} label=${t("messages.text")} rows="4" required value=${text}
+    <${TextArea} label=${t("messages.text")} rows="4" required value=${text} autofocus=${first.length > 0}
       onInput=${(event) => setText(event.currentTarget.value)} />
   <//>`;
 }
