@@ -51,7 +51,10 @@ function byAnother({ actor, agent }) {
   return Boolean(agent) && actor !== agent;
 }
 
-/** The key of the sentence for an activity. @param {{kind: string, agent: string|null, detail: object, reached?: string[]}} activity */
+/**
+ * The key of the sentence for an activity.
+ * @param {{kind: string, agent: string|null, detail: object, reached?: string[]}} activity
+ */
 export function keyOf(activity) {
   const key = `activity.${activity.kind.replace(/\./g, "_")}`;
   if (activity.reached) return `${key}_reached`;
