@@ -132,7 +132,7 @@ def test_the_demos_link_leads_to_where_its_story_begins(visit: Visit, hub: Hub, 
     """The board is shown as it was when nobody had begun the first task of all, and runs on from there, squeezed."""
     start, playing = hub.do(lambda tx: encore.beginning(tx, hub.project)).split("&play=")
     page = visit(start)
-    expect(page.get_by_role("note")).to_contain_text("Nothing here changes anything")
+    expect(page.get_by_role("note")).to_contain_text("It is read-only")
     expect(page.locator("main [data-item^='task:']")).to_have_count(1)
     expect(page.get_by_role("main")).to_contain_text("T-1")
     moment = re.compile(start.rpartition("?")[2].rpartition("&")[2] + r"\b")

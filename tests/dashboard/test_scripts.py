@@ -105,7 +105,7 @@ def test_what_is_imported_is_there() -> None:
 
 
 def test_what_is_exported_is_used() -> None:
-    """Every export is named by another module, a test or a benchmark; the view of a module the shell finds by itself."""
+    """Every export is named by another module, a test or a benchmark; the shell finds the view of a module."""
     tried = "".join(path.read_text() for path in Path(__file__).parent.rglob("*.py"))
     measured = (ROOT / "bench" / "probes.py").read_text()
     named_in = Counter(word for text in (*TEXTS.values(), measured) for word in set(WORD.findall(text)))

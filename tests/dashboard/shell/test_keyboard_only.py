@@ -107,10 +107,10 @@ def test_ten_ways_without_a_mouse(page: Page, hub: Hub, scene: Scene) -> None:
     expect(heading).to_have_text("Messages")
 
     keys.press("[")
-    expect(page.get_by_role("note").filter(has_text="Nothing here changes anything.")).to_be_visible()
+    expect(page.get_by_role("note").filter(has_text="It is read-only.")).to_be_visible()
     tab_to(page, "Moment that is shown")
     keys.press("End")
-    expect(page.get_by_role("note").filter(has_text="Nothing here changes anything.")).to_have_count(0)
+    expect(page.get_by_role("note").filter(has_text="It is read-only.")).to_have_count(0)
 
     until_told(page)
     statuses = {hub.do(lambda tx, each=each: tasks.find(tx, [hub.project.id], str(each.id))).status

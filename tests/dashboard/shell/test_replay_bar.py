@@ -12,7 +12,7 @@ from tests.dashboard.looks import faults
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
-STRIP = "Nothing here changes anything"
+STRIP = "It is read-only"
 
 
 @pytest.fixture(scope="module", autouse=True)

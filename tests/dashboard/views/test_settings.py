@@ -147,7 +147,7 @@ def test_a_role_that_the_hub_refuses_is_not_shown(visit: Visit, watch: Watch) ->
     page = visit("/settings?tab=people")
     role = page.get_by_label("Role of owner", exact=True)
     role.select_option("member")
-    expect(page.get_by_role("alert")).to_contain_text("keeps an owner")
+    expect(page.get_by_role("alert")).to_contain_text("needs an owner")
     expect(role).to_have_value("owner")
 
 
