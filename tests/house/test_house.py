@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -88,6 +89,17 @@ def test_a_function_fits_on_the_screen(nodes: Nodes) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (lines := (node.end_lineno or 0) - node.body[0].lineno + 1) > FUNCTION_LINES
     }
+
+
+def test_a_class_is_known_by_its_name_in_its_layer(nodes: Nodes) -> None:
+    """No two public classes of one layer have the same name."""
+    homes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for module, inside in nodes.items():
+        layer = "/".join(Path(module).parts[:2])
+        for node in cast("ast.Module", inside[0]).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[layer, node.name].append(module)
+    assert not {name: modules for name, modules in homes.items() if len(modules) > 1}
 
 
 def test_the_core_hands_on_what_it_has_nothing_to_decide_about(nodes: Nodes) -> None:

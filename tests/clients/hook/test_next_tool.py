@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import Asked
+from hubbub.core.cost.budgets import BudgetTerms
 from hubbub.core.cost.prices import Prices, usual
 from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
 from hubbub.model.cost.spending import Measure
@@ -16,7 +16,7 @@ from tests.serve.served_hub import Hub
 @pytest.fixture
 def spent(hub: Hub) -> None:
     """What ada may use is used."""
-    asked = Asked(kind=BudgetKind.AGENT, whom="ada", unit=BudgetUnit.TOKENS, amount=1)
+    asked = BudgetTerms(kind=BudgetKind.AGENT, whom="ada", unit=BudgetUnit.TOKENS, amount=1)
     hub.do(lambda tx: budgets.put(tx, hub.project, Prices({}, usual()), asked))
     use = budgets.Use(at=2**45, agent="ada", task_id=None, model="", used={Measure.INPUT: 1})
     hub.do(lambda tx: budgets.charge(tx, hub.project, Prices({}, usual()), [use]))

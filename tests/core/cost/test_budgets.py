@@ -7,7 +7,7 @@ import pytest
 from hubbub.core import why
 from hubbub.core.actions import inbox, next_tool
 from hubbub.core.cost import budgets, meter
-from hubbub.core.cost.budgets import Asked
+from hubbub.core.cost.budgets import BudgetTerms
 from hubbub.core.cost.prices import Prices, usual
 from hubbub.core.log.snapshots import full_snapshot
 from hubbub.model.cost.budgets import DAY, Budget, BudgetKind, BudgetLevel, BudgetUnit
@@ -32,7 +32,7 @@ def limit(
     daily: bool = False,
 ) -> Budget:
     unit, amount = (BudgetUnit.TOKENS, tokens) if usd is None else (BudgetUnit.USD, round(usd * DOLLAR))
-    asked = Asked(kind=kind, whom=whom, daily=daily, unit=unit, amount=amount)
+    asked = BudgetTerms(kind=kind, whom=whom, daily=daily, unit=unit, amount=amount)
     return world.do(budgets.put, world.project, PRICES, asked)
 
 

@@ -7,7 +7,7 @@ from hubbub.core import expiry
 from hubbub.core.actions import task_actions
 from hubbub.core.cost import meter, spending
 from hubbub.core.cost.prices import Prices, usual
-from hubbub.core.cost.spending import Asked, Report
+from hubbub.core.cost.spending import Report, SpendingQuery
 from hubbub.model.cost.spending import By, Measure, Reading, Source
 from hubbub.model.people.rights import Role
 from tests.core.conftest import World, member
@@ -47,7 +47,7 @@ def note(world: World, *readings: Reading) -> meter.Noted:
 
 def shown(world: World, by: By = By.AGENT, **asked: object) -> Report:
     until = world.clock() + 1
-    question = Asked(**{"by": by, "since": 0, "until": until, **asked})  # type: ignore[arg-type]
+    question = SpendingQuery(**{"by": by, "since": 0, "until": until, **asked})  # type: ignore[arg-type]
     return world.do(spending.report, world.project, PRICES, question)
 
 

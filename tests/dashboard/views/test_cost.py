@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import Asked, Use
+from hubbub.core.cost.budgets import BudgetTerms, Use
 from hubbub.core.cost.prices import Prices, usual
 from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
 from hubbub.model.cost.spending import Measure
@@ -48,7 +48,7 @@ def test_what_agents_cost_is_shown_as_far_as_it_is_known(visit: Visit, hub: Hub)
 @pytest.mark.usefixtures("scene")
 def test_a_budget_is_set_and_raised_on_a_telephone(visit: Visit, hub: Hub) -> None:
     """A spent budget is a need, which leads to where it is raised; what is unmetered says so."""
-    asked = Asked(kind=BudgetKind.AGENT, whom="ember", unit=BudgetUnit.TOKENS, amount=100)
+    asked = BudgetTerms(kind=BudgetKind.AGENT, whom="ember", unit=BudgetUnit.TOKENS, amount=100)
     hub.do(lambda tx: budgets.put(tx, hub.project, Prices({}, usual()), asked))
     use = Use(at=2**45, agent="ember", task_id=None, model="", used={Measure.INPUT: 150})
     hub.do(lambda tx: budgets.charge(tx, hub.project, Prices({}, usual()), [use]))

@@ -9,7 +9,7 @@ import pytest
 
 from hubbub.core.actions import inbox
 from hubbub.core.cost import budgets, prices, spending
-from hubbub.core.cost.spending import Asked
+from hubbub.core.cost.spending import SpendingQuery
 from hubbub.core.fleet import api_keys, approvals, audit_heads
 from hubbub.core.people import access
 from hubbub.core.work import tasks
@@ -275,7 +275,7 @@ async def test_what_was_used_is_put_down_to_the_task(hub: Hub, opened: Open) -> 
         for _ in range(2):
             await machine.use(ANN, [used], task_id)
 
-    everything = Asked(by=By.TASK, since=0, until=2**53)
+    everything = SpendingQuery(by=By.TASK, since=0, until=2**53)
     report = await hub.store.read(
         hub.owner, lambda tx: spending.report(tx, hub.project, prices.read(None), everything)
     )
@@ -289,7 +289,7 @@ async def test_a_spent_budget_and_a_limit_end_the_leave_of_a_machines_agent(hub:
         await machine.limit(ANN, UsageLimit(LimitKind.WINDOW, None))
         paused = await machine.leave(ANN)
         used = Used(id="1", conversation="s-1", client="codex", model="gpt-5.1", input=70, output=7)
-        asked = budgets.Asked(kind=BudgetKind.PROJECT, unit=BudgetUnit.TOKENS, amount=70)
+        asked = budgets.BudgetTerms(kind=BudgetKind.PROJECT, unit=BudgetUnit.TOKENS, amount=70)
         hub.do(lambda tx: budgets.put(tx, hub.project, prices.read(None), asked))
         await machine.use(ANN, [used])
         spent = await machine.leave(ANN)
@@ -303,7 +303,7 @@ async def test_a_machines_use_costs_what_the_owner_says(hub: Hub, tmp_path: Path
     """A budget in money counts the use of machines' agents at the owner's prices, where there are some."""
     table = tmp_path / "prices.csv"
     table.write_text("models,since,input,output,cache_read,cache_written\nours,,1,1,,\n")
-    asked = budgets.Asked(kind=BudgetKind.PROJECT, unit=BudgetUnit.USD, amount=1_000_000)
+    asked = budgets.BudgetTerms(kind=BudgetKind.PROJECT, unit=BudgetUnit.USD, amount=1_000_000)
     budget = hub.do(lambda tx: budgets.put(tx, hub.project, prices.read(None), asked))
     used = Used(id="1", conversation="s-2", client="codex", model="ours", input=500_000)
 

@@ -9,7 +9,7 @@ import pytest
 
 from hubbub.model.people.rights import Role
 from hubbub.serve.otlp.door import LIMIT
-from hubbub.serve.otlp.forms import PROTOBUF
+from hubbub.serve.otlp.wire_formats import PROTOBUF
 from hubbub.serve.otlp.words import Signal
 from tests.serve.conftest import both_engines
 from tests.serve.otlp import exports

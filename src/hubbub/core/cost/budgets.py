@@ -48,7 +48,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class BudgetTerms:
     """A budget as people put it. `whom` is an agent's name, or the id of a task or token."""
 
     kind: BudgetKind
@@ -63,7 +63,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[Budget]:
     return [_today(tx, each) for each in rows.of_project(tx, project_id)]
 
 
-def put(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Budget:
+def put(tx: Tx, project: Project, prices: Prices, asked: BudgetTerms) -> Budget:
     """Set a budget, or raise or lower the one that there is for the same. Records `budget.put`.
 
     A new one counts a task from its beginning, and a day from its own; else what is used from now on. Raises `Invalid`
@@ -225,7 +225,7 @@ def _with_past(tx: Tx, budget: Budget, prices: Prices) -> Budget:
     return replace(budget, used=int(used.to_integral_value()), unpriced=unpriced, heard_at=heard_at)
 
 
-def _since(tx: Tx, asked: Asked) -> int:
+def _since(tx: Tx, asked: BudgetTerms) -> int:
     if asked.kind is BudgetKind.TASK:
         return 0
     return tx.now // DAY * DAY if asked.daily else tx.now // SLICE * SLICE  # spending is added up over slices
@@ -245,7 +245,7 @@ def _levelled(tx: Tx, budget: Budget) -> Budget:
     return budget if level is budget.level and not is_old else replace(budget, level=level, level_at=tx.now)
 
 
-def _whom(tx: Tx, project: Project, asked: Asked) -> tuple[str, str]:
+def _whom(tx: Tx, project: Project, asked: BudgetTerms) -> tuple[str, str]:
     """Return the owner of a budget as it is stored, and as people call it. Raises `NotFound`."""
     match asked.kind:
         case BudgetKind.PROJECT:

@@ -60,7 +60,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SpendingQuery:
     """A query of spending: grouped by `by`, from `since` until `until`, for each `step` (milliseconds) or in all.
 
     `only` narrows it to a task, an agent, ….
@@ -82,7 +82,7 @@ class Report:
     unmetered: Sequence[Line]
 
 
-def report(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Report:
+def report(tx: Tx, project: Project, prices: Prices, asked: SpendingQuery) -> Report:
     """Report the project's use. Raises `Invalid` if there would be too many steps."""
     by, since, until, step = asked.by, asked.since, asked.until, asked.step
     if step is not None and (until - since) / step > POINTS:
@@ -104,7 +104,7 @@ def report(tx: Tx, project: Project, prices: Prices, asked: Asked) -> Report:
     return Report(_labelled(tx, by, told), total, _labelled(tx, by, missing))
 
 
-def _unmetered(tx: Tx, project: Project, asked: Asked, told: Sequence[Line]) -> Sequence[Line]:
+def _unmetered(tx: Tx, project: Project, asked: SpendingQuery, told: Sequence[Line]) -> Sequence[Line]:
     """Lines without numbers for the agents that were there, or the tasks begun, without any reported use."""
     known = {line.name for line in told}
     names: Sequence[object] = ()

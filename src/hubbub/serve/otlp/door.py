@@ -24,8 +24,8 @@ from hubbub.model.people.rights import Right
 from hubbub.model.programs.extras import NotInstalled
 from hubbub.serve.http import body_limits
 from hubbub.serve.http.guard import MIB, actor_of
-from hubbub.serve.otlp.forms import FORMS, JSON, PROTOBUF, Form, Unread
 from hubbub.serve.otlp.readings import Understood, understand
+from hubbub.serve.otlp.wire_formats import JSON, PROTOBUF, WIRE_FORMATS, Unread, WireFormat
 from hubbub.serve.otlp.words import Signal
 from hubbub.store.tx import Tx
 
@@ -62,7 +62,7 @@ class Exports:
         ]
 
     async def _export(self, request: Request, signal: Signal) -> Response:
-        form = FORMS[PROTOBUF if _media(request) == PROTOBUF else JSON]
+        form = WIRE_FORMATS[PROTOBUF if _media(request) == PROTOBUF else JSON]
         try:
             body = await request.body()
             if request.headers.get("content-encoding", "").strip().lower() == "gzip":
@@ -93,7 +93,7 @@ class Exports:
         return await self._transactions.write(actor, note, short=len(readings) <= SHORT)
 
 
-def _understood(form: Form, signal: Signal, body: bytes) -> Understood:
+def _understood(form: WireFormat, signal: Signal, body: bytes) -> Understood:
     if len(body) > LIMIT:
         raise Unread(f"the body is larger than {LIMIT // MIB} MiB", is_large=True)
     return understand(signal, form.read(signal, body))
@@ -124,6 +124,6 @@ def _media(request: Request) -> str:
 
 
 def _refusal(
-    form: Form, status: HTTPStatus, code: int, sentence: str, headers: Mapping[str, str] | None = None
+    form: WireFormat, status: HTTPStatus, code: int, sentence: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     return Response(form.refusal(code, sentence), status, headers, form.media)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from hubbub.core.actions import next_tool
 from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import Asked
+from hubbub.core.cost.budgets import BudgetTerms
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
 from hubbub.core.work import tasks
@@ -58,25 +58,25 @@ class PutBudget(Body):
             raise ValueError("`whom` says whose budget it is; a project's budget has no `whom`")
         return self
 
-    def asked(self, tx: Tx, project_id: UUID) -> Asked:
+    def asked(self, tx: Tx, project_id: UUID) -> BudgetTerms:
         whom = self.whom
         if self.kind is BudgetKind.TASK:
             whom = str(tasks.find(tx, [project_id], whom).id)
         if self.tokens is not None:
-            return Asked(
+            return BudgetTerms(
                 kind=self.kind, whom=whom, daily=self.daily, unit=BudgetUnit.TOKENS, amount=self.tokens
             )
         amount = max(1, round((self.usd or 0) * MICRO))
-        return Asked(kind=self.kind, whom=whom, daily=self.daily, unit=BudgetUnit.USD, amount=amount)
+        return BudgetTerms(kind=self.kind, whom=whom, daily=self.daily, unit=BudgetUnit.USD, amount=amount)
 
 
-class Judging(Body):
+class ToolQuestion(Body):
     agent: Name | None = Field(None, description="who asks, where the token is not bound to an agent")
 
     repeats: int | None = Field(None, ge=1, le=2**31, description="how often the same call came in a row")
 
 
-class Judged(BaseModel):
+class ToolVerdict(BaseModel):
     sentence: str | None = Field(description="why no tool is to be used, and what to do instead; null: go on")
 
 
@@ -116,14 +116,14 @@ async def remove_budget(call: Call, budget_id: str) -> OneBudget:
 
 
 @router.post("/tools/judge")
-async def judge_tool(call: Call, body: Judging) -> Judged:
+async def judge_tool(call: Call, body: ToolQuestion) -> ToolVerdict:
     """Say whether an agent may use its next tool, as hooks ask. Writes only if that makes it one call too many."""
 
     def judge(tx: Tx) -> str | None:
         project = call.enter(tx, Right.READ if body.repeats is None else Right.WRITE)
         return next_tool.denial(tx, project, access.spoken_name(tx, body.agent), body.repeats)
 
-    return Judged(sentence=await call.read(judge))
+    return ToolVerdict(sentence=await call.read(judge))
 
 
 def _shape(tx: Tx, budget: Budget) -> BudgetShape:

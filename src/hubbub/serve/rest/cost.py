@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from hubbub.core.cost import meter, spending
-from hubbub.core.cost.spending import Asked, Report
+from hubbub.core.cost.spending import Report, SpendingQuery
 from hubbub.model.cost.spending import SLICE, By, Measure, Reading
 from hubbub.model.people.rights import Right
 from hubbub.model.used import Used
@@ -174,12 +174,12 @@ async def _cost(
 ) -> Cost:
     """Make the report, as of the moment of the call if it names no end."""
 
-    def look(tx: Tx) -> tuple[Asked, Report]:
+    def look(tx: Tx) -> tuple[SpendingQuery, Report]:
         since, until = when
         end = tx.now + 1 if until is None else until
         if since is None:
             since = 0 if By.TASK in only or By.RUN in only else max(0, end - MONTH)
-        asked = Asked(by=by, since=since, until=end, step=step, only=only)
+        asked = SpendingQuery(by=by, since=since, until=end, step=step, only=only)
         return asked, spending.report(tx, call.enter(tx, Right.READ), request.app.state.prices, asked)
 
     asked, found = await call.read(look, long=True)

@@ -11,7 +11,7 @@ from hubbub.core import expiry
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, breakers, file_claims, scopes
 from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import Asked, Use
+from hubbub.core.cost.budgets import BudgetTerms, Use
 from hubbub.core.cost.prices import Prices, usual
 from hubbub.core.fleet import accounts, approvals, managed_agents, nodes
 from hubbub.core.mail import messages
@@ -296,7 +296,7 @@ def limit(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     if found and numbers[2] % 4 == 0:
         return budgets.remove(tx, project, str(found[numbers[1] % len(found)].id))
     kind, whom = ((BudgetKind.PROJECT, ""), (BudgetKind.AGENT, _one(numbers[1:], CREW)))[numbers[0] % 2]
-    asked = Asked(
+    asked = BudgetTerms(
         kind=kind, whom=whom, daily=numbers[2] % 2 == 0, unit=BudgetUnit.TOKENS, amount=100 + numbers[1] % 200
     )
     return budgets.put(tx, project, PRICES, asked)

@@ -57,7 +57,7 @@ class Ran(BaseModel):
     task_id: Annotated[str | None, Field(description="of what goes on in the background")] = None
 
 
-class Rules(BaseModel):
+class PolicyRules(BaseModel):
     """The rules as they are written; the first that matches counts: denied, asked of people, allowed."""
 
     deny: list[str]
@@ -70,7 +70,7 @@ class Policy(BaseModel):
 
     node: str
     mode: str
-    rules: Rules
+    rules: PolicyRules
     roots: list[str] = Field(description="folders in which files may be written")
     sandbox: str
     network: bool = Field(description="whether commands in the sandbox reach it")

@@ -32,7 +32,7 @@ _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ExportFormat:
     """A file format for all entries."""
 
     file: str
@@ -121,7 +121,9 @@ async def _page(
     return await call.read(look, long=True)
 
 
-async def _export(call: RestCall, kind: str | None, actor: str | None, form: Form) -> StreamingResponse:
+async def _export(
+    call: RestCall, kind: str | None, actor: str | None, form: ExportFormat
+) -> StreamingResponse:
     first = await _page(call, kind, actor, None)  # here, so that a refusal is one
 
     async def pages() -> AsyncIterator[str]:
@@ -160,5 +162,5 @@ def _row(cells: Sequence[str]) -> str:
     return line.getvalue()
 
 
-LINES = Form("audit.jsonl", "application/x-ndjson", "", _lines)
-TABLE = Form("audit.csv", "text/csv; charset=utf-8", _row(COLUMNS), _table)
+LINES = ExportFormat("audit.jsonl", "application/x-ndjson", "", _lines)
+TABLE = ExportFormat("audit.csv", "text/csv; charset=utf-8", _row(COLUMNS), _table)

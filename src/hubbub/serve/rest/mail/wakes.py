@@ -24,7 +24,7 @@ router = APIRouter(tags=["wakes"])
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
-class Asked(Body):
+class WakerRequest(Body):
     """A waker's description of itself."""
 
     instance: Name = Field(description="which run of the client it stands beside")
@@ -99,7 +99,7 @@ class Glanced(BaseModel):
 
 
 @router.post("/agents/{name:path}/wakes")
-async def wait_for_wake(request: Request, call: Call, name: str, asked: Asked) -> Taken:
+async def wait_for_wake(request: Request, call: Call, name: str, asked: WakerRequest) -> Taken:
     """Wait for a wake to bring to the agent. The caller counts as its waker for `wait` and 15 seconds more."""
     project, agent = await call.write(lambda tx: _waited_for(tx, call, name, asked))
     told = asked.model_dump(exclude={"wait"})
@@ -178,7 +178,7 @@ async def report(call: Call, wake_id: str, body: WakeReport) -> OneWake:
     return OneWake(wake=WakeStory.of(await call.write(keep)))
 
 
-def _waited_for(tx: Tx, call: RestCall, name: str, asked: Asked) -> tuple[Project, str]:
+def _waited_for(tx: Tx, call: RestCall, name: str, asked: WakerRequest) -> tuple[Project, str]:
     """Return the speaker; a waker inside the agent's client also shows that the agent is present."""
     project, agent = _speaker(tx, call, name)
     if asked.method in (WakeMethod.MONITOR, WakeMethod.REWAKE):

@@ -65,7 +65,7 @@ class LeaseRuleShape(Shape):
     pass
 
 
-class Asked(BaseModel):
+class LeaseAnswer(BaseModel):
     lease: LeaseShape
     holders: list[LeaseShape] = Field(description="while it waits: who holds what it wants")
     waiting: list[LeaseShape] = Field(
@@ -92,15 +92,15 @@ class OneCapacity(BaseModel):
     capacity: CapacityShape
 
 
-class Rules(BaseModel):
+class LeaseRules(BaseModel):
     rules: list[LeaseRuleShape]
 
 
-class OneRule(BaseModel):
+class OneLeaseRule(BaseModel):
     rule: LeaseRuleShape
 
 
-class Asking(Body):
+class LeaseRequest(Body):
     things: Things
     agent: Name | None = Field(None, description=AGENT)
     priority: PriorityName = Field(Priority.MEDIUM, description="who waits goes before those of a lower one")
@@ -127,12 +127,12 @@ class PutCapacity(Body):
     capacity: Whole = Field(ge=1, le=LARGEST)
 
 
-class PutRule(Body):
+class PutLeaseRule(Body):
     command: Line = Field(description="its first words, such as `docker compose up`")
     things: Things
 
 
-class Judging(Body):
+class CommandQuestion(Body):
     command: Annotated[str, Field(max_length=LONGEST_TEXT)] = Field(
         description="the text that a shell is to run"
     )
@@ -140,7 +140,7 @@ class Judging(Body):
     within: Line | None = Field(None, description="the id of the lease under which the agent's program runs")
 
 
-class Judged(BaseModel):
+class CommandVerdict(BaseModel):
     sentence: str | None = Field(
         description="why it is not to be run as it is, and how it is; null: it may be"
     )
@@ -165,7 +165,7 @@ async def list_leases(
 
 
 @router.post("/leases", status_code=HTTPStatus.CREATED)
-async def ask_for_lease(request: Request, call: Call, body: Asking) -> Asked:
+async def ask_for_lease(request: Request, call: Call, body: LeaseRequest) -> LeaseAnswer:
     """Ask for things, all of them or none. Taken ones are waited for, in turn, while the lease is renewed."""
     terms = Terms(
         priority=body.priority,
@@ -219,23 +219,23 @@ async def drop_capacity(call: Call, thing: str) -> Capacities:
 
 
 @router.get("/leases/rules")
-async def list_lease_rules(call: Call) -> Rules:
+async def list_lease_rules(call: Call) -> LeaseRules:
     """List the commands that run only under a lease, where clients' hooks ask."""
     found = await call.read(lambda tx: lease_rules.of_project(tx, call.enter(tx, Right.READ).id))
-    return Rules(rules=[LeaseRuleShape.of(each) for each in found])
+    return LeaseRules(rules=[LeaseRuleShape.of(each) for each in found])
 
 
 @router.put("/leases/rules")
-async def put_lease_rule(call: Call, body: PutRule) -> OneRule:
+async def put_lease_rule(call: Call, body: PutLeaseRule) -> OneLeaseRule:
     """Let a command run only while these things are held; replaces a rule of the same words."""
     put = await call.write(
         lambda tx: lease_rules.put(tx, call.enter(tx, Right.MANAGE), body.command, body.things)
     )
-    return OneRule(rule=LeaseRuleShape.of(put))
+    return OneLeaseRule(rule=LeaseRuleShape.of(put))
 
 
 @router.delete("/leases/rules")
-async def drop_lease_rule(call: Call, command: Annotated[str, Query(description="its words")]) -> Rules:
+async def drop_lease_rule(call: Call, command: Annotated[str, Query(description="its words")]) -> LeaseRules:
     """Remove the rule of a command. Returns the remaining rules."""
 
     def drop(tx: Tx) -> list[LeaseRule]:
@@ -243,11 +243,11 @@ async def drop_lease_rule(call: Call, command: Annotated[str, Query(description=
         lease_rules.drop(tx, project, command)
         return lease_rules.of_project(tx, project.id)
 
-    return Rules(rules=[LeaseRuleShape.of(each) for each in await call.write(drop)])
+    return LeaseRules(rules=[LeaseRuleShape.of(each) for each in await call.write(drop)])
 
 
 @router.post("/leases/judge")
-async def judge_command(call: Call, body: Judging) -> Judged:
+async def judge_command(call: Call, body: CommandQuestion) -> CommandVerdict:
     """Judge whether an agent may run a command as it is, for its client's hook. Changes nothing."""
 
     def judge(tx: Tx) -> str | None:
@@ -256,14 +256,14 @@ async def judge_command(call: Call, body: Judging) -> Judged:
         denied = next_tool.denial(tx, project, spoken)
         return denied or lease_rules.refusal(tx, project, body.command, by=spoken, within=body.within)
 
-    return Judged(sentence=await call.read(judge))
+    return CommandVerdict(sentence=await call.read(judge))
 
 
 @router.get("/leases/{lease_id}")
-async def show_lease(call: Call, lease_id: str) -> Asked:
+async def show_lease(call: Call, lease_id: str) -> LeaseAnswer:
     """Show one lease, and what it waits for."""
 
-    def look(tx: Tx) -> Asked:
+    def look(tx: Tx) -> LeaseAnswer:
         project = call.enter(tx, Right.READ)
         return _look(tx, project, leases.find(tx, project, lease_id)).told
 
@@ -271,7 +271,7 @@ async def show_lease(call: Call, lease_id: str) -> Asked:
 
 
 @router.post("/leases/{lease_id}/renew")
-async def renew_lease(request: Request, call: Call, lease_id: str, body: Renewing) -> Asked:
+async def renew_lease(request: Request, call: Call, lease_id: str, body: Renewing) -> LeaseAnswer:
     """Renew a lease, held or waiting. A 404 says that it is lost, and that another may hold it now."""
     renewed = await call.write(lambda tx: _renewed(tx, call, lease_id, body.agent))
     return await _granted(request, call, renewed, body.agent, body.wait_seconds)
@@ -294,12 +294,12 @@ class _Look(NamedTuple):
     """A lease, and its answer."""
 
     lease: Lease
-    told: Asked
+    told: LeaseAnswer
 
 
 def _look(tx: Tx, project: Project, lease: Lease) -> _Look:
     found = leases.ahead(tx, project, lease)
-    told = Asked(
+    told = LeaseAnswer(
         lease=LeaseShape.of(lease),
         holders=[LeaseShape.of(each) for each in found.holders],
         waiting=[LeaseShape.of(each) for each in found.waiting],
@@ -314,7 +314,9 @@ def _renewed(tx: Tx, call: RestCall, lease_id: str, agent: str | None) -> _Look:
     return _look(tx, project, leases.renew(tx, project, lease_id, by=access.speak(tx, project.id, agent)))
 
 
-async def _granted(request: Request, call: RestCall, look: _Look, agent: str | None, seconds: float) -> Asked:
+async def _granted(
+    request: Request, call: RestCall, look: _Look, agent: str | None, seconds: float
+) -> LeaseAnswer:
     """Hold the call open until the lease is granted, or so many seconds have passed; it is renewed meanwhile.
 
     A caller that hangs up waits no more: a lease granted in that moment is given back.

@@ -41,7 +41,7 @@ class Unread(Exception):
         self.is_large = is_large
 
 
-class Form(Protocol):
+class WireFormat(Protocol):
     """One form of exports."""
 
     media: ClassVar[str]
@@ -124,7 +124,7 @@ class Protobuf:
         return getattr(module, f"Export{name.capitalize()}Service{kind}")()
 
 
-FORMS: Mapping[str, Form] = {JSON: Json(), PROTOBUF: Protobuf()}
+WIRE_FORMATS: Mapping[str, WireFormat] = {JSON: Json(), PROTOBUF: Protobuf()}
 
 
 def _written(value: object) -> bytes:
