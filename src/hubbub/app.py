@@ -22,7 +22,7 @@ from hubbub.core.fleet.requesters import OwnMachine
 from hubbub.core.people import access, logins, projects, users
 from hubbub.core.people.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
-from hubbub.dialects import discover
+from hubbub.dialects import addresses, discover
 from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM
@@ -366,20 +366,22 @@ def _greet(hub: Hub) -> None:
     """Say where the hub is and how to connect; to a program, the bare address on a line of its own first."""
     token = hub.settings.data / OWNER_TOKEN
     code = hub.store.write_now(SYSTEM, logins.owners_link)
-    others = ", ".join(sorted(hub.dialects.keys() - {hub.settings.root_dialect}))
+    is_person = sys.stdout.isatty()
+    mcp, *others = addresses(hub.url, hub.settings.root_dialect, in_full=not is_person)
     lines = [
         f"hubbub is ready at {hub.url}",
         f"  dashboard    {(hub.settings.public_url or hub.url).rstrip('/')}{LOGIN}/{code}",
         "               signs you in once, within ten minutes; after that: hubbub open",
         f"  docs         {hub.url}/docs",
-        f"  MCP          {hub.url}/mcp; other tool sets at {hub.url}/mcp/NAME: {others}",
+        f"  MCP          {mcp}",
+        *(f"               {each}" for each in others),
         f"  your token   in {token}",
         "  an agent     hubbub work NAME --run COMMAND",
         "  a client     give it the MCP address and the header  Authorization: Bearer TOKEN",
         "               with a token from  hubbub token create --project default --agent NAME",
         "  to stop      Ctrl-C",
     ]
-    if not sys.stdout.isatty():
+    if not is_person:
         lines.insert(0, hub.url)
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

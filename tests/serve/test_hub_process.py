@@ -123,12 +123,14 @@ def test_a_lost_owner_token_is_made_anew(start: Start) -> None:
 
 
 def test_a_program_is_greeted_too(start: Start) -> None:
-    """Also where nobody looks on, the hub says how to connect: its address on a line of its own first."""
+    """To a program the hub prints each MCP address on a line of its own, and how to send a token."""
     hub = start()
     hub.child.send_signal(signal.SIGTERM)
     assert hub.child.stdout is not None
     printed = hub.child.stdout.read()
-    assert f"{hub.url}/mcp/commhub" in printed
+    assert {f"{hub.url}/mcp{each}" for each in ("", "/cmdop", "/commhub", "/golemxv", "/relay")} <= {
+        *printed.split()
+    }
     assert "Authorization: Bearer" in printed
 
 

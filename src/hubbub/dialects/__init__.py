@@ -15,6 +15,17 @@ def names() -> list[str]:
     return sorted({module.name for module in pkgutil.iter_modules(__path__)} - COMMON)
 
 
+def addresses(url: str, root: str, *, in_full: bool) -> list[str]:
+    """Return lines that name the MCP addresses of a hub: `root` is at `/mcp`, each tool set at its name.
+
+    `in_full` gives each of them a line of its own, for programs; people read the common part once.
+    """
+    others = [name for name in names() if name != root]
+    if in_full:
+        return [f"{url}/mcp", *(f"{url}/mcp/{name}" for name in others)]
+    return [f"{url}/mcp; other tool sets at {url}/mcp/NAME: {', '.join(others)}"]
+
+
 def discover() -> dict[str, "Dialect"]:
     """Every dialect, by name."""
     modules = (importlib.import_module(f"{__name__}.{name}") for name in names())

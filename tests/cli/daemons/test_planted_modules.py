@@ -52,6 +52,7 @@ STAY = {
     ("ring",),
     ("node", "run"),
     ("mcp",),
+    ("prove",),
 }
 
 MARKS = "import posix\nposix.close(posix.open({marker!r}, posix.O_WRONLY | posix.O_CREAT))\n"  # there is no `open` yet

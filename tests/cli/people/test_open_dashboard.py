@@ -55,9 +55,9 @@ def test_print_opens_nothing(hub: RunningHub) -> None:
     assert follow(told["url"]).status_code == 200
 
 
-def test_without_a_browser_it_says_so(hub: RunningHub) -> None:
-    """Where no browser can be opened the link is there all the same, and the exit code says that it was not."""
-    environment = plain_environment(hub.data, BROWSER="false", PATH="")
+def test_without_a_browser_it_says_so(hub: RunningHub, tmp_path: Path) -> None:
+    """Where no browser can be opened the link is printed all the same, and the exit code is 1."""
+    environment = plain_environment(hub.data, BROWSER="false", PATH=str(tmp_path))  # no program at all
     done = hubbub("open", data=hub.data, environment=environment)
     assert (done.returncode, bool(LINK.search(done.stdout))) == (1, True)
     assert "no browser can be opened here" in done.stderr

@@ -147,7 +147,7 @@ def test_an_answer_that_comes_too_late(work: Work) -> None:
     late = work.fleet.hub.run("approve", question)
 
     assert late.returncode != 0
-    assert "its time is over" in late.stderr
+    assert "it has expired" in late.stderr
     assert work.times == 0
 
 

@@ -101,7 +101,7 @@ def test_a_machine_says_what_it_still_asks(field: Field) -> None:
     with following(field.hub.url, field.hub.owner_secret, kind="approval.withdrawn") as told:
         machine.again().linked(asked=[other])
         assert told.next().data["detail"]["approval_id"] == forgotten
-    with pytest.raises(HubRefused, match="was started anew since"):
+    with pytest.raises(HubRefused, match="its machine was restarted"):
         people.post(f"/approvals/{forgotten}/approve")
     assert people.post(f"/approvals/{other}/approve")["approval"]["status"] == "approved"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hubbub.cli.people.open_dashboard import link
 from hubbub.client import OWNER_FILE, Hub, owner_token
 from hubbub.daemons import hub_starter
-from hubbub.dialects import names
+from hubbub.dialects import addresses
 from hubbub.settings import Settings
 from hubbub.terminal import display
 
@@ -25,12 +25,13 @@ def show(url: str, chosen: Settings, *, is_new: bool, as_json: bool) -> None:
 
 def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
     """Say where the hub is and how to connect."""
-    others = ", ".join(name for name in names() if name != root_dialect)
+    mcp, *others = addresses(url, root_dialect, in_full=not sys.stdout.isatty())
     return [
         f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
         f"  dashboard    {_dashboard(url, data)}",
         f"  docs         {url}/docs",
-        f"  MCP          {url}/mcp; other tool sets at {url}/mcp/NAME: {others}",
+        f"  MCP          {mcp}",
+        *(f"               {each}" for each in others),
         f"  your token   in {data / OWNER_FILE}",
         f"  its log      in {data / hub_starter.LOG_FILE}",
         "  to connect   hubbub install CLIENT",
