@@ -1,1 +1,1 @@
-"""The hub's operations: each is one function over one transaction, and names what it records and refuses."""
+"""The hub's operations: each is one function over one transaction; its docstring names what it records and refuses."""

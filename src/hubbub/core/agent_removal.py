@@ -1,6 +1,6 @@
-"""Removal of an agent from a project: the name is forgotten, and all that it had is free, dead or over.
+"""Removal of an agent from a project: its name is forgotten, and what it held is freed or ended.
 
-Its past stays: tasks, messages and the log speak of it by its name. An agent that comes by that name later is a new
+Its past stays: tasks, messages and the log still name it. An agent that later comes by that name is a new
 one, and finds the unread mail.
 """
 
@@ -22,10 +22,10 @@ from hubbub.store.tx import Tx
 
 
 def remove(tx: Tx, project: Project, name: str) -> None:
-    """Forget an agent: its tokens and its presence end, and its begun tasks go back to the open queue.
+    """Remove an agent: its tokens and its presence end, and its begun tasks go back to the open queue.
 
-    Its unread mail is dead, and the senders are told. For people who manage the project. Records `agent.removed`.
-    Raises `Forbidden`, `UnknownAgent`, and `Conflict` for an agent that runs on a machine.
+    Its unread mail becomes dead letters, and the senders are told. Only people who manage the project may do this.
+    Records `agent.removed`. Raises `Forbidden`, `UnknownAgent`, and `Conflict` for an agent that runs on a machine.
     """
     access.require_person(tx, "remove an agent")
     access.enter(tx, str(project.id), Right.MANAGE)

@@ -1,7 +1,7 @@
-"""The echo: an agent of the hub itself, which sends back what it is sent, so that a first message has an answer.
+"""The echo: the hub's own agent, which sends back what it receives, so that a first message gets an answer.
 
-It is a member of the fleet like any other: it has a presence and an inbox, acts by the same verbs, and is removed as
-others are.
+It is a member of the fleet like any other: it has a presence and an inbox, uses the same verbs, and is removed in
+the same way.
 """
 
 from datetime import timedelta
@@ -22,16 +22,16 @@ from hubbub.store.mail import messages as mail
 from hubbub.store.tx import Tx
 
 NAME = "echo"
-INSTANCE = "built-in"  # by which it is told from another agent of that name
+INSTANCE = "built-in"  # tells it from another agent of that name
 PROFILE = Profile(runtime=delivery_forecast.BUILT_IN, doing="Sends back what it is sent")
 TTL = timedelta(seconds=90)
 BATCH = 20  # letters that are answered in one transaction
 
 
 def begin(tx: Tx, project: Project) -> None:
-    """Have the echo come to a project. For people who manage it.
+    """Add the echo to a project. Only people who manage the project may do this.
 
-    Records `agent.checkin`. Raises `Forbidden`, and `Conflict` where an agent of the project is called so already.
+    Records `agent.checkin`. Raises `Forbidden`, and `Conflict` if an agent of the project has that name.
     """
     access.require_person(tx, "start the echo agent")
     access.enter(tx, str(project.id), Right.MANAGE)
@@ -41,14 +41,14 @@ def begin(tx: Tx, project: Project) -> None:
 
 
 def end(tx: Tx, project: Project) -> None:
-    """Remove the echo from a project. Raises what `agent_removal.remove` does, and `Conflict` for another agent."""
+    """Remove the echo from a project. Raises the errors of `agent_removal.remove`, and `Conflict` for another agent."""
     if agents.is_known(tx, project.id, NAME) and not is_there(tx, project.id):
         raise Conflict(f"{NAME!r} is an agent of this project's own")
     agent_removal.remove(tx, project, NAME)
 
 
 def is_there(tx: Tx, project_id: UUID) -> bool:
-    """Whether the agent of that name is the echo, and not one of the project's own."""
+    """Tell whether the agent of that name is the echo, and not one of the project's own."""
     return _is_ours(rows.presence(tx, project_id, NAME))
 
 
@@ -58,7 +58,7 @@ def projects(tx: Tx) -> list[UUID]:
 
 
 def attend(tx: Tx, project_id: UUID) -> bool:
-    """Note that the echo is there, and answer what waits for it; False where there is none (any more)."""
+    """Renew the echo's presence, and answer its mail; False if the project has no echo (any more)."""
     if not _is_ours(rows.presence(tx, project_id, NAME, lock=True)):
         return False
     _report(tx, project_id)
@@ -95,7 +95,7 @@ def _answer(tx: Tx, project_id: UUID, letter: Letter) -> None:
 
 
 def _work(tx: Tx, project_id: UUID, letter: Letter) -> None:
-    """Complete a task with its own text; where the project asks for more than words, say so."""
+    """Complete a task with its own text; if the project asks for more than words, say so."""
     task = task_actions.start(tx, tasks.find(tx, [project_id], str(letter.delivery.task_id), lock=True), NAME)
     try:
         task_actions.complete(tx, task, by=NAME, result=task.text)
@@ -104,7 +104,7 @@ def _work(tx: Tx, project_id: UUID, letter: Letter) -> None:
 
 
 def _answers_us(tx: Tx, letter: Letter) -> bool:
-    """Whether a message answers one of the echo's own, so that two who answer everything come to an end."""
+    """Tell whether a message answers one of the echo's own, so that two agents that answer everything stop."""
     if letter.in_reply_to is None:
         return False
     answered = mail.find(tx, letter.in_reply_to)

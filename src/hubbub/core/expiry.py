@@ -1,4 +1,4 @@
-"""Overdue things: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
+"""Expiry: tasks not begun in time, unanswered questions, and agents and machines that fell silent."""
 
 from hubbub.core.agents import connections, file_claims, merge_radar
 from hubbub.core.cost import meter
@@ -19,7 +19,7 @@ BATCH = 100
 
 
 def is_due(tx: Tx) -> bool:
-    """Tell whether anything is overdue; it costs a few index lookups, so every call may ask it first."""
+    """Tell whether anything is overdue; it costs a few index lookups, so every call may ask first."""
     return overdue.is_any(tx, approvals.gone_since(tx))
 
 
@@ -41,7 +41,7 @@ def settle(tx: Tx) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop records whose time is over: answers to keyed writes, sent parcels, old questions and orders."""
+    """Drop expired records: answers to keyed writes, sent parcels, old questions and orders."""
     kept_answers.forget(tx, before=tx.now - int(idempotency.KEEP.total_seconds() * 1000))
     outbox.forget(tx)
     edit_guard.forget(tx)

@@ -1,4 +1,4 @@
-"""The first steps in a project: which of them are done, until two agents have talked to each other."""
+"""First steps of a project: which of them are done, until two agents have talked to each other."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -11,16 +11,16 @@ from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
-LOOKED_AT = 200  # messages and tasks: whoever has had more knows the way
+LOOKED_AT = 200  # messages and tasks; a project with more of them has done all steps
 NAMED = 10  # agents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstSteps:
-    """How far a project has come. The names are those of its first agents, without the echo."""
+    """Progress of a project's first steps. The names are those of its first agents, without the echo."""
 
-    installed: tuple[str, ...]  # a program is to be this agent, or was it
-    started: tuple[str, ...]  # and has been there
+    installed: tuple[str, ...]  # agents whose program was set up
+    started: tuple[str, ...]  # agents that have been there
     has_message: bool  # somebody has written to an agent
     has_claim: bool  # an agent has taken a task, or holds files
     has_talk: bool  # two agents have talked to each other
@@ -28,7 +28,7 @@ class FirstSteps:
 
 
 def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
-    """Return which steps are done. A project of many messages has done them all."""
+    """Return which steps are done. A project with many messages has done all of them."""
     known = [
         agent
         for agent in agents.of_project(tx, project_id)

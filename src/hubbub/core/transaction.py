@@ -24,15 +24,15 @@ class Transactions:
         self.quotas = quotas or Quotas(Limits())
 
     def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
-        """Run `operation` in a writing transaction, after what is overdue by now has been settled in it.
+        """Run `operation` in a writing transaction, which first settles everything overdue by now.
 
-        One that is `short` takes few steps, whatever there is in the store. Raises `TooMany` at once where the actor
-        has stored as much today as they may.
+        A `short` one takes few steps, however large the store. Raises `TooMany` at once if the actor
+        has stored its full amount today.
         """
         self.quotas.require_room(actor)
 
         def settled(tx: Tx) -> T:
-            tx.actor = SYSTEM  # what is overdue is nobody's doing
+            tx.actor = SYSTEM  # expiry is nobody's act
             expiry.settle(tx)
             tx.actor, before = actor, tx.stored
             result = operation(tx)
@@ -44,8 +44,8 @@ class Transactions:
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
         """Run `operation` on a snapshot in which nothing is overdue.
 
-        An expired task or an absent agent is thus never shown as it was, however seldom the sweep comes by. An
-        operation that finds that it has to write after all (`MustWrite`) is run again, as a write.
+        An expired task or an absent agent is thus never shown as it was, however rarely the sweep runs. An
+        operation that turns out to have to write (`MustWrite`) is run again, as a write.
         """
 
         def settled(tx: Tx) -> T:

@@ -1,1 +1,1 @@
-"""Nouns and rules, without any machinery: standard library only."""
+"""Nouns and rules, without I/O: standard library only."""

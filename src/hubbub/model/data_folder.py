@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-ADDRESS_FILE = "hub.json"  # the running hub writes it into its data folder
+ADDRESS_FILE = "hub.json"  # written by the running hub
 OWNER_FILE = "owner-token"
 
 
@@ -18,7 +18,7 @@ def running_hub(data: Path) -> str | None:
 
 
 def owner_token(data: Path) -> str | None:
-    """Return the token of the hub's owner from the data folder; None if there is none, or it is not ours to read."""
+    """Return the token of the hub's owner from the data folder; None if there is none, or this user may not read it."""
     try:
         return (data / OWNER_FILE).read_text("utf-8").strip() or None
     except (OSError, ValueError):

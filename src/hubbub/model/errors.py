@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hubbub.model.visible_text import cut
 
-if TYPE_CHECKING:  # which itself refuses by these errors
+if TYPE_CHECKING:  # it raises these errors itself
     from hubbub.model.agents import scopes
 
-QUOTED = 240  # characters at most of what a sentence repeats; every name that there can be is shorter
+QUOTED = 240  # longest text that a sentence repeats; every possible name is shorter
 
 
 def quoted(text: str) -> str:
@@ -108,7 +108,7 @@ class InvalidTransition(HubError):
 
 
 class NotHolder(HubError):
-    """The task belongs to somebody else by now: a report from an old epoch, or from a stranger."""
+    """The task belongs to another by now: a report from an old epoch, or from a stranger."""
 
     code: ClassVar[str] = "not_holder"
 
@@ -119,11 +119,11 @@ class NotHolder(HubError):
 
 
 class NotYours(NotHolder, Forbidden):
-    """The task belongs to somebody else, and the verb is for one's own task alone."""
+    """The task belongs to another, and the verb is for its holder alone."""
 
 
 class NotReviewer(HubError):
-    """Somebody else was asked for the review."""
+    """The review was asked of another."""
 
     code: ClassVar[str] = "not_reviewer"
 
@@ -166,7 +166,7 @@ class Invalid(HubError):
 
 
 class Conflict(HubError):
-    """Something different exists already by that name or key."""
+    """Another thing exists already by that name or key."""
 
     code: ClassVar[str] = "conflict"
 
@@ -189,7 +189,7 @@ class LeaseTaken(Conflict):
 
 
 class Lacking(Conflict):
-    """The task asks for proof that was not seen: `demands`; the sentence says what each of them lacks."""
+    """The task demands proof that was not seen: `demands`; the sentence says what each of them lacks."""
 
     code: ClassVar[str] = "unproven"
 
@@ -199,7 +199,7 @@ class Lacking(Conflict):
 
 
 class Duplicate(Conflict):
-    """Another open task is the same job: its `number` and `task_id`; the sentence tells of it."""
+    """Another open task is the same job: its `number` and `task_id`; the sentence names it."""
 
     code: ClassVar[str] = "duplicate"
 
@@ -225,19 +225,19 @@ class AccountPaused(Conflict):
 
 
 class BudgetSpent(Conflict):
-    """What the agent, its task, its token or the project may use is used: it begins nothing before people raise it."""
+    """A budget of the agent, its task, its token or the project is spent: it begins nothing before people raise it."""
 
     code: ClassVar[str] = "budget"
 
 
 class AgentStopped(Conflict):
-    """The agent went round in a circle, and was stopped until a person lets it go on."""
+    """The agent repeated itself, and was stopped until a person lets it go on."""
 
     code: ClassVar[str] = "stopped"
 
 
 class NotDone(HubError):
-    """A machine did not do what it was asked to do."""
+    """A machine did not do what it was asked."""
 
     code: ClassVar[str] = "failed"
 

@@ -1,6 +1,6 @@
-"""Fields of nouns: who gets to see each, and its meaning.
+"""Fields of nouns: the places where each is visible, and its meaning.
 
-A record declares its fields once: `area: Annotated[str | None, Seen(REST | CARD, "the area that it is in")]`. Name and
+A record declares its fields once: `area: Annotated[str | None, Seen(REST | CARD, "its area")]`. Name and
 type are those of the column, the card and the JSON; the annotation says where else the field appears. A field without
 one is kept in the store, and shown only by a dialect that has a word for it. All of this is read when modules are
 imported, never for a record.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from enum import Flag, auto
 from typing import Any, get_type_hints
 
-FIRST = "0.1.0"  # the version that had all fields which do not say since when they are there
+FIRST = "0.1.0"  # the version of all fields that do not name theirs
 
 
 class Visibility(Flag):
@@ -19,7 +19,7 @@ class Visibility(Flag):
 
     NOWHERE = 0
     REST = auto()  # in the JSON of the noun
-    CARD = auto()  # in pictures, by whoever may look at the project
+    CARD = auto()  # in pictures, for anybody who may look at the project
 
 
 NOWHERE, REST, CARD = Visibility.NOWHERE, Visibility.REST, Visibility.CARD
@@ -27,7 +27,7 @@ NOWHERE, REST, CARD = Visibility.NOWHERE, Visibility.REST, Visibility.CARD
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A field that others get to see, and its meaning for them.
+    """A field that is visible outside the store, and its meaning.
 
     A member that a card or a shape has beside its record names the field that it comes `after`.
     """
@@ -40,7 +40,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A field that nobody ever sees: it, or the text that it is the hash of, lets its owner act as another."""
+    """A field that is never shown: the value, or the text that it is the hash of, lets its owner act as another."""
 
     says: str = ""
 
@@ -50,13 +50,13 @@ class Field:
     """A field of a noun, as declared."""
 
     name: str
-    type: Any  # as it was written, without what it is annotated with
+    type: Any  # as written, without its annotations
     seen: Seen
     is_secret: bool
 
 
 def declared(noun: type) -> Mapping[str, Field]:
-    """Return the fields of a noun by name, in order: of a record, or of anything else with annotated members."""
+    """Return the fields of a noun by name, in order: of a record, or of any class with annotated members."""
     hints = get_type_hints(noun, include_extras=True)
     names = [field.name for field in fields(noun)] if hasattr(noun, "__dataclass_fields__") else list(hints)
     return {name: _field(name, hints[name]) for name in names}

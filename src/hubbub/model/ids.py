@@ -12,7 +12,7 @@ _last = 0
 
 
 def new_id() -> UUID:
-    """Make a fresh id; within one process each is greater than the one before, also within a millisecond.
+    """Return a fresh id; within one process each is greater than the last, also within a millisecond.
 
     The 12 bits beside the milliseconds count on from the last id. The lower 62 bits are random, so that an id cannot be
     guessed, but nothing relies on that.

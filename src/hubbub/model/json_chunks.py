@@ -11,7 +11,7 @@ Encode = Callable[[object], bytes]  # to JSON without blanks
 SOME = 50  # members of a list or an object that are encoded at once
 LONG = 64 * 1024  # characters of a text
 SENT = 256 * 1024  # bytes that are sent at once
-_ODD = re.compile(r"[^ -~]+")  # what encoders may write in several ways
+_ODD = re.compile(r"[^ -~]+")  # characters that encoders may write in several ways
 
 
 class LazyRows:
@@ -36,7 +36,7 @@ class EncodedRows:
 
     @property
     def value(self) -> list[Any]:
-        """The list itself."""
+        """Return the list itself."""
         return list(json.loads(f"[{','.join(self.rows)}]"))
 
 

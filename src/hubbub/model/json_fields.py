@@ -1,4 +1,4 @@
-"""Reading of JSON objects from others: each value by its name, with the type that it must have."""
+"""Reading of JSON objects from others: each value by its name, with its required type."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ from hubbub.model.timestamps import milliseconds
 JsonObject = Mapping[str, object]
 Word = TypeVar("Word", bound=StrEnum)
 
-_COUNTED = re.compile(r" after validation, not \w+$")  # of a list: how the check works is nobody's matter
+_COUNTED = re.compile(r" after validation, not \w+$")  # of a list: an internal detail of the check
 
 
 def storable(text: str) -> str:
-    """Return `text`; raise a `ValueError` that names what no store can keep."""
+    """Return `text`; raise a `ValueError` that names the first character that no store can keep."""
     if "\0" in text:
         raise ValueError("must not contain NUL characters")
     try:
@@ -29,7 +29,7 @@ def storable(text: str) -> str:
 
 
 def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
-    """Say in one sentence what a validation found wrong, without quoting it; `whole` names the nameless."""
+    """Describe a validation's problems in one sentence, without quoting values; `whole` names the value itself."""
     said = []
     for each in problems:
         path = ".".join(map(str, each["loc"])) or whole

@@ -1,4 +1,4 @@
-"""The life of a task. This table is the only place that knows which step may follow which.
+"""The lifecycle of a task. This table alone says which step may follow which.
 
 A task is *queued* while nobody has it, *delivered* once it lies in its assignee's inbox, and then *held* in one of
 several ways until it ends. The SQL that moves a task takes its WHERE from this table (`store/work/tasks.py`), so that
@@ -15,12 +15,12 @@ from hubbub.model.errors import InvalidTransition
 class Status(StrEnum):
     """The status of a task."""
 
-    QUEUED = auto()  # nobody has it yet
+    QUEUED = auto()  # without a holder
     DELIVERED = auto()  # in an agent's inbox, unread
     ACCEPTED = auto()  # the agent has said yes
     WORKING = auto()  # the agent has begun
     BLOCKED = auto()  # the agent waits for something
-    IN_REVIEW = auto()  # the agent is done, somebody looks at it
+    IN_REVIEW = auto()  # the agent is done, another looks at it
     COMPLETED = auto()
     FAILED = auto()
     CANCELLED = auto()
@@ -50,7 +50,7 @@ ENDED = frozenset({S.COMPLETED, S.FAILED, S.CANCELLED, S.EXPIRED})
 OPEN = frozenset(Status) - ENDED
 HELD = OPEN - {S.QUEUED}
 NOT_BEGUN = frozenset({S.QUEUED, S.DELIVERED, S.ACCEPTED})
-UNDER_WAY = frozenset({S.ACCEPTED, S.WORKING, S.BLOCKED})  # somebody has said yes and not yet handed in
+UNDER_WAY = frozenset({S.ACCEPTED, S.WORKING, S.BLOCKED})  # accepted and not yet handed in
 
 LIFECYCLE: dict[Event, tuple[frozenset[Status], Status]] = {
     # event      from                                       to
@@ -69,7 +69,7 @@ LIFECYCLE: dict[Event, tuple[frozenset[Status], Status]] = {
     E.REOPEN:   (frozenset({S.COMPLETED}),                  S.QUEUED),
 }  # fmt: skip
 
-# After these the task may be in other hands: what the old holder still says about it is refused by its epoch.
+# After these the task may have another holder: the old one's reports are refused by its epoch.
 CHANGES_HANDS = frozenset({E.RELEASE, E.RETRY, E.REASSIGN, E.REOPEN})
 
 
@@ -83,7 +83,7 @@ def advance(status: Status, *events: Event) -> Status:
     return status
 
 
-# By these somebody who has a say moves a task on, or back.
+# By these a caller with the right moves a task on, or back.
 _STEERING = (E.ACCEPT, E.START, E.BLOCK, E.SUBMIT, E.RELEASE, E.REOPEN)
 
 

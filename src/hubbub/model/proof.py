@@ -1,4 +1,4 @@
-"""Proof: the demands of a task before it counts as completed, the hooks' sightings of the work, and the verdicts.
+"""Proof: a task's demands before it counts as completed, the hooks' sightings of the work, and the verdicts.
 
 Sightings are judged, never words. A demand is *met*, *missing*, or *not seen*: where no hook looked, nothing is known,
 and that is no pass.
@@ -16,10 +16,10 @@ from hubbub.model.errors import Invalid
 from hubbub.model.fields import REST, Seen
 
 MOST_DEMANDS = 12
-MOST_PATHS = 500  # of a look: more than that are counted as not seen
+MOST_PATHS = 500  # of a look; with more, the look counts as not seen
 MOST_MOVES = 60  # of the branch, newest last
 MOST_COMMITS = 50
-LONGEST = 1_000  # characters of a demand, and of a command that is kept
+LONGEST = 1_000  # characters of a demand, and of a stored command
 SHOWN = 3  # paths in a sentence
 RAN, WITHIN = "ran ", "within "
 
@@ -54,7 +54,7 @@ MEANT: Mapping[str, str] = {
 }
 
 
-REASONS: Mapping[str, str] = {  # why a demand is not met; that of more paths before that of fewer
+REASONS: Mapping[str, str] = {  # why a demand is not met; reasons about several paths come first
     "more_uncommitted": "{paths} and {more} more are not committed",
     "files_uncommitted": "{paths} are not committed",
     "file_uncommitted": "{paths} is not committed",
@@ -104,12 +104,10 @@ class Unproven(StrEnum):
 class ProofRules:
     """A project's demands for tasks without their own, and the meaning of its tests."""
 
-    done_when: Annotated[tuple[str, ...], Seen(REST, "what each task asks for that does not say")] = ()
+    done_when: Annotated[tuple[str, ...], Seen(REST, "the demands of tasks without their own")] = ()
     tests: Annotated[str | None, Seen(REST, "the command that runs the tests")] = None
-    test_files: Annotated[tuple[str, ...], Seen(REST, "paths and patterns of what belongs to the tests")] = ()
-    unproven: Annotated[Unproven, Seen(REST, "what becomes of a task completed without proof")] = (
-        Unproven.REFUSE
-    )
+    test_files: Annotated[tuple[str, ...], Seen(REST, "paths and patterns of the tests' files")] = ()
+    unproven: Annotated[Unproven, Seen(REST, "the fate of a task completed without proof")] = Unproven.REFUSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +116,12 @@ class Contract:
 
     task_id: UUID
     project_id: UUID
-    done_when: Annotated[tuple[str, ...] | None, Seen(REST, "null: what the project asks for")] = None
-    waived_by: Annotated[str | None, Seen(REST, "who let it be completed without proof")] = None
+    done_when: Annotated[tuple[str, ...] | None, Seen(REST, "null: the project's demands")] = None
+    waived_by: Annotated[str | None, Seen(REST, "the person who waived the proof")] = None
     waived_why: Annotated[str | None, Seen(REST)] = None
     waived_at: Annotated[int | None, Seen(REST)] = None
     found: tuple[Mapping[str, str], ...] | None = None  # at its completion
-    found_at: Annotated[int | None, Seen(REST, "when it was completed")] = None
+    found_at: Annotated[int | None, Seen(REST, "the time of its completion")] = None
 
 
 class Deed(StrEnum):
@@ -142,13 +140,13 @@ class Tree:
     `[commit, tree, [path, …]]`.
     """
 
-    tree: str  # of all that is there but ignored files, committed or not
+    tree: str  # of all files that are not ignored, committed or not
     head: str | None
     head_tree: str | None
     branch: str | None
-    pushed: bool | None  # whether a branch of a remote holds the commit, as far as git here knows
+    pushed: bool | None  # whether a branch of a remote holds the commit, as far as the local git knows
     dirty: Sequence[str]
-    is_cut: bool = False  # there are more paths than were told
+    is_cut: bool = False  # there are more paths than were reported
     moves: Sequence[tuple[str, int, str]] = ()
     commits: Sequence[tuple[str, str, Sequence[str]]] = ()
 
@@ -170,16 +168,16 @@ class Sighting:
     project_id: UUID
     agent: Annotated[str, Seen(REST)]
     at: Annotated[int, Seen(REST)]
-    began_at: Annotated[int, Seen(REST, "as far as the client says how long it took")]
+    began_at: Annotated[int, Seen(REST, "known only if the client says how long it took")]
     deed: Annotated[Deed, Seen(REST)]
     client: Annotated[str | None, Seen(REST)]
     host: Annotated[str | None, Seen(REST)]
     place: str  # one for each checkout of each machine
-    worktree: Annotated[str | None, Seen(REST, "what people call the folder")]
+    worktree: Annotated[str | None, Seen(REST, "the folder, as people call it")]
     repository: Annotated[str | None, Seen(REST)]
     command: Annotated[str | None, Seen(REST, "without secrets")]
     code: Annotated[int | None, Seen(REST, "its exit status; null: not seen")]
-    paths: Annotated[tuple[str, ...], Seen(REST, "what was edited")] = ()
+    paths: Annotated[tuple[str, ...], Seen(REST, "the edited paths")] = ()
     tree: Tree | None = None
     skew: int = 0  # milliseconds by which the machine's clock is behind the hub's
 
@@ -195,9 +193,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """Facts about a task that the hub knows by itself."""
+    """Facts about a task that the hub knows itself."""
 
-    since: int  # when its holder took it
+    since: int  # its holder took it
     has_artifact: bool
     is_reviewed: bool
 
@@ -221,7 +219,7 @@ def _checked(demand: str) -> str:
 
 
 def meaning(demand: str, rules: ProofRules) -> tuple[str, Mapping[str, str]]:
-    """What a demand means: the key of its words in `MEANT`, and what they are filled with."""
+    """Return the meaning of a demand: the key of its words in `MEANT`, and the values for them."""
     if demand.startswith(RAN):
         return "ran", {"command": demand[len(RAN) :]}
     if demand.startswith(WITHIN):
@@ -232,13 +230,13 @@ def meaning(demand: str, rules: ProofRules) -> tuple[str, Mapping[str, str]]:
 
 
 def sentence(demand: str, rules: ProofRules) -> str:
-    """What a demand means, to whoever works on the task."""
+    """Return the meaning of a demand, for the agent that works on the task."""
     key, values = meaning(demand, rules)
     return MEANT[key].format(**values)
 
 
 def reason(why: str) -> tuple[str, Mapping[str, str]] | None:
-    """Find a reason by its sentence, which is what is kept: the key of its words in `REASONS`, and their values."""
+    """Find a reason by its sentence, which is stored: the key of its words in `REASONS`, and their values."""
     for key, pattern in _REASONS.items():
         if found := pattern.fullmatch(why):
             return key, found.groupdict()
@@ -307,7 +305,7 @@ class _Checkout:
 
     @property
     def changed(self) -> set[str] | None:
-        """The files that were changed for the task; None if not all of that was seen."""
+        """Return the files that were changed for the task; None if not all of that was seen."""
         last = self.last
         if last is None or last.is_cut:
             return None

@@ -26,7 +26,7 @@ class Priority(IntEnum):
 
 
 class Condition(StrEnum):
-    """An agent's own word on its state."""
+    """An agent's own report of its state."""
 
     WORKING = auto()
     IDLE = auto()
@@ -58,7 +58,7 @@ class Project:
     heartbeat_ttl: Annotated[int, Seen(REST, "seconds")]
     created_at: Annotated[int, Seen(REST)]
     archived_at: Annotated[
-        int | None, Seen(REST, "since when it is only read; null: it is worked in", since="0.2.0")
+        int | None, Seen(REST, "the time since when it is read-only; null: it is writable", since="0.2.0")
     ] = None
     hand_over_after: Annotated[
         int,
@@ -109,7 +109,7 @@ class Presence(Profile):
     id: UUID
     project_id: UUID
     agent: str
-    instance: str  # which run of the agent's program this is, in the words of whoever reports
+    instance: str  # the run of the agent's program, in the reporter's words
     condition: Condition
     ttl: int  # milliseconds of silence after which it is gone
     opened_at: int
@@ -117,25 +117,25 @@ class Presence(Profile):
     expires_at: int
     ended_at: int | None
     end_reason: str | None
-    token_id: UUID | None = None  # by which it was opened
+    token_id: UUID | None = None  # that opened it
     secret: Annotated[str | None, Secret("of what whoever opened it was told")] = field(
         default=None, repr=False
     )
-    area: str | None = None  # where it said it works
-    files: tuple[str, ...] | None = None  # what it said it touches: paths and patterns
-    outcome: str | None = None  # how it said it went
-    summary: str | None = None  # what it said it did
-    touched: tuple[str, ...] | None = None  # what it said it had touched in the end
-    since: int | None = None  # when it came to be in this condition
+    area: str | None = None  # where it declared to work
+    files: tuple[str, ...] | None = None  # its declared paths and patterns
+    outcome: str | None = None  # its own report on the result
+    summary: str | None = None  # its own report on the work
+    touched: tuple[str, ...] | None = None  # the files that it reported at the end
+    since: int | None = None  # start of its present condition
     voices: Mapping[str, str] = field(default_factory=dict)  # the instance that speaks for it, by its door
-    heartbeat_told_at: int | None = None  # when a bare heartbeat of the agent was recorded last
+    heartbeat_told_at: int | None = None  # when a bare heartbeat of the agent was last recorded
     paused_until: int | None = None  # until when its clock stands still, or did
 
     def is_live(self, now: int) -> bool:
         return self.ended_at is None and self.expires_at > now
 
     def lasts_until(self, now: int, ttl: int) -> int:
-        """Time when the presence ends if the agent stays silent for `ttl` milliseconds, not counting a pause."""
+        """Return when the presence ends if the agent stays silent for `ttl` milliseconds, not counting a pause."""
         return max(now, self.paused_until or 0) + ttl
 
 
@@ -145,8 +145,8 @@ class Run:
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    name: Annotated[str | None, Seen(REST, "null: nobody has named it yet")]
-    notebook: str | None  # what its orchestrator wants to find again; opaque
+    name: Annotated[str | None, Seen(REST, "null: not named yet")]
+    notebook: str | None  # its orchestrator's notes; opaque
     created_at: Annotated[int, Seen(REST)]
 
 
@@ -162,24 +162,22 @@ class Task:
     priority: Annotated[Priority, Seen(REST | CARD)]
     sender: Annotated[str, Seen(REST | CARD)]
     edited_by: Annotated[
-        str | None, Seen(REST, "who wrote its description anew; null: it is the sender's")
+        str | None, Seen(REST, "the last editor of its description; null: it is the sender's")
     ] = None
-    assignee: Annotated[str | None, Seen(REST | CARD, "null: it is free for anyone to claim")]
+    assignee: Annotated[str | None, Seen(REST | CARD, "null: any agent may claim it")]
     addressed: Annotated[
         bool, Seen(REST, "sent to its assignee by name, rather than claimed from the open queue")
     ]
     result: Annotated[str | None, Seen(REST)] = None
-    area: Annotated[str | None, Seen(REST | CARD, "the area of the project that it is in")] = None
-    issue: Annotated[
-        str | None, Seen(REST | CARD, "the issue on GitHub it is about, as owner/repository#number")
-    ] = None
-    files: Annotated[tuple[str, ...] | None, Seen(REST, "what was changed for it")] = None
+    area: Annotated[str | None, Seen(REST | CARD, "its area of the project")] = None
+    issue: Annotated[str | None, Seen(REST | CARD, "its GitHub issue, as owner/repository#number")] = None
+    files: Annotated[tuple[str, ...] | None, Seen(REST, "the files changed for it")] = None
     run_id: Annotated[UUID | None, Seen(REST | CARD)] = None
     parent_id: Annotated[UUID | None, Seen(REST | CARD)]
-    depth: Annotated[int, Seen(REST, "how many ancestors it has")] = 0
-    reason: Annotated[str | None, Seen(REST, "why it was derived from its parent")] = None
-    external_id: Annotated[str | None, Seen(REST, "what its maker calls it; unique in the run")] = None
-    gated: bool = False  # there are tasks that must be completed before it may be claimed
+    depth: Annotated[int, Seen(REST, "the number of its ancestors")] = 0
+    reason: Annotated[str | None, Seen(REST, "the reason why it was derived from its parent")] = None
+    external_id: Annotated[str | None, Seen(REST, "its maker's id for it; unique in the run")] = None
+    gated: bool = False  # tasks must be completed before it may be claimed
     epoch: Annotated[int, Seen(REST, "rises with every change of hands")] = 1
     attempt: Annotated[
         int, Seen(REST | CARD, "1 for the first delivery; rises with retries and redeliveries")
@@ -212,14 +210,14 @@ class Task:
 
 
 def joined_text(title: str, description: str) -> str:
-    """Title and description as one text; the description alone where it begins with the title, after any blanks."""
+    """Join title and description; the description alone if it begins with the title, after any blanks."""
     if description.lstrip().startswith(title):
         return description
     return f"{title}\n\n{description}" if description else title
 
 
 def title_of(text: str) -> str:
-    """The title of a task that was given as one text: its first line, at most 80 characters."""
+    """Return the title of a task given as one text: its first line, at most 80 characters."""
     return text.strip().split("\n", 1)[0][:TITLE_LENGTH].strip()
 
 
@@ -239,33 +237,33 @@ class Message:
     kind: Annotated[LetterKind, Seen(REST)]
     sender: Annotated[str, Seen(REST)]
     author: Annotated[
-        str | None, Seen(REST, "the person, where the sender is `hub`, as everyone without a name")
+        str | None, Seen(REST, "the person, if the sender is `hub`, the name of every caller without one")
     ] = None
     recipient: Annotated[str | None, Seen(REST, "null: everyone who was there")]
     body: Annotated[str, Seen(REST)]
-    intent: Annotated[Intent | None, Seen(REST, "what it is for, where its sender said so")] = None
+    intent: Annotated[Intent | None, Seen(REST, "its purpose, if its sender gave one")] = None
     in_reply_to: Annotated[UUID | None, Seen(REST, "a task or a message")]
-    outcome: Annotated[Status | None, Seen(REST, "how the task that it answers ended")]
+    outcome: Annotated[Status | None, Seen(REST, "the final status of the task that it answers")]
     created_at: Annotated[int, Seen(REST)]
     run_id: UUID | None = None
-    thread: str | None = None  # what its sender calls the conversation
+    thread: str | None = None  # its sender's name for the conversation
     metadata: Mapping[str, str] | None = None
 
     @property
     def thread_name(self) -> str | None:
-        """The message's conversation: as its sender named it, else the message that it answers."""
+        """Return the message's conversation: as its sender named it, else the message that it answers."""
         return self.thread or (str(self.in_reply_to) if self.in_reply_to else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """Something made, to be shown to others. Its content is stored apart."""
+    """A thing made to be shown to others. Its content is stored apart."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
     number: Annotated[int, Seen(REST, "counted in the project, from 1")]
     run_id: Annotated[UUID, Seen(REST)]
-    name: Annotated[str, Seen(REST, "need not be unique: the newest of a name is meant by it")]
+    name: Annotated[str, Seen(REST, "need not be unique: a name means its newest artifact")]
     kind: Annotated[str, Seen(REST)]
     creator: Annotated[str, Seen(REST)]
     task: Annotated[str | None, Seen(REST, "the words of its creator: an id, or any text")]
@@ -282,7 +280,7 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """An artifact that somebody was asked to review."""
+    """An artifact that an agent was asked to review."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
@@ -328,13 +326,13 @@ class Delivery:
     seen_at: int | None = None
     acked_at: int | None = None
     withdrawn_at: int | None = None
-    for_people: bool = False  # a message that waits for somebody who is no agent
+    for_people: bool = False  # a message that waits for a person
     wake_id: UUID | None = None  # the wake that pointed its receiver at it
-    dead_at: int | None = None  # since when it is known that nobody came to read it; not once somebody has
+    dead_at: int | None = None  # since when it counts as unread for ever; cleared once it is read
 
     @property
     def reached(self) -> DeliveryStatus:
-        """The last station that it reached."""
+        """Return the last station that it reached."""
         return DeliveryStatus.by(self.notified_at, self.seen_at, self.acked_at, self.dead_at)
 
 
@@ -349,7 +347,7 @@ class Letter:
     title: str
     body: str
     context: str | None = None
-    edited_by: str | None = None  # whose words the body of a task is, if not its sender's
+    edited_by: str | None = None  # the writer of a task's body, if not its sender
     task_id: UUID | None = None
     in_reply_to: UUID | None = None
     outcome: Status | None = None
@@ -361,7 +359,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionReport:
-    """An agent's report of completed work; kept whole, whatever became of the task."""
+    """An agent's report of completed work, kept whole, whatever becomes of the task."""
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
@@ -404,4 +402,4 @@ class Activity:
     task_id: UUID | None
     message_id: UUID | None
     detail: Mapping[str, object]
-    patch: str | None = None  # JSON: what it made of the project's picture; read only where it is passed on
+    patch: str | None = None  # JSON: its effect on the project's picture; read only where it is passed on

@@ -1,8 +1,8 @@
-"""Removal of secrets from text before anybody sees it: known ones, and texts that look like one.
+"""Removal of secrets from text before it is shown: known ones, and texts that look like one.
 
-A text looks like a secret if that is sure enough: a token in the form of a well-known service, a private key, a value
-assigned to a name such as `password`. Commits, ids and pictures in text stay as they are. The time is linear in the
-length of any text: nothing here backtracks.
+A text looks like a secret only if that is certain enough: a token in the form of a well-known service, a private key,
+a value assigned to a name such as `password`. Commits, ids and pictures in text stay as they are. The time is linear
+in the length of any text: nothing here backtracks.
 """
 
 import math
@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 REDACTED = "[redacted]"
-SHORTEST = 8  # characters of a known secret: a shorter one would be taken out of words
+SHORTEST = 8  # characters of a known secret: a shorter one would match parts of words
 
-# Possessive quantifiers: what was matched is not given back. A run that is long enough always is a match, so that no
+# Possessive quantifiers: a match is not given back. A long enough run always matches, so that no
 # character is looked at for more than a few of them.
 _TOKENS = (
-    r"[un]tok_[A-Za-z0-9_-]{16,}+",  # our own
+    r"[un]tok_[A-Za-z0-9_-]{16,}+",  # hubbub's own
     r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])",
     r"gh[pousr]_[A-Za-z0-9]{30,}+",
     r"github_pat_[A-Za-z0-9_]{30,}+",
@@ -43,7 +43,7 @@ _AUTHORISED = re.compile(
 )
 _IN_ADDRESS = re.compile(r"(?<=://)([^\s/:@\"'`<>]{1,256}+:)[^\s/@\"'`<>]{1,256}+(?=@)")
 _NAME = (
-    r"(?=[AaCcEeMmPpSsTt_])"  # how all of them begin: to say so first makes it twice as fast
+    r"(?=[AaCcEeMmPpSsTt_])"  # their possible first letters: this makes it twice as fast
     r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|credential"
     r"|(?:api|access|private|secret|signing|encryption|master|auth)[_-]?key|_key)"
 )
@@ -59,8 +59,8 @@ _REFERENCE = re.compile(r"[$<%{*]|\.{0,2}/|~/|https?:|[x*.]+\Z|your[_-]", re.IGN
 _VARIABLE = re.compile(r"token|secret|passw(?:or)?d|passphrase|credential|key", re.IGNORECASE)
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-LEAST_RUN = 16  # letters and digits in a row that are no word
-LEAST_BITS = 3.5  # of information in each character of what was made by chance
+LEAST_RUN = 16  # letters and digits in a row, without a word
+LEAST_BITS = 3.5  # of information in each character of a random text
 
 
 def names_secret(variable: str) -> bool:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hubbub.model.errors import Invalid
 
 EPOCH = datetime.fromtimestamp(0, UTC)
-PARTS = 999  # things of one millisecond that have a moment each
+PARTS = 999  # activities of one millisecond that get a moment each
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -43,12 +43,12 @@ def milliseconds(duration: timedelta) -> int:
 
 
 def utc_time(at: int) -> str:
-    """Return a moment in Unix milliseconds as people read it, to the minute: `2026-04-12 18:30 UTC`."""
+    """Format a moment in Unix milliseconds for people, to the minute: `2026-04-12 18:30 UTC`."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def duration_text(milliseconds: int) -> str:
-    """Return a duration in its largest unit, rounded down, such as `4 seconds`."""
+    """Format a duration in its largest unit, rounded down, such as `4 seconds`."""
     seconds = max(0, milliseconds) // 1000
     for unit, noun in _UNITS:
         if seconds >= unit:

@@ -1,4 +1,4 @@
-"""Use of an agent's program, read from its output: JSON lines of four programs, each in its own words.
+"""Token use of an agent's program, parsed from its output: JSON lines of four programs, each in its own format.
 
 Such a line may hold anything: values of an unexpected form are ignored.
 """
@@ -10,8 +10,8 @@ from typing import Any
 
 from hubbub.model.errors import Invalid
 
-LINE = 1024 * 1024  # characters of a line that is looked at
-MOST = 500  # models or requests that are told of one run
+LINE = 1024 * 1024  # characters of a line that is parsed
+MOST = 500  # models or requests reported of one run
 TOKENS = 10**12  # of one number; more is a mistake
 TOLD_BY = (
     '"usage"',
@@ -19,7 +19,7 @@ TOLD_BY = (
     '"tokens"',
     '"thread_id"',
     '"init"',
-)  # one of these is in all lines that matter
+)  # each line that matters contains one of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class Listener:
             self._take(told)
 
     def used(self) -> list[Used]:
-        """Use heard so far, without that of unnamed conversations."""
+        """Return the use read so far, without that of unnamed conversations."""
         return [each for each in self._found.values() if each.conversation][:MOST]
 
     def _take(self, told: Mapping[str, Any]) -> None:
@@ -127,7 +127,7 @@ class Listener:
     def _claude_result(self, told: Mapping[str, Any]) -> None:
         """Note the totals of all requests, by model, with the program's own estimate of their cost."""
         models = {name: each for name, each in _table(told, "modelUsage").items() if isinstance(each, dict)}
-        if not models and not self._found:  # as older versions have it
+        if not models and not self._found:  # the form of older versions
             self._claude_message(told, _text(told, "session_id"))
         if not models:
             return

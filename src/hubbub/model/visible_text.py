@@ -1,19 +1,19 @@
-"""Text from others, as shown to people: nothing in it is hidden, and it ends somewhere."""
+"""Text from others, as shown to people: no character is hidden, and the length is limited."""
 
 import unicodedata
 from collections.abc import Mapping
 from itertools import accumulate
 
-SHOWN_LENGTH = 100_000  # characters; more than the longest command that the gate lets anybody ask about
-STRING_LENGTH = 2_000  # of a string among the arguments, where people see them beside what is shown
-_MARK = 40  # characters at most that say how much is missing
+SHOWN_LENGTH = 100_000  # characters; more than the longest command that the gate lets people be asked about
+STRING_LENGTH = 2_000  # of a string among the arguments, shown beside the command
+_MARK = 40  # characters at most of the note on how much is missing
 
-# Characters of other categories that show nothing, or are taken for a blank.
+# Invisible characters, or blanks, of other categories.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def visible(text: str) -> str:
-    """Return `text` with every character written out that is invisible, or that reorders what people see.
+    """Return `text` with invisible and reordering characters written out.
 
     Line ends and tabs too: the result is one line, so that nothing can be pushed out of sight.
     """

@@ -1,4 +1,4 @@
-"""Completions: an agent's report of finished work, kept whole, and the end of its task."""
+"""Completion reports: an agent's report of finished work is kept whole, and ends its task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hubbub.model.work.permissions import Verb, VerbManner
 from hubbub.store.tx import Tx
 from hubbub.store.work import completion_reports
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 search = completion_reports.search
 
 
@@ -45,8 +45,8 @@ def report(
 ) -> ReportedCompletion:
     """Store a report of work that `agent` has finished, and complete the task it means.
 
-    `task` is the id of the task, else its text: then the one under way with that text, else the newest. A task that has
-    ended, or that nobody sent, is left alone, and the completion is kept all the same. Records `completion.reported`.
+    `task` is the id of the task, or its text: then the task under way with that text, else the newest one. If the task
+    has ended, or no task is found, only the report is kept. Records `completion.reported`.
     Raises `NotYours` if it is another agent's task.
     """
     meant = _meant(tx, project_id, agent, task)

@@ -15,7 +15,7 @@ from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks as task_rows
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 read = messages.inbox
 note_read = messages.mark_seen
 pending = status_counters.pending
@@ -28,15 +28,15 @@ def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
 
 
 def holds(tx: Tx, project_id: UUID, ref: str) -> bool:
-    """Tell whether `ref` is the id of a row in any inbox of the project, or of a task with such a row."""
+    """Tell whether `ref` is the id of an inbox row of the project, or of a task with such a row."""
     return _row(tx, project_id, ref) is not None
 
 
 def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
-    """Acknowledge a letter of `name`: by the id of its row, or of its task. A task so acknowledged is accepted.
+    """Acknowledge a letter of `name`, by the id of its row or of its task. A task acknowledged like this is accepted.
 
-    Doing it again changes nothing. Records `task.accepted`, or `message.acked`. Raises `NotFound` if there is no such
-    letter, or it is somebody else's (any more).
+    A repeated call changes nothing. Records `task.accepted`, or `message.acked`. Raises `NotFound` if there is no such
+    letter, or if it is not (or no longer) this agent's.
     """
     row = _row(tx, project_id, ref)
     if row is None:
@@ -51,7 +51,7 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
             project_id=project_id,
             actor=None
             if name == HUB
-            else name,  # then it was one of the people, who is told by their own name
+            else name,  # then the caller is a person, who is recorded by their own name
             agent=name,
             message_id=row.message_id,
             detail={"delivery_id": str(row.id)},
@@ -60,7 +60,7 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
 
 
 def _row(tx: Tx, project_id: UUID, ref: str) -> Delivery | None:
-    """Find the inbox row of that id, or of that task; a task that was free at first has a row with another id."""
+    """Find the inbox row with that id, or of that task; the row of a task that was free at first has another id."""
     letter_id = parse_id(ref)
     if letter_id is None:
         return None

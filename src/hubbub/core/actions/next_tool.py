@@ -1,4 +1,4 @@
-"""The answer to a hook that asks whether its agent may use the next tool, and to a machine, whether its agent may."""
+"""Whether an agent may use its next tool: the answer to the hook beside it, and to its machine."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from hubbub.store.tx import MustWrite, Tx
 def denial(tx: Tx, project: Project, agent: str, repeats: int | None = None) -> str | None:
     """Return why an agent may use no other tool, in words for its model; None if it may.
 
-    `repeats` is how often it has made the same call in a row. Raises `MustWrite` in a read where that is too often.
+    `repeats` counts how often it has made the same call in a row. In a read, raises `MustWrite` if that is too often.
     """
     if repeats is not None and breakers.is_too_often(tx, project, repeats):
         if tx.is_read:

@@ -1,12 +1,12 @@
 """Actions on tasks: one function for each verb, called by every door.
 
 Each one checks the caller's right (the table is in `model.work.permissions`), acts, records it in the log, and tells
-those concerned. A door decodes a request, calls one of these, and words the answer itself. Where its documented words
-allow a verb to others, or to fewer, it names its `manner`, which has rows of its own in that table. In a manner other
-than plain, an agent with a token of its own takes a free task first, so that it acts as the holder.
+those concerned. A door decodes a request, calls one of these, and words the answer itself. Where a door's documented
+words allow a verb to more callers, or to fewer, it passes its `manner`, which has rows of its own in that table. In
+any manner but plain, an agent with a token of its own takes a free task first, so that it acts as the holder.
 
-Sending is `tasks.send`, which needs no role. `by` is the name that the caller acts by; callers without one share a
-name. A holder that has accepted a task is told once of each act of others, with their name and reason.
+Sending is `tasks.send`, which needs no role. `by` is the name that the caller acts by; callers without a name share
+one. A holder that has accepted a task is told once of each act of others, with their name and reason.
 """
 
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ ENDED = {Event.COMPLETE: "completed", Event.FAIL: "gave up", Event.CANCEL: "canc
 
 
 def accept(tx: Tx, task: Task, by: str, *, leased: bool = True, manner: VerbManner = PLAIN) -> Task:
-    """Accept a task: one's own, or a free one, which then is one's own. Acknowledges its inbox row.
+    """Accept a task: the caller's own, or a free one, which becomes the caller's. Acknowledges its inbox row.
 
-    A caller that accepts on behalf of the addressee leaves the task there. `leased` says that the holder has a
-    heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`. Raises
-    `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `AccountPaused`, `InvalidTransition`.
+    A caller that accepts on behalf of the addressee leaves the task with them. `leased` says that the holder has a
+    heartbeat, so that the task is freed or delivered again when the holder falls silent. Records `task.accepted`.
+    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `AccountPaused`, `InvalidTransition`.
     """
     tasks.require_met(tx, task, by)
     return _accept(tx, task, by, leased=leased, manner=manner)
@@ -56,10 +56,10 @@ def start(
     is_read: bool = True,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Begin a task, accepting it first if it is free, or go on with it. From then on it does not expire.
+    """Begin a task, or go on with it; a free task is accepted first. From then on it does not expire.
 
-    `leased` None leaves that as it was. Unless it `is_read`, a delivered task stays in the inbox, as in CommHub until
-    it is acknowledged. Records `task.started`. Raises the errors of `accept`.
+    `leased` None keeps the present value. Unless it `is_read`, a delivered task stays in the inbox until it is
+    acknowledged, as in CommHub. Records `task.started`. Raises the errors of `accept`.
     """
     if manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW):
         return _move(tx, task, Verb.START, by=by, leased=leased, reason=reason, manner=manner)
@@ -87,9 +87,9 @@ def progress(
     progress: float | None = None,
     note: str | None = None,
 ) -> Task:
-    """Report the progress of one's own task, in percent; a `note` stays with the task. Records `task.progress`.
+    """Report the progress of the caller's own task, in percent; a `note` stays with the task. Records `task.progress`.
 
-    Raises `NotHolder` if it is not one's own, `InvalidTransition` if it has ended.
+    Raises `NotHolder` if the task is another's, `InvalidTransition` if it has ended.
     """
     permissions.require(tx, task, Verb.PROGRESS, by)
     if task.is_ended:
@@ -109,7 +109,7 @@ def block(
     leased: bool | None = None,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Note that a task cannot go on, and why. Records `task.blocked`. Raises `NotHolder`, `InvalidTransition`."""
+    """Mark a task as blocked, with the reason. Records `task.blocked`. Raises `NotHolder`, `InvalidTransition`."""
     return _move(tx, task, Verb.BLOCK, by=by, leased=leased, reason=reason, manner=manner)
 
 
@@ -132,10 +132,10 @@ def submit(
     check: Check | None = None,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Hand in one's work for review, with a result for the sender. Records `task.submitted`.
+    """Submit the caller's work for review, with a result for the sender. Records `task.submitted`.
 
-    The agent that began the `check` could complete the task then, and may still submit it now. Raises `NotHolder`,
-    `InvalidTransition`.
+    An agent that was allowed to complete the task when it began the `check` may still submit it now. Raises
+    `NotHolder`, `InvalidTransition`.
     """
     submitted = _move(tx, task, Verb.SUBMIT, by=by, check=check, manner=manner)
     if result:
@@ -144,22 +144,22 @@ def submit(
 
 
 def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
-    """Accept work that was handed in: its result is the holder's own. Records `task.completed`.
+    """Approve submitted work: its result is the holder's own. Records `task.completed`.
 
-    The comment is for the holder; it becomes the result only where the holder gave none. Raises `InvalidTransition` if
-    the task is not in review, `Forbidden` to a caller that may not, or did the work.
+    The comment goes to the holder; it becomes the result only if the holder gave none. Raises `InvalidTransition` if
+    the task is not in review, `Forbidden` to a caller without the right, or who did the work.
     """
     _require_reviewer(tx, task, by, Verb.APPROVE)
     said = messages.handed_in(tx, task)
     result = task.result or (said.body if said is not None else None) or comment or "approved"
-    told = task.assignee  # by what follows
+    told = task.assignee  # by the message below
     ended = completion.end(tx, task, Event.COMPLETE, by=by, text=result, result=result, told=told)
     permissions.tell_holder(tx, task, "approved", by=by, reason=comment)
     return ended
 
 
 def request_changes(tx: Tx, task: Task, *, by: str, comment: str) -> Task:
-    """Send handed-in work back to its holder, who is told what to change. Records `task.started`.
+    """Send submitted work back to its holder, who is told what to change. Records `task.started`.
 
     Raises the errors of `approve`.
     """
@@ -192,12 +192,12 @@ def complete(
     check: Check | None = None,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Complete a task; its sender hears the result, and its holder if others did it. Records `task.completed`.
+    """Complete a task; its sender hears the result, and its holder if somebody else did it. Records `task.completed`.
 
-    The holder's words, with an `account` of the work, are kept whole as a completion; `files` were changed for it. A
-    name that was `told` the result already does not hear it again. The agent that began the `check` could complete the
-    task then, and may still do so. If demanded proof is missing, the task goes to review where the project says so.
-    Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`, `Lacking`.
+    The holder's words, with an `account` of the work, are kept whole as a completion report; `files` are those changed
+    for it. A name in `told` knows the result already and does not hear it again. An agent that was allowed to complete
+    the task when it began the `check` still is. If demanded proof is missing, the task goes to review if the project
+    says so. Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`, `Lacking`.
     """
     try:
         return _end(
@@ -213,7 +213,7 @@ def complete(
 def fail(
     tx: Tx, task: Task, *, by: str, reason: str, told: str | None = None, manner: VerbManner = PLAIN
 ) -> Task:
-    """Fail a task, with the reason; its sender hears it, and its holder if others did it. Records `task.failed`.
+    """Fail a task, with the reason; its sender hears it, and its holder if somebody else did it. Records `task.failed`.
 
     Raises the errors of `complete`.
     """
@@ -223,7 +223,7 @@ def fail(
 def cancel(
     tx: Tx, task: Task, *, by: str, reason: str | None, told: str | None = None, manner: VerbManner = PLAIN
 ) -> Task:
-    """End a task that is not wanted any more; the reason becomes its result. Records `task.cancelled`.
+    """Cancel a task that is no longer wanted; the reason becomes its result. Records `task.cancelled`.
 
     Raises the errors of `complete`.
     """
@@ -232,13 +232,13 @@ def cancel(
     )
 
 
-# ---- giving it to others, and bringing it back
+# ---- giving it to others, and reviving it
 
 
 def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
-    """Move a task from its holder into the open queue, where anyone may claim it. Records `task.released`.
+    """Move a task from its holder into the open queue, where any agent may claim it. Records `task.released`.
 
-    Raises `NotHolder`, and `InvalidTransition` for a task that nobody has.
+    Raises `NotHolder`, and `InvalidTransition` for a task without a holder.
     """
     permissions.require(tx, task, Verb.RELEASE, by)
     if task.assignee is None:
@@ -251,7 +251,7 @@ def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
     """Retry a failed, cancelled or expired task. Records `task.retried`.
 
-    Without a `ttl`, a task that could expire gets its old time again. Raises `Forbidden` and `InvalidTransition`.
+    Without a `ttl`, a task that could expire gets the same time again. Raises `Forbidden` and `InvalidTransition`.
     """
     permissions.require(tx, task, Verb.RETRY, by)
     changes = {
@@ -263,10 +263,10 @@ def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
 
 
 def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN) -> Task:
-    """Hand a task to another agent; later reports of its old holder, who is told, are refused.
+    """Reassign a task to another agent; its old holder is told, and the old holder's later reports are refused.
 
-    It is delivered to its new holder, unfinished, with its expiry as it was. In another manner it goes there just as it
-    is, begun or completed, or stays if it is there already, and `to` may be an agent that is yet to come. Records
+    It is delivered to its new holder, unfinished, with the same expiry. In a manner other than plain it keeps its
+    status, begun or completed, and stays if it is there already, and `to` may be an agent still unknown. Records
     `task.reassigned`. Raises `Forbidden`, `UnknownAgent`, and `InvalidTransition` for a task that has ended.
     """
     takes = to == by and task.assignee is None and not permissions.may(tx, task, Verb.REASSIGN, by)
@@ -285,9 +285,9 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN
 
 
 def reopen(tx: Tx, task: Task, *, by: str, manner: VerbManner = PLAIN) -> Task:
-    """Bring a task that has begun, or was completed, back to the start; its holder stays, and is told.
+    """Move a task that was begun or completed back to the start; its holder keeps it, and is told.
 
-    The time to begin it starts anew. Records `task.released`, or `task.reopened`; nothing for a task that has not
+    The time to begin it starts anew. Records `task.released` or `task.reopened`, or nothing for a task that was not
     begun. Raises `Forbidden`, and `InvalidTransition` for a task that ended otherwise.
     """
     permissions.require(tx, task, Verb.REOPEN, by, manner)
@@ -301,16 +301,16 @@ def reopen(tx: Tx, task: Task, *, by: str, manner: VerbManner = PLAIN) -> Task:
 
 
 def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
-    """Give a task another description, signed `edited_by`; its holder is told. Records `task.described`."""
+    """Replace a task's description, signed `edited_by`; its holder is told. Records `task.described`."""
     permissions.require(tx, task, Verb.DESCRIBE, by)
     permissions.tell_holder(tx, task, "changed the text of", by=by, unread=True)
     return tasks.describe(tx, task, text, signed=permissions.label(tx, by), actor=by)
 
 
 def comment(tx: Tx, task: Task, text: str, *, by: str) -> Message | None:
-    """Comment on a task to its holder, else to its sender; None if there is nobody to tell.
+    """Send a comment on a task to its holder, else to its sender; None if there is neither.
 
-    Then the log keeps it, as `task.noted`.
+    In that case the log keeps the comment, as `task.noted`.
     """
     to = permissions.other_end(task, by)
     if to is None:
@@ -319,14 +319,14 @@ def comment(tx: Tx, task: Task, text: str, *, by: str) -> Message | None:
     return permissions.say(tx, task, text, by=by, to=to)
 
 
-# ---- what they are made of
+# ---- helpers
 
 
 def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = PLAIN) -> Task:
     changes: dict[str, object] = {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     if task.assignee is None:
         if by == HUB:
-            raise Unavailable("it is free; say who claims it")  # whoever has no name cannot have a task
+            raise Unavailable("it is free; say who claims it")  # a caller without a name cannot hold a task
         changes |= {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
     else:
         permissions.require(tx, task, Verb.CLAIM, by, manner)
@@ -339,10 +339,10 @@ def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = P
 
 
 def _taken(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner, *, leased: bool = False) -> Task:
-    """Accept a free task for the caller who is about to change it as its taker; return any other task as it is.
+    """Accept a free task for a caller who is about to change it as its holder; return any other task unchanged.
 
-    A caller that may cancel the task needs not take it; but on a board it takes any task that it moves, once that waits
-    for nothing.
+    A caller that may cancel the task need not take it first, except on a board, where it takes any task that it moves
+    and that waits for nothing.
     """
     if manner is PLAIN or task.assignee is not None or TaskRole.TAKER not in allowed(verb, manner):
         return task
@@ -365,7 +365,7 @@ def _move(
     check: Check | None = None,
     manner: VerbManner,
 ) -> Task:
-    """Bring a task to the verb's status; only its holder's word sets a heartbeat."""
+    """Move a task to the verb's status; only the holder's own report sets a heartbeat."""
     target = TARGETS[verb]
     task = _taken(tx, task, verb, by, manner, leased=bool(leased))
     if check is None or check.agent != by:
@@ -394,7 +394,7 @@ def _end(
     check: Check | None = None,
     manner: VerbManner,
 ) -> Task:
-    """End a task for a caller with the right; the holder hears it, unless `told`, or by the sender's reply."""
+    """End a task for an entitled caller; the holder hears it, unless `told`, or by the reply to the sender."""
     task = _taken(tx, task, Verb(event), by, manner)
     if check is None or check.agent != by:
         permissions.require(tx, task, Verb(event), by, manner)

@@ -1,4 +1,4 @@
-"""The names that a project knows, and their conditions."""
+"""Agents' names in a project, and their reported conditions."""
 
 import unicodedata
 from collections import Counter
@@ -15,9 +15,9 @@ from hubbub.store.agents import agents
 from hubbub.store.tx import MustWrite, Tx
 
 OWN_DOORS = frozenset({"", "hub"})  # REST, the command line and the hub's own tools
-STEPS = (".", "..")  # in an address they mean another place, however they are written
+STEPS = (".", "..")  # in an address they mean another folder, even when they are encoded
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = agents.of_project
 presence = agents.presence
 by_token = agents.by_token
@@ -26,11 +26,11 @@ nodes = agents.nodes
 
 
 def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> None:
-    """Make `name` an agent that the project knows. Records `agent.met` the first time.
+    """Make `name` an agent of the project. Records `agent.met` the first time.
 
-    Raises `Invalid` for the name that stands for everyone who has none, and at the hub's own doors for a new one that
-    not every shell, address and file takes, unless it stands for a machine. The documented tool sets have rules of
-    their own.
+    Raises `Invalid` for the name shared by agents without one. At the hub's own doors, also raises it for a new name
+    that shells, addresses or files may not take as it is, unless it belongs to a machine. The documented tool sets have
+    rules of their own.
     """
     require_nameable(name)
     if tx.is_read:
@@ -44,7 +44,7 @@ def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> No
 
 
 def require_choosable(name: str) -> None:
-    """Raise `Invalid`, with the rules, for a name that not every shell, address and file takes as it is."""
+    """Raise `Invalid`, with the rules, for a name that shells, addresses or files may not take as it is."""
     if not agent_names.is_choosable(name):
         raise Invalid(
             "an agent's name has letters, digits, '_', '-', '.', '@' and '+', up to "
@@ -53,7 +53,7 @@ def require_choosable(name: str) -> None:
 
 
 def require_nameable(name: str) -> None:
-    """Raise `Invalid` for a text that can be no agent's name."""
+    """Raise `Invalid` for a text that cannot be an agent's name."""
     if name == HUB:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
@@ -77,33 +77,33 @@ def require_known(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def find(tx: Tx, project_id: UUID, name: str) -> Agent:
-    """The agent of that name. Raises `UnknownAgent`, with up to three near names."""
+    """Return the agent of that name. Raises `UnknownAgent`, with up to three near names."""
     require_known(tx, project_id, name)
     agent = agents.find(tx, project_id, name)
-    assert agent is not None  # or it would have been refused
+    assert agent is not None  # an unknown name was refused above
     return agent
 
 
 def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
-    """List the names with an inbox: all agents that were ever there find letters to everyone in theirs."""
+    """List the names with an inbox: every agent that was ever there gets broadcasts in its inbox."""
     return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
 
 
 def counts(tx: Tx, project_ids: Sequence[UUID]) -> Counter[Condition]:
-    """Count the agents of the projects in each condition."""
+    """Count the agents of these projects by condition."""
     return sum((Counter(agents.counts(tx, project_id)) for project_id in project_ids), Counter())
 
 
 def versions(tx: Tx, project_ids: Sequence[UUID]) -> dict[UUID, agents.Version]:
-    """List the version of each project's presences: as long as it is the same, `presences` returns the same."""
+    """Return the version of each project's presences: while it is unchanged, so is the result of `presences`."""
     return {project_id: agents.version(tx, project_id) for project_id in project_ids}
 
 
 def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
-    """The present or last presence of every agent of the projects, oldest first."""
+    """List the current or last presence of every agent of these projects, oldest first."""
     return [presence for project_id in project_ids for presence in agents.presences(tx, project_id)]
 
 
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition:
-    """Return the condition that the agent reported; `offline` if it is silent, or was never there."""
+    """Return the condition that the agent reported; `offline` if it is silent or was never there."""
     return agents.condition(tx, project_id, name) or Condition.OFFLINE

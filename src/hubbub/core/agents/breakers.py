@@ -1,7 +1,7 @@
-"""Breakers: agents that go round in a circle are stopped with the reason, until a person lets them go on.
+"""Breakers stop agents that repeat themselves, with the reason, until a person lets them go on.
 
-A stopped agent's next tool is denied, it begins nothing and is not woken. Nothing is lost: what it holds stays its own
-for as long as it would have.
+A stopped agent's next tool is denied; it begins nothing and is not woken. It loses nothing: it keeps what it holds
+for as long as it would otherwise.
 """
 
 from uuid import UUID
@@ -24,14 +24,14 @@ from hubbub.store.agents import agents as agent_rows
 from hubbub.store.agents import breakers as rows
 from hubbub.store.tx import Tx
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 rules = rows.rules
 all_rules = rows.all_rules
 of_project = rows.of_project
 
 
 def put_rules(tx: Tx, project: Project, new: BreakerRules) -> BreakerRules:
-    """Set how often is too often in a project. Records `project.breakers`. Raises `Invalid`."""
+    """Set a project's limits of repetition. Records `project.breakers`. Raises `Invalid`."""
     values = {name: getattr(new, name) for name in RULES}
     for name, value in values.items():
         if not (value == 0 or 2 <= value <= LARGEST):
@@ -66,19 +66,19 @@ def trip(tx: Tx, loop: Loop) -> Stop | None:
 
 
 def is_too_often(tx: Tx, project: Project, times: int) -> bool:
-    """Whether the same call so many times in a row breaks the project's rule."""
+    """Tell whether making the same call so many times in a row breaks the project's rule."""
     most = rows.rules(tx, project.id).repeating
     return bool(most) and times >= most
 
 
 def repeated(tx: Tx, project: Project, agent: str, times: int) -> Stop | None:
-    """Stop an agent that has made the same call so many times in a row, if that is too often in the project."""
+    """Stop an agent that has made the same call so many times in a row, if the project's rule forbids it."""
     loop = Loop(project_id=project.id, kind=LoopKind.REPEATING, agents=(agent,), count=times)
     return trip(tx, loop)
 
 
 def lift(tx: Tx, project: Project, ref: str) -> Stop:
-    """Let stopped agents go on; counting begins anew. Records `breaker.lifted`. Raises `NotFound`."""
+    """Let stopped agents go on; their counts restart. Records `breaker.lifted`. Raises `NotFound`."""
     stop_id = parse_id(ref)
     stop = rows.take(tx, project.id, stop_id) if stop_id is not None else None
     if stop is None:
@@ -93,7 +93,7 @@ def stopping(tx: Tx, project_id: UUID, agent: str) -> Stop | None:
 
 
 def require_going(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Raise `AgentStopped` if the agent may begin nothing."""
+    """Raise `AgentStopped` if a breaker has stopped the agent."""
     stop = stopping(tx, project_id, agent)
     if stop is not None:
         raise AgentStopped(f"{reason(stop)}; {agent} cannot begin anything until a person lets it go on")

@@ -1,4 +1,4 @@
-"""Connections: transport sessions of MCP, which begin at one hub and go on at every hub of its store.
+"""Connections: MCP transport sessions, which begin at one hub and may go on at any hub of the same store.
 
 All that a later request needs of an earlier one is in the store, so that it may come to any hub, and a hub may be
 replaced meanwhile.
@@ -11,7 +11,7 @@ from hubbub.model.timestamps import milliseconds
 from hubbub.store.agents import connections as rows
 from hubbub.store.tx import MustWrite, Tx
 
-KEEP = timedelta(hours=1)  # after the last use, as far as that is noted
+KEEP = timedelta(hours=1)  # after the last noted use
 KEEP_CHOICES = timedelta(days=90)
 
 begin = rows.insert
@@ -29,7 +29,7 @@ chosen = rows.chosen
 
 
 def remember(tx: Tx, connection_id: str | None, memory: str) -> None:
-    """Keep with a connection, if there is one, the facts that its dialect's tools need later.
+    """Store the facts of a connection, if there is one, that later calls of its dialect's tools need.
 
     Raises `MustWrite` in a read.
     """
@@ -39,7 +39,7 @@ def remember(tx: Tx, connection_id: str | None, memory: str) -> None:
 
 
 def recall(tx: Tx, connection_id: str | None) -> str | None:
-    """Return the facts kept with the connection; None if there are none, or no connection."""
+    """Return the facts stored with the connection; None if there are none, or no connection."""
     return rows.recall(tx, connection_id) if connection_id is not None else None
 
 
@@ -50,7 +50,7 @@ def choose(tx: Tx, token_id: UUID, choice: str) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop connections and choices that nobody has used for long."""
+    """Drop connections and choices that were not used for long."""
     rows.forget(tx, tx.now - milliseconds(KEEP), tx.now - milliseconds(KEEP_CHOICES))
 
 

@@ -1,7 +1,7 @@
-"""Claims: an agent holds the files that it edits, while it edits them and a while longer.
+"""File claims: an agent holds the files that it edits, during the edit and for a while after it.
 
-A claimed file counts as declared: others hear of it, or are kept from it, by the same rules and in every dialect. A
-claim ends when it is released, when nobody has edited the file for a while, and with the presence of the agent.
+A claimed file counts as declared: others are told of it, or blocked, by the same rules in every dialect. A
+claim ends when it is released, when nobody has edited the file for a while, and with the agent's presence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +22,10 @@ from hubbub.store.agents import scopes as scope_rows
 from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
-MOST = 500  # claims of one presence; of more, the oldest are let go
+MOST = 500  # claims of one presence; beyond that the oldest are released
 RELEASED, EXPIRED, CROWDED = "released", "expired", "crowded"
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 held = file_claims.of_project
 
 
@@ -86,7 +86,7 @@ def claim(
 def check(
     tx: Tx, project: Project, paths: Iterable[str], *, repository: str | None = None, but: UUID | None = None
 ) -> list[AgentConflict]:
-    """Return the conflicts that claiming these paths would make, by agent; `but` is the presence that asks.
+    """Return the conflicts that claiming these paths would cause, by agent, except with `but`, the asking presence.
 
     Raises `Invalid` as `claim` does.
     """
@@ -106,8 +106,8 @@ def release(
 ) -> list[str]:
     """Release claims of the presence; return their entries, in the order in which they were claimed.
 
-    `paths`, `repository` (for `paths` the project's own, if it is not given) and `instance` narrow the claims to
-    release. Records `file.released`, if there was any.
+    `paths`, `repository` (the project's own by default) and `instance` narrow the claims to release. Records
+    `file.released` if there were any.
     """
     scope_rows.lock(tx, project.id, presence.agent)
     held = file_claims.of_presence(tx, presence.id)
@@ -126,7 +126,7 @@ def release(
 
 
 def behind(tx: Tx, conflict: AgentConflict) -> Claim | None:
-    """Find the claim behind a conflict; None if the other has declared the file."""
+    """Find the claim behind a conflict; None if the other agent declared the file instead."""
     met = {*conflict.overlap.files}
     return next(
         (each for each in file_claims.of_presence(tx, conflict.presence_id) if each.entry in met), None
@@ -139,7 +139,7 @@ def of_presence(tx: Tx, presence: Presence) -> list[Claim]:
 
 
 def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
-    """Let an agent's new instance hold the claims of the one before, which ended with that."""
+    """Move the claims of an agent's earlier instance, which ended, to its new one."""
     project = projects.find(tx, presence.project_id) if held else None
     if project is not None:
         scope_rows.lock(tx, project.id, presence.agent)
@@ -147,7 +147,7 @@ def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
 
 
 def lapse(tx: Tx, limit: int) -> None:
-    """Release claims that nobody has renewed by an edit."""
+    """Release claims that no edit has renewed in time."""
     overdue: dict[tuple[UUID, str, UUID], list[str]] = {}
     for project_id, agent, presence_id, each in file_claims.lapsed(tx, limit):
         overdue.setdefault((project_id, agent, presence_id), []).append(each)
@@ -162,17 +162,17 @@ def lapse(tx: Tx, limit: int) -> None:
 
 
 def home(tx: Tx, project: Project) -> str | None:
-    """Return the repository whose paths need no name in front; None while none was seen and none is set."""
+    """Return the repository whose paths need no prefix; None if none was seen and none is set."""
     return identity(project.repo_url or "") or file_claims.home(tx, project.id)
 
 
 def _repository(tx: Tx, project: Project, given: str | None) -> str:
-    """Name the meant repository; an empty text for the own one of a project that does not know it yet."""
+    """Return the meant repository; an empty text is the own one of a project that does not know it yet."""
     return (home(tx, project) or "") if given is None else repository(given)
 
 
 def _settle(tx: Tx, project: Project, own: str) -> None:
-    """Make this the project's own repository: claims under its name lose the name."""
+    """Make this the project's own repository: claims in it lose the prefix."""
     file_claims.settle_home(tx, project.id, own)
     front = f"{own}:"
     named = [each for each in file_claims.of_project(tx, project.id) if each.entry.startswith(front)]

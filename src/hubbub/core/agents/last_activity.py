@@ -1,7 +1,7 @@
-"""Evidence: an agent's last visible activity, which a heartbeat does not show.
+"""Last activity: an agent's last visible output and tool, which a heartbeat does not show.
 
-A program that hangs may go on sending heartbeats. Its last output and its last tool show whether it gets anywhere. All
-of it is the agent's own text: it is kept as one short line in which every character shows.
+A program that hangs may go on sending heartbeats. Its last output and its last tool show whether it makes progress.
+All of it is the agent's own text: it is kept as one short line in which every character is visible.
 """
 
 from uuid import UUID
@@ -27,10 +27,10 @@ def note(
     tool: str | None = None,
     tool_at: int | None = None,
 ) -> None:
-    """Store an agent's visible activity; omitted parts stay as they were, and so do newer ones.
+    """Store an agent's visible activity; omitted parts keep their value, and older ones do not replace newer ones.
 
-    Of `output` the last line that is not blank counts. Times are Unix milliseconds, by default now; a time in the
-    future, by the clock of another machine, counts as now. Records nothing: it happens all the time.
+    Of `output`, the last line that is not blank is kept. Times are Unix milliseconds, by default now; a time in the
+    future, by the clock of another machine, counts as now. Records nothing, because it happens all the time.
     """
     line = _last_line(output)
     rows.put(
@@ -49,7 +49,7 @@ def note(
 
 
 def of(tx: Tx, project_id: UUID, agent: str) -> LastActivity:
-    """Return the agent's last activity; only its name if nothing is known."""
+    """Return the agent's last activity; just its name if nothing is known."""
     return rows.find(tx, project_id, agent) or LastActivity(agent=agent)
 
 

@@ -1,8 +1,8 @@
-"""The merge radar: agents hear that two of their branches will conflict while both are still at work on them.
+"""The merge radar tells two agents that their branches will conflict, while both still work on them.
 
-At each commit the hook beside an agent tells the head of its branch. The hub says which branches of others touch the
-same places. Git says on the agent's machine whether they would conflict, and the hook tells that. The hub tells both
-agents, once.
+After each commit the hook beside an agent reports the head of its branch. The hub answers with the branches of others
+that touch the same places. Git, on the agent's machine, says whether they would conflict, and the hook reports that.
+The hub tells both agents, once.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ from hubbub.store.agents import merges as rows
 from hubbub.store.agents import scopes as scope_rows
 from hubbub.store.tx import Tx
 
-MOST_COMPARED = 500  # branches of others, the newest
-MOST_PAIRS = 20  # that one commit is compared with by git
-NAME_LENGTH = 64  # characters of a name or a branch in a sentence
+MOST_COMPARED = 500  # branches of others, newest first
+MOST_PAIRS = 20  # that git compares with one commit
+NAME_LENGTH = 64  # characters of a name or branch in a sentence
 PATH_LENGTH = 200
 MOST_NAMED = 3  # files that a sentence names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What git said of merging a branch of somebody else: the files in conflict, or that it is merged already."""
+    """Git's judgement on merging another's branch: the files in conflict, or that it is merged already."""
 
     agent: str
     branch: str
@@ -38,16 +38,16 @@ class Judgement:
     is_merged: bool = False
 
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 conflicts = rows.conflicts
 newest_head = rows.newest_head
 
 
 def tell_head(tx: Tx, project: Project, head: BranchHead) -> list[BranchHead]:
-    """Keep the head of a branch; return the heads of others that git has to compare it with, the newest first.
+    """Store the head of a branch; return the heads of others that git has to compare it with, newest first.
 
-    A branch that changes nothing is merged, or has not begun: it is forgotten. Records `merge.clear` for each conflict
-    that cannot be any more. Raises `Invalid` for what can be no repository.
+    A branch without changes is merged or not begun, and is forgotten. Records `merge.clear` for each conflict
+    that is no longer possible. Raises `Invalid` for a text that cannot be a repository.
     """
     checked_repository(head.repository)
     scope_rows.lock(tx, project.id)
@@ -71,10 +71,10 @@ def tell_head(tx: Tx, project: Project, head: BranchHead) -> list[BranchHead]:
 def tell_judgements(
     tx: Tx, project: Project, head: BranchHead, judgements: Sequence[Judgement]
 ) -> list[MergeForecast]:
-    """Keep what git said of merging other branches with one; return those that conflict.
+    """Store git's judgements on merging other branches with one; return those that conflict.
 
-    What is said of a commit that is not the newest any more is left out. Both agents are told of a conflict when it
-    comes up. Records `merge.conflict` and `merge.clear`.
+    A judgement on a commit that is no longer the newest is ignored. Both agents are told of a new conflict. Records
+    `merge.conflict` and `merge.clear`.
     """
     scope_rows.lock(tx, project.id)
     mine = rows.head(tx, project.id, head.repository, head.agent, head.branch)
@@ -100,13 +100,13 @@ def tell_judgements(
 
 
 def forget_agent(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Forget the branches of an agent that is removed."""
+    """Forget the branches of a removed agent."""
     for each in rows.heads_of(tx, project_id, agent):
         _forget(tx, each)
 
 
 def forget(tx: Tx) -> None:
-    """Drop the branches on which nobody has committed for long."""
+    """Drop the branches without a commit for long."""
     for each in rows.old_heads(tx, tx.now - milliseconds(KEEP)):
         _forget(tx, each)
 
@@ -135,7 +135,7 @@ def _forecast(tx: Tx, mine: BranchHead, theirs: BranchHead, files: Sequence[str]
 
 
 def _settle(tx: Tx, forecast: MergeForecast, before: MergeForecast | None) -> None:
-    """Keep a forecast, and tell what is new about it."""
+    """Store a forecast, and tell what is new about it."""
     had_conflict = before is not None and bool(before.files)
     rows.put_forecast(tx, forecast)
     if forecast.files and not had_conflict:
@@ -187,7 +187,7 @@ def warning(forecast: MergeForecast, mine: str) -> str:
 
 
 def _theirs(forecast: MergeForecast, head: BranchHead) -> tuple[str, str, str]:
-    """The other end of a forecast: whose it is, its branch and its commit."""
+    """Return the other side of a forecast: its agent, branch and commit."""
     if (forecast.one_agent, forecast.one_branch) == (head.agent, head.branch):
         return forecast.other_agent, forecast.other_branch, forecast.other_head
     return forecast.one_agent, forecast.one_branch, forecast.one_head

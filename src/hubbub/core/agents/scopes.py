@@ -1,7 +1,7 @@
-"""Scopes: agents say where they work, and hear who works there too; or are kept from it.
+"""Scopes: agents declare where they work, and are told who works there too, or are blocked.
 
-The conflict mode of a project says how it treats overlaps: `off` looks for none, `warn` tells, `block` refuses. Agents
-that declare at the same time take turns by the project: each but the first sees the declarations of the others.
+The conflict mode of a project says how it treats overlaps: `off` ignores them, `warn` tells of them, `block` refuses
+them. Agents of a project that declare at the same time take turns, so each sees the declarations before its own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from hubbub.store import sequence_numbers
 from hubbub.store.agents import file_claims, scopes
 from hubbub.store.tx import Tx
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 declared = scopes.find
 live = scopes.live
 
@@ -26,7 +26,7 @@ live = scopes.live
 def declare(
     tx: Tx, project: Project, presence: Presence, scope: Scope, *, by: str | None = None
 ) -> list[AgentConflict]:
-    """Move the presence to `scope`, from where it was; return the conflicts, by agent.
+    """Move the presence to `scope`, from its earlier one; return the conflicts, by agent.
 
     `by` is the caller, if that is not the agent itself.
 
@@ -51,7 +51,7 @@ def declare(
 
 
 def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) -> list[AgentConflict]:
-    """Return the conflicts that `scope` would have, by agent, except with `but`, the presence that asks.
+    """Return the conflicts that `scope` would cause, by agent; `but` is the asking presence, which is left out.
 
     Raises `Invalid` for an area that the project does not have, `TooCostly` for a scope that takes too long to compare.
     """
@@ -95,9 +95,9 @@ def release(tx: Tx, presence: Presence) -> Patch:
 def put_area(
     tx: Tx, project: Project, area: str, *, name: str, patterns: Iterable[str], description: str | None = None
 ) -> Area:
-    """Give the project an area of that slug, or replace the one it has. Records `area.put`.
+    """Put an area with that slug into the project, replacing an earlier one. Records `area.put`.
 
-    Raises `Invalid` for a wrong slug, name or pattern, and if there is no pattern.
+    Raises `Invalid` for a wrong slug, name or pattern, and without any pattern.
     """
     written, named, listed = slug(area), name.strip(), entries(patterns)
     if not named:
@@ -136,12 +136,12 @@ def reckon_one(tx: Tx, project: Project, presence: Presence) -> Patch:
 
 
 def areas(tx: Tx, project_id: UUID) -> list[Area]:
-    """The areas of the project, oldest first."""
+    """List the areas of the project, oldest first."""
     return sorted(scopes.areas(tx, project_id), key=lambda area: area.number)
 
 
 def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
-    """Return the area of that slug. Raises `NotFound`, and `Invalid` for a text that can be no slug."""
+    """Return the area with that slug. Raises `NotFound`, and `Invalid` for a text that cannot be a slug."""
     found = scopes.find_area(tx, project_id, slug(area))
     if found is None:
         raise NotFound("area", area)
@@ -149,7 +149,7 @@ def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
 
 
 def require_area(tx: Tx, project_id: UUID, area: str) -> str:
-    """Return the slug in its one form. Raises `Invalid` if the project has areas, and not that one."""
+    """Return the slug in its normal form. Raises `Invalid` if the project has areas, but not this one."""
     written = slug(area)
     _require(written, _known(tx, project_id))
     return written
@@ -167,7 +167,7 @@ def _require(area: str, known: Mapping[str, Area]) -> None:
 def _met(
     tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
 ) -> Iterator[AgentConflict]:
-    """Yield the conflicts of `scope` with other scopes, where the project minds. Raises `TooCostly`."""
+    """Yield the conflicts of `scope` with other scopes, unless the project ignores them. Raises `TooCostly`."""
     if not scope or project.conflict_mode == "off":
         return
     ground = ScopeIndex(scope, known)
@@ -179,7 +179,7 @@ def _met(
 def _seen(
     tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
 ) -> list[AgentConflict]:
-    """Return the conflicts of a standing scope, only to be shown: those that are found in bounded time."""
+    """Return the conflicts of a declared scope, for display only: those found in bounded time."""
     found: list[AgentConflict] = []
     with suppress(TooCostly):
         found.extend(_met(tx, project, scope, known, but))

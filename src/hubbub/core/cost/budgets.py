@@ -1,7 +1,7 @@
-"""Budgets: people say how much may be used; what clients tell is counted against it, and who has used it up stops.
+"""Budgets: people limit use; reported use is counted against the limit, and those who reach it stop.
 
-Counting is what the meter does anyway, so nothing is added up when a tool asks: it looks for a budget that is spent.
-Money is counted at the price of the moment. What nobody tells is not counted, and a budget says so.
+The meter counts anyway, so nothing is added up when a tool asks: only a spent budget is looked for.
+Money is counted at the price of the moment. Use that nobody reports is not counted, and a budget says so.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -44,12 +44,12 @@ class Use:
     agent: str | None
     task_id: UUID | None
     model: str
-    used: Mapping[Measure, int]  # with `TOLD`, where the client says what they cost
+    used: Mapping[Measure, int]  # with `TOLD`, where the client reports the cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetTerms:
-    """A budget as people put it. `whom` is an agent's name, or the id of a task or token."""
+    """A budget as people request it. `whom` is an agent's name, or the id of a task or token."""
 
     kind: BudgetKind
     whom: str = ""
@@ -59,15 +59,15 @@ class BudgetTerms:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Budget]:
-    """All budgets of a project, each with what is used of it today, where it is daily."""
+    """List all budgets of a project, each with its use (today's use if it is daily)."""
     return [_today(tx, each) for each in rows.of_project(tx, project_id)]
 
 
 def put(tx: Tx, project: Project, prices: Prices, asked: BudgetTerms) -> Budget:
-    """Set a budget, or raise or lower the one that there is for the same. Records `budget.put`.
+    """Set a budget, or raise or lower the existing one for the same owner. Records `budget.put`.
 
-    A new one counts a task from its beginning, and a day from its own; else what is used from now on. Raises `Invalid`
-    for whom there is not, and `Conflict` where a project has too many.
+    A new budget counts a task from its beginning and a day from its start; any other counts from now on. Raises
+    `Invalid` for an unknown owner, and `Conflict` if the project has too many.
     """
     if not 0 < asked.amount <= LARGEST:
         raise Invalid("amount: must be more than 0, and at most 1,000,000,000 dollars")
@@ -100,7 +100,7 @@ def put(tx: Tx, project: Project, prices: Prices, asked: BudgetTerms) -> Budget:
 
 
 def remove(tx: Tx, project: Project, ref: str) -> Budget:
-    """Forget a budget; nothing is limited by it any more. Records `budget.removed`. Raises `NotFound`."""
+    """Remove a budget; it limits nothing from now on. Records `budget.removed`. Raises `NotFound`."""
     budget_id = parse_id(ref)
     budget = rows.find(tx, project.id, budget_id) if budget_id is not None else None
     if budget is None:
@@ -111,10 +111,10 @@ def remove(tx: Tx, project: Project, ref: str) -> Budget:
 
 
 def charge(tx: Tx, project: Project, prices: Prices, uses: Sequence[Use]) -> None:
-    """Add new use to every budget that it concerns.
+    """Add new use to every budget that covers it.
 
-    Records `budget.low` or `budget.spent` where one comes to that level, once, and tells its agents; and
-    `budget.renewed` for one whose new day begins by this.
+    Records `budget.low` or `budget.spent` once when a budget reaches that level, and tells its agents. Records
+    `budget.renewed` when a new day begins for a budget.
     """
     for before in rows.of_project(tx, project.id, lock=True):
         budget = _today(tx, before)
@@ -133,9 +133,9 @@ def charge(tx: Tx, project: Project, prices: Prices, uses: Sequence[Use]) -> Non
 
 
 def stopping(tx: Tx, project_id: UUID, agent: str, task_id: UUID | None = None) -> Budget | None:
-    """Return the spent budget that stops an agent now, or with `task_id` that keeps it from beginning that, if any.
+    """Return the spent budget that stops an agent now, or that keeps it from beginning `task_id`; None for none.
 
-    A token's budget concerns whoever shows the token.
+    A token's budget concerns any caller that shows the token.
     """
     found = [each for each in rows.spent(tx, project_id) if each.level_of(tx.now) is BudgetLevel.SPENT]
     if not found:
@@ -207,7 +207,9 @@ def _with_past(tx: Tx, budget: Budget, prices: Prices) -> Budget:
     elif budget.kind is BudgetKind.AGENT:
         only = {By.AGENT: budget.whom}
     is_new = not budget.daily and budget.kind is not BudgetKind.TASK
-    if is_new or budget.kind is BudgetKind.TOKEN:  # spending does not know by which token it was told
+    if (
+        is_new or budget.kind is BudgetKind.TOKEN
+    ):  # spending does not record the token by which it was reported
         return budget
     used, unpriced, heard = Decimal(0), 0, False
     since = budget.used_on * DAY if budget.daily else budget.since
@@ -228,25 +230,25 @@ def _with_past(tx: Tx, budget: Budget, prices: Prices) -> Budget:
 def _since(tx: Tx, asked: BudgetTerms) -> int:
     if asked.kind is BudgetKind.TASK:
         return 0
-    return tx.now // DAY * DAY if asked.daily else tx.now // SLICE * SLICE  # spending is added up over slices
+    return tx.now // DAY * DAY if asked.daily else tx.now // SLICE * SLICE  # spending is added up by slices
 
 
 def _today(tx: Tx, budget: Budget) -> Budget:
-    """Return the budget with nothing used if it is daily and its use is of another day."""
+    """Return the budget with no use if it is daily and its use is of another day."""
     if not budget.daily or budget.used_on == tx.now // DAY:
         return budget
     return replace(budget, used=0, unpriced=0, used_on=tx.now // DAY)
 
 
 def _levelled(tx: Tx, budget: Budget) -> Budget:
-    """Return the budget at the level that follows from its use, reached now if it is another than before."""
+    """Return the budget with the level that follows from its use, reached now if the level changed."""
     level = budget.reached()
     is_old = budget.ends_at is not None and tx.now >= budget.ends_at and level is not BudgetLevel.ENOUGH
     return budget if level is budget.level and not is_old else replace(budget, level=level, level_at=tx.now)
 
 
 def _whom(tx: Tx, project: Project, asked: BudgetTerms) -> tuple[str, str]:
-    """Return the owner of a budget as it is stored, and as people call it. Raises `NotFound`."""
+    """Return the owner of a budget as it is stored, and as people name it. Raises `NotFound`."""
     match asked.kind:
         case BudgetKind.PROJECT:
             return "", project.slug
@@ -276,7 +278,7 @@ def _token(tx: Tx, project: Project, ref: str) -> tuple[str, str]:
 
 
 def _tell(tx: Tx, budget: Budget, using: Collection[str]) -> None:
-    """Send mail to the agents that a budget concerns: its own, else all that use it."""
+    """Send mail to the agents that a budget concerns: its own agent, else all that use it."""
     names = set(using)
     if budget.kind is BudgetKind.AGENT:
         names = {budget.whom}

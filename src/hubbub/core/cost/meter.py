@@ -26,15 +26,15 @@ from hubbub.store.agents import agents as agent_rows
 from hubbub.store.cost import spending as rows
 from hubbub.store.tx import Tx
 
-LATEST = timedelta(days=7)  # what is told later than that is not counted: whether it was is forgotten
-TOTALS = timedelta(days=35)  # for how long it is known at what a counter was
+LATEST = timedelta(days=7)  # later readings are not counted: their marks are gone
+TOTALS = timedelta(days=35)  # how long the last value of a counter is kept
 SILENT = timedelta(minutes=10)  # after that another source takes over
 NANO = 1_000_000  # nanoseconds in a millisecond
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Result of counting readings: the number that came too late, and the use that was new."""
+    """Result of counting readings: the number that came too late, and the new use."""
 
     late: int
     used: Mapping[Measure, int]
@@ -60,9 +60,9 @@ class _Slice(NamedTuple):
 
 
 def note(tx: Tx, project: Project, readings: Sequence[Reading], prices: Prices | None = None) -> Noted:
-    """Count the use of the caller's clients, each reading once, by the channel that brings it first.
+    """Count the use of the caller's clients, each reading once, from the channel that brings it first.
 
-    A token that is bound speaks for its own agent alone. New use is charged to the budgets that it concerns, at the
+    A bound token speaks for its own agent only. New use is charged to the budgets that cover it, at the
     usual prices unless others are given.
     """
     meter = _Meter(tx, project)
@@ -131,7 +131,7 @@ class _Meter:
     def take(self, reading: Reading, *, counts: bool) -> None:
         """Count a reading, unless it was counted before or comes too late.
 
-        A reading that does not count is still noted: should its source take over, it counts from there.
+        An uncounted reading is still noted: if its source takes over, counting continues from there.
         """
         at = reading.at // NANO
         if at < self.tx.now - milliseconds(LATEST):
@@ -140,7 +140,7 @@ class _Meter:
         more = self._more(reading)
         if more == 0 or not counts:
             return
-        at = min(at, self.tx.now)  # a clock that is ahead
+        at = min(at, self.tx.now)  # the client's clock is ahead
         whose = self._whose(reading, at)
         where = _Slice(at // SLICE * SLICE, reading.conversation, reading.client, reading.model, whose)
         amounts = self.used.setdefault(where, defaultdict(float))
@@ -161,7 +161,7 @@ class _Meter:
         ]
 
     def written(self) -> Mapping[Measure, int]:
-        """Write down the new use, and return its sum for each measure."""
+        """Store the new use, and return its sum for each measure."""
         everything: Counter[Measure] = Counter()
         for where, amounts in self.used.items():
             whole = {measure: round(amount) for measure, amount in amounts.items()}
@@ -186,9 +186,9 @@ class _Meter:
         return everything
 
     def _more(self, reading: Reading) -> float:
-        """Return the uncounted part of a reading: all of it, none, or the rise of its total.
+        """Return the uncounted part of a reading: all of it, none, or the increase of its total.
 
-        A total below the last one belongs to a counter that began anew.
+        A total below the last one belongs to a counter that was restarted.
         """
         mark = _digest(
             self.project.id,
@@ -224,7 +224,7 @@ class _Meter:
         return _Whose(agent, machine, task_id, run_id or runs.current(tx, project_id).id)
 
     def _task(self, named: str | None, agent: str | None, at: int) -> tuple[UUID | None, UUID | None]:
-        """Return the task that the client names, else the one that the agent was at; and its run."""
+        """Return the task that the client names, else the agent's task at that time; and its run."""
         if named is not None and (parse_id(named) is not None or tasks.is_number(named)):
             try:
                 task = tasks.find(self.tx, [self.project.id], named)
@@ -236,5 +236,5 @@ class _Meter:
 
 
 def _digest(*parts: object) -> UUID:
-    """Derive an id from the parts, the same for the same parts alone."""
+    """Derive an id from the parts; only the same parts give the same id."""
     return UUID(bytes=hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16])

@@ -1,8 +1,8 @@
-"""Prices of models: a table with dates, in US dollars for a million tokens.
+"""Prices of models: a table by date, in US dollars for a million tokens.
 
-The one that comes with the hub holds the makers' published prices. People put theirs before it, in a file of the same
-form: `models,since,input,output,cache_read,cache_written`. Several names of a model stand in one line; an empty `since`
-means always, an empty price of a cache means that of input.
+The table in the package holds the makers' published prices. An owner's table of the same form takes precedence:
+`models,since,input,output,cache_read,cache_written`. One line may name a model in several ways; an empty `since`
+means always, an empty cache price means the price of input.
 """
 
 import csv
@@ -23,7 +23,7 @@ PRICED = (Measure.INPUT, Measure.OUTPUT, Measure.CACHE_READ, Measure.CACHE_WRITT
 EPOCH = date(1970, 1, 1).toordinal()
 MOST = 1024 * 1024  # bytes of a table
 
-# What makers and resellers put around a model's name: who sells it, how long its context is, of which day it is.
+# What makers and resellers add to a model's name: the seller, the length of its context, its date.
 _BEFORE = re.compile(r"^.*/|^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google)\.")
 _BEHIND = re.compile(r"\[\w+\]$|-v\d+:\d+$|[-@]\d{8}$|-\d{4}-\d{2}-\d{2}$|-latest$")
 
@@ -38,7 +38,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices by model, newest first: those of the hub's owner, and those that came with the hub."""
+    """Prices by model, newest first: the hub owner's, and those in the package."""
 
     own: Mapping[str, tuple[Price, ...]]
     usual: Mapping[str, tuple[Price, ...]]
@@ -68,7 +68,7 @@ def plain(model: str) -> str:
 
 
 def read(path: Path | None) -> Prices:
-    """Read the usual prices, and before them the owner's file. Raises `Invalid`, which names the wrong line."""
+    """Read the usual prices, after those of the owner's file. Raises `Invalid`, which names the wrong line."""
     if path is None:
         return Prices({}, usual())
     try:
@@ -82,7 +82,7 @@ def read(path: Path | None) -> Prices:
 
 @cache
 def usual() -> Mapping[str, tuple[Price, ...]]:
-    """Read the prices that came with the hub."""
+    """Read the prices in the package."""
     return _parsed(files(__package__).joinpath("prices.csv").read_text("utf-8").splitlines(), "prices.csv")
 
 

@@ -1,6 +1,6 @@
-"""Spending by agent, task, run, day or model, in any stretch of time, also long past.
+"""Spending by agent, task, run, day or model, over any stretch of time.
 
-Tokens are those that clients reported. Money is an estimate, made when it is asked for. Use that nobody reported is
+Tokens are those that clients reported. Money is an estimate, made for each request. Unreported use is
 unmetered, which differs from zero: it has no number.
 """
 
@@ -21,16 +21,16 @@ from hubbub.store.cost import spending as rows
 from hubbub.store.tx import Tx
 
 DAY = rows.DAY
-LINES = 500  # that are told, the dearest; the total is of all
-AMONG = 500  # of the newest tasks, those that nobody has metered are named
-POINTS = 1_000  # of a plot, in its length
+LINES = 500  # that are returned, the dearest first; the total is of all
+AMONG = 500  # newest tasks that are searched for unmetered ones
+POINTS = 1_000  # of a plot along its time
 
 
 @dataclass(slots=True)
 class Line:
-    """Use under one name. `cost` is in dollars; None where no price of any of it is known.
+    """Use under one name. `cost` is in dollars; None if no price of any of it is known.
 
-    `unpriced` counts the tokens without a price. A line without `tokens` is unmetered: nobody has reported its use.
+    `unpriced` counts the tokens without a price. A line without `tokens` is unmetered: its use was never reported.
     """
 
     name: str | None
@@ -50,7 +50,7 @@ class Line:
         return None if self.worth is None else dollars(self.worth)
 
     def add(self, used: Mapping[Measure, int], worth: Decimal | None) -> None:
-        """Add tokens, and their worth if it is known."""
+        """Add tokens, and their cost if it is known."""
         for measure, amount in used.items():
             self.used[measure] += amount
         if worth is None:
@@ -105,7 +105,7 @@ def report(tx: Tx, project: Project, prices: Prices, asked: SpendingQuery) -> Re
 
 
 def _unmetered(tx: Tx, project: Project, asked: SpendingQuery, told: Sequence[Line]) -> Sequence[Line]:
-    """Lines without numbers for the agents that were there, or the tasks begun, without any reported use."""
+    """List lines without numbers: agents that were there, or tasks begun, without any reported use."""
     known = {line.name for line in told}
     names: Sequence[object] = ()
     if asked.by is By.AGENT:

@@ -1,8 +1,8 @@
-"""Accounts: a maker's limit stops all agents of an account at once, and they begin again after it.
+"""Accounts: a provider's limit pauses all agents of an account at once, and they resume after it.
 
-While an account is paused none of its agents begins anything, and their clocks stand still: a presence, the files it
-holds and its leases by tools last longer by the length of the pause. At its end each agent goes on at a moment of its
-own. Nothing is lost by that, and nothing has failed.
+While an account is paused, its agents begin nothing and their clocks stand still: a presence, the files it
+holds and its leases by tools last longer by the length of the pause. At its end each agent resumes at its own
+moment. Nothing is lost by a pause, and nothing fails.
 """
 
 from collections.abc import Collection, Sequence
@@ -32,14 +32,14 @@ from hubbub.store.agents import agents as agent_rows
 from hubbub.store.fleet import accounts as rows
 from hubbub.store.tx import Tx
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = rows.of_project
 of_agent = rows.of_agent
 members = rows.agents
 
 
 def find(tx: Tx, project: Project, name: str) -> Account:
-    """Return the account of that name. Raises `NotFound`."""
+    """Return the account with that name. Raises `NotFound`."""
     account = rows.find(tx, project.id, name)
     if account is None:
         raise NotFound("account", name)
@@ -47,7 +47,7 @@ def find(tx: Tx, project: Project, name: str) -> Account:
 
 
 def put(tx: Tx, project: Project, name: str, names: Sequence[str]) -> Account:
-    """Set which agents share an account: these and no others. Records `account.changed`. Raises `Invalid`."""
+    """Set which agents share an account: exactly these. Records `account.changed`. Raises `Invalid`."""
     if len(set(names)) > MOST_AGENTS:
         raise Invalid(f"agents: at most {MOST_AGENTS} share an account")
     for agent in sorted(set(names)):
@@ -65,7 +65,7 @@ def put(tx: Tx, project: Project, name: str, names: Sequence[str]) -> Account:
 
 
 def drop(tx: Tx, project: Project, name: str) -> None:
-    """Forget an account; its agents go on. Records `account.removed`. Raises `NotFound`."""
+    """Remove an account; its agents go on. Records `account.removed`. Raises `NotFound`."""
     _lock(tx, project.id, name)
     account = find(tx, project, name)
     shared = rows.agents(tx, project.id, name)
@@ -93,9 +93,9 @@ def join(tx: Tx, project: Project, agent: str, name: str) -> Account:
 
 
 def pause(tx: Tx, project: Project, name: str, until: int | None, *, by: str) -> Account:
-    """Pause an account until then, or until it is resumed: nothing begins on it. Records `account.paused`.
+    """Pause an account until that time, or until it is resumed: nothing begins on it. Records `account.paused`.
 
-    Raises `NotFound`, and `Invalid` for an end that is past or too far.
+    Raises `NotFound`, and `Invalid` for an end that is past or too far away.
     """
     _lock(tx, project.id, name)
     account = find(tx, project, name)
@@ -116,8 +116,8 @@ def resume(tx: Tx, project: Project, name: str, *, by: str) -> Account:
 def reached(tx: Tx, project: Project, agent: str, limit: UsageLimit) -> Account:
     """Pause the account of an agent whose program reported a limit. Records `account.paused`.
 
-    Without a time the pause is a back-off, longer with each such notice; a longer pause that goes on already stays. An
-    agent without an account gets one of its own.
+    Without a time the pause is a back-off that grows with each such report; a longer pause stays as it is. An
+    agent without an account gets its own.
     """
     account = rows.of_agent(tx, project.id, agent) or join(tx, project, agent, _own_name(agent))
     _lock(tx, project.id, account.name, agent)
@@ -135,14 +135,14 @@ def reached(tx: Tx, project: Project, agent: str, limit: UsageLimit) -> Account:
 
 
 def require_running(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Raise `AccountPaused` if the agent may not begin anything now."""
+    """Raise `AccountPaused` if the agent may begin nothing now."""
     account = rows.of_agent(tx, project_id, agent)
     if account is not None and account.is_paused(tx.now):
         raise AccountPaused(account.name, account.paused_until)
 
 
 def goes_on(tx: Tx, project_id: UUID, agent: str) -> int | None:
-    """Time from which a paused agent may begin something, spread over the agents; None if it may now."""
+    """Return the time from which a paused agent may begin something, spread over the agents; None if it may now."""
     account = rows.of_agent(tx, project_id, agent)
     if account is None:
         return None
@@ -161,7 +161,7 @@ def settle(tx: Tx, limit: int) -> None:
 
 
 def _own_name(agent: str) -> str:
-    """Derive an account's name from an agent that nobody has assigned to one."""
+    """Derive an account's name from an agent that has none."""
     return (
         "".join(each if each.isascii() and (each.isalnum() or each in "._@+-") else "-" for each in agent)[
             :80
@@ -173,7 +173,7 @@ def _own_name(agent: str) -> str:
 def _lock(tx: Tx, project_id: UUID, name: str, *more: str) -> None:
     """Lock the account until the transaction ends: its agents first, as everywhere, then its row.
 
-    Its members change only under the lock of the row, so later members are known then, and locked too.
+    Its members change only under the lock of the row, so members added meanwhile are known then, and locked too.
     """
     agent_rows.lock_names(tx, project_id, *more, *rows.agents(tx, project_id, name))
     rows.find(tx, project_id, name, lock=True)
@@ -210,7 +210,7 @@ def _pause(tx: Tx, account: Account, until: int | None, *, by: str) -> Account:
 def _resume(tx: Tx, account: Account, *, by: str) -> Account:
     shared = rows.agents(tx, account.project_id, account.name)
     over_at = min(tx.now, account.paused_until or tx.now)
-    kind = account.limit_kind if by == HUB else None  # a person has them go on all at once
+    kind = account.limit_kind if by == HUB else None  # a person resumes them all at once
     resumed = replace(
         account, paused_at=None, paused_until=None, paused_by=None, limit_kind=kind, resumed_at=over_at
     )
@@ -222,7 +222,7 @@ def _resume(tx: Tx, account: Account, *, by: str) -> Account:
 
 
 def _hold(tx: Tx, project_id: UUID, agent: str, until: int) -> None:
-    """Stop an agent's clocks until that time, whatever was set before; now lets them go on."""
+    """Stop an agent's clocks until that time, replacing any earlier end; now resumes them."""
     presence = agents.presence(tx, project_id, agent, lock=True)
     if presence is None or presence.ended_at is not None:
         return

@@ -1,4 +1,4 @@
-"""The API key of a project: set, shown masked, cleared; and used by nobody but the hub's own machine."""
+"""The API key of a project: set, shown masked, cleared; used only by the hub's own machine."""
 
 from hubbub.core.people import access
 from hubbub.model.fleet.api_keys import ApiKey, require_key
@@ -9,9 +9,9 @@ from hubbub.store.tx import Tx
 
 
 def put(tx: Tx, project: Project, secret: str) -> ApiKey:
-    """Set the project's key in place of the old one. Records `key.set`, without the key.
+    """Replace the project's key. Records `key.set`, without the key.
 
-    Any member may: on a machine its gate asks a person first. Raises `Forbidden` to viewers, and `Invalid` for a text
+    Any member may; on a machine, its gate asks a person first. Raises `Forbidden` to viewers, and `Invalid` for a text
     that cannot be a key.
     """
     access.enter(tx, str(project.id), Right.WRITE)
@@ -37,7 +37,7 @@ def clear(tx: Tx, project: Project) -> bool:
 
 
 def use(tx: Tx, project: Project) -> str | None:
-    """Return the key itself, for the hub's own machine; None if there is none. Raises `Forbidden` to anybody else."""
+    """Return the key itself, to the hub's own machine only; None if there is none. Raises `Forbidden` to others."""
     access.require_hub_owner(tx)
     key = rows.find(tx, project.id)
     return key.secret if key else None

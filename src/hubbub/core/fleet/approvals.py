@@ -1,8 +1,8 @@
-"""Approvals: a machine's question to people, and their answer, which lets one call through.
+"""Approvals: a machine's questions to people, whose answer lets one call through.
 
-No answer means no. Only people answer, never an agent's token, whatever its role; where the machine's operator lets the
-client that made the call answer for a person, the machine reports the answer. The asker proves itself by a receipt that
-nobody else was told, so that an agent cannot answer for its machine, though they share a token.
+No answer means no. Only people answer, never an agent's token, whatever its role; if the machine's operator lets the
+calling client answer for a person, the machine reports the answer. The asker proves itself by a receipt that
+only it was given, so an agent cannot answer for its machine, even though they share a token.
 
 Machines ask over their links. A program that asks with a token, as `hubbub mcp cmdop` does beside its client, may be
 anything: its questions are kept under a name that no machine has (`hubbub.model.fleet.nodes.beside`), and people see
@@ -31,16 +31,16 @@ from hubbub.store.tx import Tx
 
 NOUN = "approval"
 PATIENCE = timedelta(days=7)  # at most
-GOOD_FOR = timedelta(seconds=60)  # a yes, for whoever asked to use it
-BACK = timedelta(seconds=15)  # for a machine that is offline to come back, before its questions end
+GOOD_FOR = timedelta(seconds=60)  # how long a yes can be used by the asker
+BACK = timedelta(seconds=15)  # for an offline machine to return before its questions end
 KEEP = timedelta(days=60)
-MOST = 50  # questions of one token that wait at a time
-LATELY = 5  # earlier questions of a caller that people see beside one
-LONGEST_NAME = 500  # characters of a machine's and a tool's
-LONGEST_TEXT = 50_000  # of a folder, and of a reason
-TOLD_LENGTH = 500  # characters of what is shown that go into the log
+MOST = 50  # waiting questions of one token
+LATELY = 5  # earlier questions of the caller that people see with one
+LONGEST_NAME = 500  # characters of a machine's and a tool's name
+LONGEST_TEXT = 50_000  # characters of a folder or a reason
+TOLD_LENGTH = 500  # characters of the shown text that go into the log
 OTHERS = "another question has that id"
-BY_CLIENT = "elicitation"  # who answered, where it was the client that made the call
+BY_CLIENT = "elicitation"  # as `answered_by` when the calling client answered
 
 KINDS = {
     ApprovalStep.APPROVE: "approval.approved",
@@ -50,7 +50,7 @@ KINDS = {
     ApprovalStep.RESUME: "approval.asked",
     ApprovalStep.WITHDRAW: "approval.withdrawn",
 }
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_ended_hubs = rows.of_ended_hubs
 of_hub = rows.of_hub
 
@@ -72,9 +72,9 @@ def put(
     """Put a question to the people of a project; return it with the receipt by which the asker uses the answer.
 
     Unanswered, it expires after `patience`. With `elicitation` the asker may `resolve` it. The asker may choose the id
-    and the `receipt`: put again by that id, it is the same question. With a token that takes the same receipt and the
-    same token; a machine then gets a new receipt. A question over a `machine`'s link ends when that is gone for longer
-    than `BACK`, and goes on when it is put again; one of a `hub`'s own machine ends with that hub. Records
+    and the `receipt`: a question put again with that id is the same. With a token that takes the same receipt and the
+    same token; a machine then gets a new receipt. A question over a `machine`'s link ends when the machine is gone for
+    longer than `BACK`, unless it is put again; one of a `hub`'s own machine ends with that hub. Records
     `approval.asked`. Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience, elicitation=elicitation)
@@ -85,7 +85,7 @@ def put(
     if rows.number_pending(tx, project.id, token_id) >= MOST:
         raise Conflict(f"{MOST} questions of this caller wait for an answer already")
     approval = Approval(
-        id=approval_id or uuid4(),  # people type its beginning: it has to differ from the others' there
+        id=approval_id or uuid4(),  # people type its beginning, so it has to be unlike the others
         project_id=project.id,
         kind=question.kind,
         who=visible(question.who.name),
@@ -123,7 +123,7 @@ def _put_again(tx: Tx, known: Approval, project: Project, question: Question, re
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
-    """Return the approval of that id. Agents find only those for calls of their own token. Raises `NotFound`."""
+    """Return the approval with that id. Agents find only those for calls of their own token. Raises `NotFound`."""
     approval_id = parse_id(ref)
     approval = rows.find(tx, approval_id) if approval_id else None
     if approval is None or approval.project_id not in project_ids:
@@ -136,7 +136,7 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
 def search(
     tx: Tx, project_ids: Sequence[UUID], *, status: ApprovalStatus | None = None, limit: int = 200
 ) -> list[Approval]:
-    """List the projects' questions, oldest first, or those of one status. Raises `Forbidden` for agents' tokens."""
+    """List the projects' questions, or those of one status, oldest first. Raises `Forbidden` to agents' tokens."""
     access.require_person(tx, "look at what people are asked")
     found = [
         each for project_id in project_ids for each in rows.search(tx, project_id, status=status, limit=limit)
@@ -145,9 +145,9 @@ def search(
 
 
 def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> list[Approval]:
-    """List the projects' questions that wait, and those that recently expired without an answer; oldest first.
+    """List the projects' waiting questions, and those that recently expired unanswered; oldest first.
 
-    Raises `Forbidden` for agents' tokens.
+    Raises `Forbidden` to agents' tokens.
     """
     pending = search(tx, project_ids, status=ApprovalStatus.PENDING, limit=limit)
     expired = search(tx, project_ids, status=ApprovalStatus.EXPIRED, limit=limit)
@@ -159,8 +159,8 @@ def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> 
 def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) -> Approval:
     """Record a person's yes or no, as `approval.approved` or `approval.denied`.
 
-    Their `signature` is kept as it is, for the machine to check, which may take no yes without one. The person must be
-    able to write in the project; for a new rule of a policy, to manage it. Raises `Forbidden`, always for an agent's
+    The `signature` is kept as it is, for the machine to check, which may take no yes without one. The person must be
+    able to write in the project; for a new rule of a policy, to manage it. Raises `Forbidden`, always to an agent's
     token; `NotFound`; `Conflict` if the question was answered or its time is over.
     """
     access.require_person(tx, "approve or deny")
@@ -171,10 +171,10 @@ def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) ->
 
 
 def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Approval:
-    """Take the answer of the client that made the call, as its machine reports it. Records as `answer` does.
+    """Record the answer of the calling client, as its machine reports it. Records like `answer`.
 
-    Raises `NotFound` without the receipt, `Forbidden` if the question does not let the client answer, or is a machine's
-    and reported with a token, and `Conflict` if it was answered or its time is over.
+    Raises `NotFound` without the receipt, `Forbidden` if the client may not answer the question, or if a token reports
+    on a machine's question, and `Conflict` if it was answered or its time is over.
     """
     approval = _asked(tx, approval_id, receipt)
     if tx.actor.token_id is not None and approval.said_node is None:
@@ -197,7 +197,7 @@ def spend(tx: Tx, approval_id: UUID, digest: str, *, receipt: str) -> Approval:
 
 
 def expire(tx: Tx, approval: Approval) -> None:
-    """Close a question whose time is over, or whose machine is gone, unless somebody was faster.
+    """Close a question whose time is over, or whose machine is gone, unless another writer was faster.
 
     Records `approval.expired`.
     """
@@ -207,20 +207,20 @@ def expire(tx: Tx, approval: Approval) -> None:
 
 
 def gone_since(tx: Tx) -> int:
-    """Time since which a machine must have been gone for its questions to be closed."""
+    """Return the time since which a machine must have been gone for its questions to be closed."""
     return tx.now - milliseconds(BACK)
 
 
 def forsake(tx: Tx, limit: int) -> None:
-    """Close up to `limit` questions of vanished machines: nobody could use an answer. Records as `expire` does."""
+    """Close up to `limit` questions of vanished machines, which could not use an answer. Records like `expire`."""
     for approval in rows.forsaken(tx, gone_since(tx), limit):
         expire(tx, approval)
 
 
 def withdraw(tx: Tx, machine: UUID, *, but: Collection[UUID]) -> None:
-    """Withdraw the questions of a returned machine, `but` those that it still asks.
+    """Withdraw the questions of a returned machine, except those that it still asks (`but`).
 
-    Those that ended while it was gone are over for good, too. Records `approval.withdrawn`.
+    Those that ended while it was gone end for good, too. Records `approval.withdrawn`.
     """
     for approval in rows.unanswered(tx, machine):
         if approval.id not in but:
@@ -230,7 +230,7 @@ def withdraw(tx: Tx, machine: UUID, *, but: Collection[UUID]) -> None:
 def outlive(tx: Tx, approval_id: UUID) -> None:
     """Withdraw a question of a hub's own machine that has ended, since nobody waits for the answer any more.
 
-    Records `approval.withdrawn`; nothing if it was answered, or its time was over.
+    Records `approval.withdrawn`, or nothing if it was answered or its time was over.
     """
     approval = rows.find(tx, approval_id, lock=True)
     if approval is not None and approval.status is ApprovalStatus.PENDING:
@@ -238,9 +238,10 @@ def outlive(tx: Tx, approval_id: UUID) -> None:
 
 
 def take_back(tx: Tx, approval_id: UUID, *, receipt: str) -> None:
-    """Withdraw a question that its asker asks no more, as it was answered where it arose, or the asker ends.
+    """Withdraw a question that was answered at its source, or whose asker ends.
 
-    Records `approval.withdrawn`; nothing if it was answered, or its time was over. Raises `NotFound` without a receipt.
+    Records `approval.withdrawn`, or nothing if it was answered or its time was over. Raises `NotFound` without a
+    receipt.
     """
     approval = _asked(tx, approval_id, receipt)
     if approval.status is ApprovalStatus.PENDING:
@@ -248,7 +249,7 @@ def take_back(tx: Tx, approval_id: UUID, *, receipt: str) -> None:
 
 
 def lately(tx: Tx, approval: Approval) -> list[Approval]:
-    """List the same caller's last questions before this one, newest first. None for agents' tokens."""
+    """List the caller's last questions before this one, newest first; none to agents' tokens."""
     return rows.before(tx, approval, LATELY) if tx.actor.is_person else []
 
 
@@ -274,7 +275,7 @@ def _check(question: Question, patience: timedelta, *, elicitation: bool) -> Non
 
 
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
-    """Return the receipt's question, locked; with a token only one that was put with the same token."""
+    """Return the receipt's question, locked; with a token only one that the same token put."""
     approval = rows.find(tx, approval_id, lock=True)
     if approval is None or not _is_whose(tx, approval, receipt):
         raise NotFound(NOUN, approval_id)
@@ -282,7 +283,7 @@ def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
 
 
 def _is_whose(tx: Tx, approval: Approval, receipt: str) -> bool:
-    """Tell whether the caller has asked this: it has the receipt, and no other token than the asker's."""
+    """Tell whether the caller asked this question: it has the receipt, and no other token than the asker's."""
     has_receipt = hmac.compare_digest(approval.receipt, access.fingerprint(receipt))
     return has_receipt and tx.actor.token_id in (None, approval.token_id)
 
@@ -330,7 +331,7 @@ def _move(
     signature: str | None = None,
 ) -> Approval:
     moved = rows.move(tx, approval, step, expires_at=expires_at, by=by, signature=signature)
-    assert moved is not None  # it is locked, and its status was looked at
+    assert moved is not None  # it is locked, and its status was checked
     _record(tx, KINDS[step], moved)
     return moved
 

@@ -1,8 +1,8 @@
-"""Heads of the machines' audit logs, minute by minute, kept where a machine cannot take them back.
+"""Heads of the machines' audit logs, minute by minute, stored where a machine cannot take them back.
 
 A log that was cut short or rewritten contradicts the heads known here. Several programs on one machine write one log
-and report it in turns, so a report may be a little behind; one further behind, or with another hash for a line, is
-broken.
+and report it in turn, so a report may be a little behind; a log that is further behind, or has another hash for a
+line, is broken.
 """
 
 import re
@@ -16,22 +16,23 @@ from hubbub.store.fleet import audit_heads as rows
 from hubbub.store.tx import Tx
 
 DAY = timedelta(days=1)
-LATE = timedelta(minutes=3)  # what is told each minute may cross on the way
+LATE = timedelta(minutes=3)  # reports, one a minute, may overtake each other
 KEEP = timedelta(days=400)
 LAST = 2**53
 FASTEST = (
     1_000_000  # lines at most by which a log is ahead of what was known of it, and as many for each day since
 )
-LONGEST = 1_000_000_000  # lines of a log of which nothing was known
-MOST_NAMES = 20  # machines of which the programs beside one agent tell in a project
-MOST_A_DAY = 10_000  # heads that they tell of one of these
+LONGEST = 1_000_000_000  # lines of a log that was unknown so far
+MOST_NAMES = 20  # machines that the programs beside one agent report in a project
+MOST_A_DAY = 10_000  # heads that they report of one machine
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
-    """Keep the head of a machine's log: line `seq` is its last, with this hash; False if that cannot be true.
+    """Store the head of a machine's log: line `seq` is its last, with this hash; False if that cannot be true.
 
-    Then the log was changed: records `audit.broken`, once for each such head, with the known one. Raises `Invalid`.
+    In that case the log was changed: records `audit.broken`, once for each such head, with the known one. Raises
+    `Invalid`.
     """
     if not node.strip() or not 0 < seq <= LAST or not _HASH.fullmatch(digest):
         raise Invalid("a head needs a machine's name, a line number and a hash of 64 hex digits")
@@ -55,9 +56,9 @@ def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
 
 
 def keep_beside(tx: Tx, project: Project, who: str, name: str, *, seq: int, digest: str) -> bool:
-    """Keep a head like `keep`, reported by a program beside `who` about its machine, which it calls `name`.
+    """Store a head like `keep`, reported by a program beside `who` about its machine, which it calls `name`.
 
-    It is stored apart from other reports of that name. Raises `Conflict` for more reports than a program needs.
+    It is stored apart from other reports on that name. Raises `Conflict` for more reports than a program needs.
     """
     node = beside(who, name)
     if rows.is_any_before(tx, project.id, node, since=tx.now - milliseconds(DAY), number=MOST_A_DAY):
@@ -74,7 +75,7 @@ def keep_beside(tx: Tx, project: Project, who: str, name: str, *, seq: int, dige
 
 
 def heads(tx: Tx, project: Project, *, node: str | None = None, limit: int) -> list[AuditHead]:
-    """Return the known heads of the project's machines: of each, the farthest first.
+    """List the known heads of the project's machines, the latest line of each first.
 
     For one machine, up to `limit` of its own, and as many of the programs beside each agent.
     """
@@ -85,7 +86,7 @@ def heads(tx: Tx, project: Project, *, node: str | None = None, limit: int) -> l
 
 
 def _require_possible(tx: Tx, known: AuditHead | None, seq: int) -> None:
-    """Raise `Invalid` for a log that is impossibly far by now: it would make all true heads false."""
+    """Raise `Invalid` for a log that is impossibly long by now: it would make all true heads look false."""
     if known is None:
         if seq > LONGEST:
             raise Invalid(f"seq: a log has at most {LONGEST:,} lines when it is first told of")

@@ -1,6 +1,6 @@
-"""Orders on their way to machines: each is stored before it leaves, so that none is lost, and none is done twice.
+"""Orders on their way to machines: each is stored before it leaves, so that none is lost and none is done twice.
 
-Their statuses, and the reasons, are in `model/fleet/dispatches.py`. A caller that passes on a machine's word about an
+Their statuses, and the reasons, are in `model/fleet/dispatches.py`. A caller that passes on a machine's report on an
 order checks that the order is that machine's own.
 """
 
@@ -20,12 +20,12 @@ from hubbub.model.timestamps import milliseconds
 from hubbub.store.fleet import dispatches as rows
 from hubbub.store.tx import Tx
 
-LATEST = timedelta(minutes=2)  # after which nobody waits for what has not begun; callers give up before
-KEEP = timedelta(days=1)  # the outcome, for who makes the call again with its key
-KEEP_UNKEYED = timedelta(hours=1)  # for whom nobody can come
+LATEST = timedelta(minutes=2)  # to begin; callers give up before that
+KEEP = timedelta(days=1)  # the outcome, for a caller that repeats the call with its key
+KEEP_UNKEYED = timedelta(hours=1)  # without a key nobody can ask for it again
 BATCH = 100
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 find = rows.find
 open_of = rows.open_of
 
@@ -33,7 +33,7 @@ open_of = rows.open_of
 def begin(
     tx: Tx, project: Project, machine: Machine, order: NodeCall, *, sent: bool
 ) -> tuple[Dispatch, bool]:
-    """Store an order for a machine, and say whether it is new: the same call with the same key is the same order.
+    """Store an order for a machine; return whether it is new: the same call with the same key is the same order.
 
     `sent` says that it goes over the machine's link at once. Records `dispatch.queued` or `dispatch.sent`. Raises
     `Invalid` for a wrong key, and `Conflict` for a key by which the same token has made another call.
@@ -61,7 +61,7 @@ def begin(
 
 
 def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
-    """Note that an order goes over its machine's link now; None if it must not be sent (any more).
+    """Mark an order as going over its machine's link now; None if it must not be sent (any more).
 
     Nobody waits for an order older than `LATEST`: it ends unsent. Records `dispatch.sent`.
     """
@@ -76,7 +76,7 @@ def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
 
 
 def take(tx: Tx, dispatch_ids: Iterable[UUID]) -> frozenset[UUID]:
-    """Note that machines have accepted these orders and work on them; return those that were only sent before."""
+    """Mark orders as accepted by machines, which work on them; return those that were only sent before."""
     taken = [rows.move(tx, each, DispatchStep.TAKE) for each in sorted(set(dispatch_ids))]
     return frozenset(each.id for each in taken if each is not None)
 
@@ -84,7 +84,7 @@ def take(tx: Tx, dispatch_ids: Iterable[UUID]) -> frozenset[UUID]:
 def end(tx: Tx, dispatch_id: UUID, outcome: ToolResult) -> Dispatch | None:
     """Store the result of an order; None if it had ended before, or never existed.
 
-    A lost order may turn up. Where nothing was done its key is free again. Records `dispatch.ended`.
+    A lost order may turn up again. If nothing was done its key is free again. Records `dispatch.ended`.
     """
     ended = rows.move(
         tx,
@@ -101,7 +101,7 @@ def end(tx: Tx, dispatch_id: UUID, outcome: ToolResult) -> Dispatch | None:
 
 
 def withdraw(tx: Tx, dispatch_id: UUID) -> bool:
-    """Withdraw an order that nobody has yet; False if it is too late. Records `dispatch.ended`."""
+    """Withdraw an order that was not sent yet; False if it is too late. Records `dispatch.ended`."""
     withdrawn = rows.move(tx, dispatch_id, DispatchStep.WITHDRAW, frees_key=True)
     if withdrawn is not None:
         _record(tx, "dispatch.ended", withdrawn)
@@ -109,7 +109,7 @@ def withdraw(tx: Tx, dispatch_id: UUID) -> bool:
 
 
 def lose(tx: Tx, dispatch_id: UUID) -> bool:
-    """Note that nobody can say whether an order was done; False if it has ended. Records `dispatch.ended`."""
+    """Mark an order as lost: nobody can say whether it was done; False if it has ended. Records `dispatch.ended`."""
     lost = rows.move(tx, dispatch_id, DispatchStep.LOSE, code=RefusalCode.FAILED)
     if lost is not None:
         lent_tokens.end(tx, dispatch_id)
@@ -118,7 +118,7 @@ def lose(tx: Tx, dispatch_id: UUID) -> bool:
 
 
 def of_machine(tx: Tx, project: Project, machine: Machine, limit: int) -> list[Dispatch]:
-    """List the machine's recent orders, newest first; for people of its project. Raises `Forbidden`."""
+    """List the machine's recent orders, newest first, to people of its project. Raises `Forbidden`."""
     access.require_person(tx, "see what a machine was ordered")
     access.visible(tx, str(project.id))
     return rows.of_machine(tx, machine.id, limit)
@@ -145,7 +145,7 @@ def _abandon(tx: Tx, dispatch: Dispatch) -> None:
 
 
 def _record(tx: Tx, kind: str, dispatch: Dispatch, *, actor: str | None = None) -> None:
-    """Record it, without a word of the order's content or result."""
+    """Record it, without the order's content or result."""
     who = dispatch.order.who
     detail: dict[str, object] = {
         "dispatch_id": str(dispatch.id),

@@ -1,7 +1,7 @@
-"""Enrolment of machines: by a code that a person made for it, or by that person's own token.
+"""Enrolment of machines, by a code that a person made for it, or by that person's own token.
 
-From then on the machine has a key of its own, of the role `node`, which opens its link to the hub and nothing else. Its
-name is its own until it is removed.
+From then on the machine has a key of its own, with the role `node`, which opens its link to the hub and nothing else.
+Its name stays its own until it is removed.
 """
 
 import re
@@ -23,7 +23,7 @@ from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
 PREFIX = "join_"
-LASTS = timedelta(hours=1)  # unless it is said how long
+LASTS = timedelta(hours=1)  # unless the caller says otherwise
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(days=7)
 KEEP = timedelta(days=1)
 _NAME = re.compile(rf"\w[\w.-]{{0,{nodes.LINE - 1}}}")
@@ -31,7 +31,7 @@ _NAME = re.compile(rf"\w[\w.-]{{0,{nodes.LINE - 1}}}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """Result of joining. The machine's key is told only now."""
+    """Result of joining. The machine's key is returned only here."""
 
     project: Project
     machine: Machine
@@ -41,9 +41,10 @@ class Joined:
 def invite(
     tx: Tx, project: Project, *, node: str | None = None, expires_in: timedelta = LASTS
 ) -> tuple[JoinCode, str]:
-    """Make a code by which one machine may join the project, once, and its secret; `node` fixes the machine's name.
+    """Create a code by which one machine may join the project once; return it and its secret.
 
-    Any person who may write in the project can make one. Records `node.invited`. Raises `Forbidden` and `Invalid`.
+    `node` fixes the machine's name. Any person who may write in the project can create one. Records `node.invited`.
+    Raises `Forbidden` and `Invalid`.
     """
     access.require_person(tx, "let a machine join")
     access.enter(tx, str(project.id), Right.WRITE)
@@ -68,7 +69,7 @@ def invite(
 def redeem(tx: Tx, secret: str, about: NodeInfo, *, is_chosen: bool = True) -> Joined:
     """Admit a machine by a code, which is then used up; a refusal does not use it up. Records `node.joined`.
 
-    A name that nobody has chosen gives way to the code's. Raises `Unauthorized` for a code that is bad, used or too
+    The code's name replaces a name that nobody has chosen. Raises `Unauthorized` for a code that is wrong, used or too
     old, all alike; `Forbidden` for another name than the code's; and the errors of `join`.
     """
     code = rows.use(tx, access.fingerprint(secret))
@@ -85,8 +86,8 @@ def redeem(tx: Tx, secret: str, about: NodeInfo, *, is_chosen: bool = True) -> J
 def join(tx: Tx, project: Project, about: NodeInfo) -> Joined:
     """Admit a machine by a person's own token, which the machine does not keep. Records `node.joined`.
 
-    The machine that has the name already may join again while it is not linked: its old key ends. Raises `Forbidden` to
-    those who may not invite, `Invalid`, and `Conflict` for a name that is another machine's.
+    A machine may join again by its name while it is not linked: its old key ends. Raises `Forbidden` to
+    those who may not invite, `Invalid`, and `Conflict` if the name is another machine's.
     """
     access.require_person(tx, "let a machine join")
     access.enter(tx, str(project.id), Right.WRITE)
@@ -94,7 +95,7 @@ def join(tx: Tx, project: Project, about: NodeInfo) -> Joined:
 
 
 def forget(tx: Tx) -> None:
-    """Drop the codes that ran out a while ago."""
+    """Drop the codes that expired a while ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
@@ -122,7 +123,7 @@ def _require_name(name: str) -> None:
 
 
 def _require_same(before: Machine, about: NodeInfo, now: int) -> None:
-    """Raise `Conflict` unless the name's machine is this one, and gone."""
+    """Raise `Conflict` unless the machine of that name is this one, and gone."""
     if before.machine_id != about.machine_id:
         raise Conflict(
             f"another machine is called {before.name!r} in this project; choose another name, or remove that one first"

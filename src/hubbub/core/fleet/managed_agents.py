@@ -1,4 +1,4 @@
-"""Agents that people place on machines: their places, keys and statuses.
+"""Managed agents, which people place on machines: their placements, keys and statuses.
 
 The machine starts, supervises and ends them; the hub stores its reports. An agent runs once in a project. It acts with
 a key that was made for this placement, and that ends with it.
@@ -27,10 +27,10 @@ from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
 NOUN = "agent on a machine"
-ORDERED = timedelta(minutes=65)  # a machine asks people for an hour at most; then it starts it no more
-LARGEST = 2**31  # of what a machine counts
+ORDERED = timedelta(minutes=65)  # a machine asks people for an hour at most; then it gives up
+LARGEST = 2**31  # number in a machine's report
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = rows.of_project
 of_machine = rows.of_machine
 
@@ -38,7 +38,7 @@ of_machine = rows.of_machine
 def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: str) -> ManagedAgent:
     """Note that an agent is about to be started on a machine; the machine reports the result.
 
-    Records `placement.ordered`. Raises `Forbidden` unless a person asks, `Invalid` for a name no agent has, `NotFound`
+    Records `placement.ordered`. Raises `Forbidden` unless a person asks, `Invalid` for an impossible name, `NotFound`
     for a removed machine, `AccountPaused`, and `Conflict`, which says where, for an agent that runs already.
     """
     require_person(tx)
@@ -105,8 +105,8 @@ def find(tx: Tx, project: Project, agent: str) -> ManagedAgent:
 def issue_key(tx: Tx, machine: Machine, agent: str) -> str:
     """Issue a key for an agent on this machine; return its secret. The earlier key ends.
 
-    Raises `Forbidden` unless the agent was ordered to this machine or runs there: a machine gets the key of nobody
-    else.
+    Raises `Forbidden` unless the agent was ordered to this machine or runs there: a machine gets keys only for its own
+    agents.
     """
     lock_names(tx, machine.project_id, agent)
     placed = rows.find(tx, machine.project_id, agent)
@@ -121,7 +121,7 @@ def issue_key(tx: Tx, machine: Machine, agent: str) -> str:
 
 
 def update_status(tx: Tx, machine: Machine, fares: Sequence[ProcessStatus]) -> None:
-    """Store a machine's report on the agents placed on it; other agents in it are ignored.
+    """Store a machine's report on the agents placed on it; agents placed elsewhere are ignored.
 
     Records `placement.running`, `.restarting`, `.stopped` or `.failed` when that changes. The key of an agent that has
     stopped ends. Raises `Invalid`.
@@ -169,7 +169,7 @@ def forget_machine(tx: Tx, machine: UUID) -> list[str]:
 
 
 def forget_agent(tx: Tx, project: Project, agent: str) -> None:
-    """Forget the last place of a removed agent; its key ends. Raises `Conflict` while it runs there."""
+    """Forget the last placement of a removed agent and end its key. Raises `Conflict` while it runs."""
     lock_names(tx, project.id, agent)
     placed = rows.find(tx, project.id, agent)
     if placed is None:
@@ -192,7 +192,7 @@ def _is_held(tx: Tx, placed: ManagedAgent) -> bool:
 
 
 def _is_news(placed: ManagedAgent, fares: ProcessStatus) -> bool:
-    """Tell whether the report is about this placement: of one only just ordered, it may be about the run before."""
+    """Tell whether the report is about this placement: just after the order it may be about the run before."""
     return placed.status is not ManagedAgentStatus.STARTING or fares.status not in OVER
 
 

@@ -1,7 +1,7 @@
 """Machines that agents may use: their records, their presence, and their own work.
 
 A machine on which a hub runs reports itself; any other has joined (`core/fleet/enrolment.py`), and is there while a hub
-holds its link. The work of a machine for an agent that waits, or in the background, is a task of the hub: sent by the
+holds its link. Work that a machine does for an agent, awaited or in the background, is a task of the hub: sent by the
 agent, and begun at once by `node:` and the machine's name.
 """
 
@@ -34,9 +34,9 @@ from hubbub.store.work import tasks as task_rows
 NOUN = "machine"
 TTL = timedelta(seconds=90)  # of silence; a machine reports three times as often
 MOST_LABELS = 50
-LINE = 200  # characters of a name, a label and the like
+LINE = 200  # characters of a name, a label and similar
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 note_load = rows.set_load
 of_ended_hubs = rows.of_ended_hubs
 
@@ -52,9 +52,9 @@ def report(
 ) -> Machine:
     """Record that a machine on which a hub runs is there, with its properties.
 
-    Names are the same whatever their case. Records `node.joined` the first time, `node.online` if it was away, and
-    `node.changed` if its properties have changed. Raises `Invalid`, and `Conflict` while another machine of that name
-    is there, or one has joined by it.
+    Names are compared without case. Records `node.joined` the first time, `node.online` if it was away, and
+    `node.changed` if its properties have changed. Raises `Invalid`, and `Conflict` while another machine with that name
+    is there, or has joined.
     """
     before, machine = claim(tx, project, about, labels)
     if before is not None:
@@ -74,7 +74,7 @@ def report(
 def claim(
     tx: Tx, project: Project, about: NodeInfo, labels: Sequence[str] = ()
 ) -> tuple[Machine | None, Machine]:
-    """Claim the name for a machine; return its holder so far, locked, and from now on: new if there was none.
+    """Claim the name for a machine; return its holder so far, locked (None if there was none), and from now on.
 
     Raises `Invalid` for impossible properties.
     """
@@ -101,7 +101,7 @@ def claim(
 
 
 def leave(tx: Tx, project: Project, name: str) -> None:
-    """Record that a machine on which a hub runs leaves. Records `node.offline`, if it was there."""
+    """Record that a machine on which a hub runs leaves. Records `node.offline` if it was there."""
     machine = rows.find(tx, project.id, name, lock=True)
     if machine is not None and machine.token_id is None and machine.is_online(tx.now):
         record(tx, "node.offline", rows.close(tx, machine.id))
@@ -133,9 +133,9 @@ def link(
     labels: Sequence[str] = (),
     ttl: timedelta = TTL,
 ) -> Machine:
-    """Record that `hub` holds the machine's link now, whoever held it before, and update the machine's properties.
+    """Record that `hub` now holds the machine's link, instead of any other, and update the machine's properties.
 
-    Its name and id stay those by which it joined. Records as `report` does. Raises `Invalid`, and
+    It keeps the name and id by which it joined. Records like `report`. Raises `Invalid`, and
     `Unauthorized` if its key has ended since it was found.
     """
     known = replace(about, name=machine.name, machine_id=machine.machine_id)
@@ -160,7 +160,7 @@ def link(
 def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
     """Record that the linked machines are still there, for another `ttl`.
 
-    Records `node.online` for one that was recorded as gone.
+    Records `node.online` for those recorded as gone.
     """
     for machine_id in sorted(machine_ids):
         before = rows.beat(tx, machine_id, tx.now + milliseconds(ttl))
@@ -182,10 +182,10 @@ def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
 
 
 def remove(tx: Tx, project: Project, name: str) -> Machine:
-    """Forget a machine: its key, its link, links to look at it, and its open orders end.
+    """Remove a machine: its key, its link, its share links, and its open orders end.
 
-    For people who may write in the project. Records `node.removed`. Raises `Forbidden`, `NotFound`, and `Conflict`
-    for one on which a hub runs just now.
+    Only people who may write in the project may do this. Records `node.removed`. Raises `Forbidden`, `NotFound`, and
+    `Conflict` for a machine on which a hub runs just now.
     """
     access.require_person(tx, "remove a machine")
     access.enter(tx, str(project.id), Right.WRITE)
@@ -212,7 +212,7 @@ def end_key(tx: Tx, machine: Machine) -> None:
 
 
 def find(tx: Tx, project: Project, name: str) -> Machine:
-    """Return the machine of that name, in any case. Raises `NotFound`."""
+    """Return the machine with that name, in any case. Raises `NotFound`."""
     machine = rows.find(tx, project.id, name)
     if machine is None:
         raise NotFound(NOUN, name)
@@ -220,7 +220,7 @@ def find(tx: Tx, project: Project, name: str) -> Machine:
 
 
 def require_no_machine(tx: Tx, project: Project, name: str) -> None:
-    """Raise `Forbidden` for the name of a machine that has joined, or on which a hub runs: it speaks for itself."""
+    """Raise `Forbidden` for the name of a machine that has joined or runs a hub: only it speaks for itself."""
     if rows.find(tx, project.id, name) is not None or rows.is_of_hub(tx, name):
         raise Forbidden(
             f"{name!r} is a machine of the project: only the machine itself may report on it, by its link"
@@ -228,16 +228,16 @@ def require_no_machine(tx: Tx, project: Project, name: str) -> None:
 
 
 def listed(tx: Tx, project: Project) -> list[Machine]:
-    """The project's machines, by name."""
+    """List the project's machines, by name."""
     return rows.of_project(tx, project.id)
 
 
 def begin_task(
     tx: Tx, project: Project, *, sender: str | None, title: str, description: str, node: str
 ) -> Task:
-    """Put a machine's work for an agent on the board: a task of `sender`, begun by `node:` and its name.
+    """Create a machine's work for an agent as a task: sent by `sender`, and begun by `node:` and the machine's name.
 
-    It never lapses by time: a machine's tasks have no heartbeat. Raises the errors of `access.speak`.
+    It never lapses: a machine's tasks have no heartbeat. Raises the errors of `access.speak`.
     """
     holder = board_name(node)
     agents.meet(tx, project.id, holder, is_machine=True)
@@ -271,9 +271,9 @@ def end_task(
     sender: str | None = None,
     node: str | None = None,
 ) -> Task:
-    """End a task from `begin_task`, with its result or the reason why there is none; its sender hears of it.
+    """End a task of `begin_task`, with its result or the reason of its failure; its sender is told.
 
-    A task that has ended meanwhile, for instance by a cancel, stays as it is. The hub's own machine may end any; other
+    A task that has ended meanwhile, for instance cancelled, stays as it is. The hub's own machine may end any; other
     callers name the project, the sender and the machine. Raises `NotFound` for a task of another project, and
     `NotHolder` for another's task, or one that is not a machine's.
     """
@@ -306,7 +306,7 @@ def record(
 
 
 def succeeding(tx: Tx, before: Machine | None, now: Machine) -> Patch:
-    """Return the patch for a machine that is as it is `now`: its name may be spelled in another way."""
+    """Return the patch for a machine in its state `now`; its name may be spelled differently from `before`."""
     if before is None or before.name == now.name:
         return patches.machine(now)
     placed = [each.agent for each in managed_agents.of_machine(tx, now.id)]

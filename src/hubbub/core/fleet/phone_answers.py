@@ -1,6 +1,6 @@
 """Answers from a telephone, by a signed link.
 
-It stands for one question, and for the person who let the webhook that brought it have buttons.
+The link stands for one question, and for the person who enabled buttons on the webhook that brought it.
 """
 
 from hubbub.core.fleet import approvals
@@ -18,9 +18,9 @@ DANGEROUS = "what is dangerous, or changes a rule, is answered with yes in the d
 
 
 def look(tx: Tx, token: str) -> tuple[Approval, list[Approval]]:
-    """Return the question of a link, and what its caller asked lately; act as the person for whom the link stands.
+    """Return the question of a link, and the asker's recent questions; act as the person for whom the link stands.
 
-    Raises `NotFound` for every link that is none, or no longer, alike.
+    Raises `NotFound` alike for a link that never existed and one that has ended.
     """
     ids = answer_links.ids_of(token)
     webhook = webhooks.find(tx, ids[0]) if ids else None
@@ -36,9 +36,9 @@ def look(tx: Tx, token: str) -> tuple[Approval, list[Approval]]:
 
 
 def answer(tx: Tx, token: str, *, approved: bool) -> Approval:
-    """Record the answer of the person for whom the link stands, as `approvals.answer` does.
+    """Record the answer of the person for whom the link stands, like `approvals.answer`.
 
-    Raises `NotFound`; `Forbidden` for a yes that needs more than one tap; `Conflict` for an answer too late.
+    Raises `NotFound`; `Forbidden` for a yes that needs more than one tap; `Conflict` for a late answer.
     """
     approval, _ = look(tx, token)
     if approved and needs_more(approval):

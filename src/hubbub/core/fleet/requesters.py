@@ -1,8 +1,8 @@
 """Requesters: the callers that need something of the hub for a machine's work, and their rights.
 
 There are three: the machine that a hub runs on, a machine that has joined, and a program beside an agent, with that
-agent's token. The first is this process, and is believed. The others are not: a machine acts for the caller who gave
-the order that it works on, and a token speaks for no machine.
+agent's token. The first is this process, and is trusted. The others are not: a machine acts only for callers whose
+orders it works on, and a token speaks for no machine.
 """
 
 from abc import ABC, abstractmethod
@@ -37,8 +37,8 @@ class Delegation:
 
     project: Project
     who: Principal  # as people are told
-    sender: str | None  # as the board has it
-    node: str  # by which the hub keeps what is done
+    sender: str | None  # as the task names it
+    node: str  # under which the hub stores it
 
 
 class Requester(ABC):
@@ -51,12 +51,12 @@ class Requester(ABC):
 
     @property
     def link(self) -> UUID | None:
-        """The machine over whose link this came, if any: its questions end with the link."""
+        """Return the machine over whose link this came, if any: its questions end with the link."""
         return None
 
     @property
     def hub(self) -> str | None:
-        """The hub of its own machine, if it is one: its questions end with the hub."""
+        """Return the hub, if this is its own machine: its questions end with the hub."""
         return None
 
     @abstractmethod
@@ -73,7 +73,7 @@ class Requester(ABC):
 
     @abstractmethod
     def seal(self, tx: Tx, seq: int, digest: str) -> None:
-        """Keep the head of its audit log."""
+        """Store the head of its audit log."""
 
     @abstractmethod
     def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
@@ -81,13 +81,13 @@ class Requester(ABC):
 
     @abstractmethod
     def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
-        """Lend a token to the program that is the machine's agent, for an order, or a task in the background.
+        """Lend a token to the machine's agent program, for an order or a task in the background.
 
         `chain` is the claimed chain of callers up to that program.
         """
 
     def key(self, tx: Tx) -> str | None:
-        """Return the API key of its project, if it may have one and there is one."""
+        """Return the API key of its project; None if it may have none or there is none."""
         return api_keys.use(tx, self.home(tx))
 
     def equip(self, tx: Tx, agent: str) -> str:
@@ -105,11 +105,11 @@ class OwnMachine(Requester):
 
     project: str
     node: str
-    instance: str  # of the hub, which has another when it is started anew
+    instance: str  # of the hub; each start has a new one
 
     @property
     def hub(self) -> str:
-        """The process of the hub."""
+        """Return the id of the hub's process."""
         return self.instance
 
     def standing(self, tx: Tx, said: Principal) -> Delegation:
@@ -136,7 +136,7 @@ class OwnMachine(Requester):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedMachine(Requester):
-    """A joined machine, by its link. `order` is the one that it works on; without one it asks for itself."""
+    """A joined machine, by its link. `order` is the one it works on; without one it asks for itself."""
 
     project: Project
     machine: Machine
@@ -144,7 +144,7 @@ class LinkedMachine(Requester):
 
     @property
     def link(self) -> UUID:
-        """The machine's own link: nobody sits there, and the link is its proof."""
+        """Return the machine's own link: it has no user, and the link is its proof."""
         return self.machine.id
 
     def standing(self, tx: Tx, said: Principal) -> Delegation:
@@ -180,15 +180,15 @@ class LinkedMachine(Requester):
 
 @dataclass(frozen=True, kw_only=True)
 class Program(Requester):
-    """A program beside an agent, with a token of theirs; `node` is its machine by its own word."""
+    """A program beside an agent, with a token of theirs; `node` is the name that it claims for its machine."""
 
     caller: Actor
-    project: str | None  # by its slug or id, where the token is good for several
+    project: str | None  # its slug or id, for a token that opens several
     node: str
 
     @property
     def actor(self) -> Actor:
-        """The holder of the token."""
+        """Return the holder of the token."""
         return self.caller
 
     def standing(self, tx: Tx, said: Principal) -> Delegation:
@@ -226,7 +226,7 @@ class Program(Requester):
         audit_heads.keep_beside(tx, project, who, self.node, seq=seq, digest=digest)
 
     def key(self, tx: Tx) -> None:
-        """Return None: nobody gets a project's key by a token."""
+        """Return None: a token never gets a project's key."""
 
 
 def held_by(tx: Tx, machine: Machine, wanted: UUID) -> Dispatch:
@@ -248,9 +248,9 @@ def begun_for(tx: Tx, machine: Machine, order: Dispatch) -> list[Task]:
 
 
 def _begun(tx: Tx, project: Project, ref: str, node: str, *, sender: str | None = None) -> UUID:
-    """Return the id of a task that runs at a machine in the background, locked, so that it cannot end unseen.
+    """Return the id of a task that runs at a machine in the background, locked, so that it cannot end meanwhile.
 
-    With a `sender`, only for them. Raises `Forbidden` for any other.
+    With a `sender`, only that sender's. Raises `Forbidden` for any other.
     """
     try:
         task = tasks.find(tx, [project.id], ref, lock=True, by_number=False)

@@ -1,4 +1,4 @@
-"""Share links: anyone who has one may look at one machine, for a while, and until they are revoked."""
+"""Share links: each lets any holder look at one machine for a limited time, unless it is revoked."""
 
 import secrets
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
 NOUN = "share link"
-MOST_TASKS = 20  # of one agent that a link shows
-LASTS = timedelta(days=1)  # unless it is said how long
+MOST_TASKS = 20  # of one agent behind a link
+LASTS = timedelta(days=1)  # unless the caller says otherwise
 LONGEST = timedelta(days=30)
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = rows.of_project
 
 
@@ -39,7 +39,7 @@ class SharedView:
 def mint(
     tx: Tx, project: Project, machine: Machine, *, expires_in: timedelta = LASTS
 ) -> tuple[ShareLink, str]:
-    """Make a link to look at a machine of the project; returns it and its secret. Records `share.minted`.
+    """Create a link to look at a machine of the project; return it and its secret. Records `share.minted`.
 
     Raises `Invalid`, and `NotFound` for a machine that was removed.
     """
@@ -64,7 +64,7 @@ def mint(
 
 
 def revoke(tx: Tx, project: Project, ref: str) -> ShareLink:
-    """Take a link back, at once. Records `share.revoked`. Raises `NotFound`, also for one of another project."""
+    """Revoke a link at once. Records `share.revoked`. Raises `NotFound`, also for one of another project."""
     share_id = parse_id(ref)
     share = rows.find(tx, share_id) if share_id else None
     if share is None or share.project_id != project.id or not rows.revoke(tx, share.id):
@@ -74,7 +74,7 @@ def revoke(tx: Tx, project: Project, ref: str) -> ShareLink:
 
 
 def look(tx: Tx, secret: str) -> SharedView | None:
-    """Return the view behind the secret of a link; None if it leads nowhere (any more), for whatever reason."""
+    """Return the view behind a link's secret; None if it leads nowhere (any more), for whatever reason."""
     share = rows.find_good(tx, access.fingerprint(secret))
     machine = nodes.find_by_id(tx, share.machine_id) if share else None
     if share is None or machine is None:

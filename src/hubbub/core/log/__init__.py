@@ -1,1 +1,1 @@
-"""The activity log: looking back, snapshots, answers to repeated writes, and deliveries that leave the hub."""
+"""The activity log: history, snapshots, answers to repeated writes, and deliveries that leave the hub."""

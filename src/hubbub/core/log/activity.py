@@ -7,7 +7,7 @@ from hubbub.model.records import Activity
 from hubbub.store.log import activity
 from hubbub.store.tx import Tx
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 Counted = activity.Counted
 Page = activity.Page
 Position = activity.Position
@@ -23,12 +23,12 @@ page = activity.page
 
 
 def last(tx: Tx, project_id: UUID) -> int:
-    """Return the `seq` of the project's last activity; 0 before the first."""
+    """Return the `seq` of the project's last activity; 0 if there is none."""
     found = latest(tx, project_id, limit=1)
     return found[0].seq if found else 0
 
 
 def after(tx: Tx, project_id: UUID, seq: int, *, agent: str | None = None, limit: int) -> Sequence[Activity]:
-    """List the activities after `seq`, oldest first; from the beginning for 0, none for an unknown one."""
+    """List the activities after `seq`, oldest first; all of them for 0, none for an unknown `seq`."""
     position = START if seq == 0 else position_of(tx, seq)
     return since(tx, project_id, position, limit, agent=agent).activities if position else []

@@ -1,4 +1,4 @@
-"""The audit: people's answers, acts by hand, and changes of the hub; all of it from the one log."""
+"""The audit: people's answers, acts by hand, and changes of the hub, all read from the one log."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from hubbub.model.records import Activity, Project
 from hubbub.store.log import activity
 from hubbub.store.tx import Tx
 
-PAGE = 500  # entries that are read at once where all are wanted
+PAGE = 500  # entries read at once where all are wanted
 GROUPS: Mapping[str, Sequence[str]] = {
     "approvals": (
         "approval.asked", "approval.approved", "approval.denied", "approval.expired", "approval.spent",
@@ -36,7 +36,7 @@ def entries(
     before: int | None = None,
     limit: int,
 ) -> list[Activity]:
-    """List the audit's activities of a kind, newest first; `kind` is one or a group, `before` the id to go on from.
+    """List the audit's activities, newest first; `kind` is a kind or a group, `before` the id to go on from.
 
     For the owner of the hub, it includes those of the hub as a whole. Raises `Invalid` for a kind that is not the
     audit's.

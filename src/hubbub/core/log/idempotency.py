@@ -1,6 +1,6 @@
-"""Repeated writes: the second one gets the answer of the first, and nothing happens again.
+"""Idempotency: a repeated write gets the answer of the first, and does nothing again.
 
-A key belongs to its token; where several agents share a token, and nothing else in the call tells them apart, it
+A key belongs to its token; if several agents share a token, and nothing else in the call tells them apart, it
 belongs to the agent as well: `speaker`.
 """
 
@@ -15,7 +15,7 @@ from hubbub.store.tx import Operation, Tx
 
 KEEP = timedelta(days=1)
 KEY_LENGTH = 256
-_BEGUN = "null"  # kept in the place of an answer while there is none
+_BEGUN = "null"  # stored in the place of the answer until there is one
 
 Reply = Mapping[str, object]
 
@@ -40,7 +40,7 @@ def once(
 
     def keyed(tx: Tx) -> Reply:
         owner = _owner(tx, speaker(tx))
-        claimed = idempotency.claim(tx, owner, key, digest)  # first, so that of two at once one waits
+        claimed = idempotency.claim(tx, owner, key, digest)  # first: one of two racing calls waits
         if claimed["digest"] != digest:
             raise Conflict(f"the idempotency key {key!r} was used for another call")
         if claimed["reply"]:
@@ -61,9 +61,9 @@ def _known(kept: str, told_once: str | None) -> Reply:
 
 
 def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResult | None:
-    """Return the outcome of the earlier call with the key; None makes this the one, until it is ended.
+    """Return the outcome of the earlier call with the key; None makes this the first, until it is ended.
 
-    For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has not
+    For calls that are not done in one transaction. Raises `Conflict` if the earlier one was another call, or has not
     ended: it may be under way, or its process is gone, and nobody knows how far it came.
     """
     require_key(key)
@@ -96,6 +96,6 @@ def _owner(tx: Tx, speaker: str | None) -> str:
 
 
 def require_key(key: str) -> None:
-    """Raise `Invalid` for a text that can be no key."""
+    """Raise `Invalid` for a text that cannot be a key."""
     if not 0 < len(key) <= KEY_LENGTH:
         raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")

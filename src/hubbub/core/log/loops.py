@@ -1,6 +1,6 @@
-"""Circles in the log: a reader of activities that notices agents which go round and round.
+"""Detection of loops: a reader of activities that notices agents which repeat themselves.
 
-It reads what is written down anyway, after the fact, so no call waits for it. What it remembers is short and of one
+It reads the log afterwards, so no call waits for it. What it remembers is short and belongs to one
 process: after a restart counting begins anew.
 """
 
@@ -14,11 +14,11 @@ from hubbub.model.agents.breakers import RULES, BreakerRules, Loop, LoopKind
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Activity
 
-REMEMBERED = 20_000  # tasks and pairs of agents, each
+REMEMBERED = 20_000  # tasks, and pairs of agents
 SHOWN = 6  # messages or tasks that a loop names
 CHANGED = "project.breakers"
 LIFTED = "breaker.lifted"
-# Activities that say nothing of progress: the mail of a task, and the hub's own reminders.
+# Activities that show no progress: the mail of a task, and the hub's own reminders.
 _STILL = frozenset({"task.delivered", "task.late", "task.noted", "task.sent"})
 _TAKEN = frozenset({"task.accepted", "task.started"})
 _LEFT = frozenset({
@@ -31,7 +31,7 @@ V = TypeVar("V")
 
 
 class _Recent(Generic[K, V]):
-    """A mapping that forgets what was not touched for longest."""
+    """A mapping that drops the entry untouched for longest."""
 
     def __init__(self, make: Callable[[], V]) -> None:
         self._kept: OrderedDict[K, V] = OrderedDict()
@@ -67,13 +67,13 @@ class _Line:
 
     root: UUID | None = None
     depth: int = 0
-    offspring: int = 0  # of a root
+    offspring: int = 0  # of a root task
     tries: int = 0
     refs: deque[str] = field(default_factory=lambda: deque(maxlen=SHOWN))
 
 
 class LoopDetector:
-    """Takes the activities of all projects, in order, and yields the loops that it notices in them."""
+    """Takes the activities of all projects, in order, and yields the loops that it finds."""
 
     def __init__(self, rules: Mapping[UUID, BreakerRules]) -> None:
         self._rules = dict(rules)
@@ -83,7 +83,7 @@ class LoopDetector:
         self._at: _Recent[tuple[UUID, str], dict[UUID, None]] = _Recent(dict)
 
     def take(self, activities: Iterable[Activity]) -> Iterator[Loop]:
-        """Yield a loop when an activity brings it to its limit."""
+        """Yield each loop that an activity brings to its limit."""
         for each in activities:
             if each.project_id is None:
                 continue
@@ -141,7 +141,7 @@ class LoopDetector:
             yield from self._tried(project_id, happened, task_id)
 
     def _made(self, project_id: UUID, sent: Activity, task_id: UUID) -> Iterator[Loop]:
-        """Count a task that an agent made while it was at another."""
+        """Count a task that an agent sent while it worked on another."""
         sender = sent.detail.get("sender")
         at = self._at.find((project_id, sender)) if isinstance(sender, str) else None
         if not at or not isinstance(sender, str):
@@ -178,7 +178,7 @@ class LoopDetector:
             )
 
     def _is_reached(self, project_id: UUID, kind: LoopKind, count: int) -> bool:
-        """Whether a count is at its limit, or at as much again: the first time may have been missed."""
+        """Tell whether a count is at its limit, or a multiple of it: the first time may have been missed."""
         most = self._rules.get(project_id, _USUAL).most(kind)
         return bool(most and count) and count % most == 0
 
@@ -188,7 +188,7 @@ class LoopDetector:
         self._partners.forget((project_id, name))
 
     def _begin_anew(self, project_id: UUID, lifted: Activity) -> None:
-        """Forget the counts of a stop that a person has lifted."""
+        """Reset the counts behind a stop that a person has lifted."""
         names = lifted.detail.get("agents")
         for name in names if isinstance(names, list) else ():
             self._end_talks(project_id, str(name))

@@ -1,8 +1,8 @@
-"""The outbox: deliveries that leave the hub, from the transaction that wants them until they end.
+"""The outbox: deliveries that leave the hub, from the transaction that requests them until they end.
 
 Nothing leaves the hub within a transaction. A delivery is stored here with its subject, and sent after the commit, by
-the hub that takes it. An attempt is a lease: if it ends without a report, as the hub has died, another attempt is made.
-So a parcel goes out at least once, and the sender first looks whether it has arrived, where that can be seen.
+the hub that takes it. An attempt is a lease: if it ends without a report, as when the hub has died, another attempt is
+made. So a parcel goes out at least once, and where it can, the sender first checks whether the parcel has arrived.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +31,8 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
 LEASE = timedelta(seconds=60)  # longer than any attempt may take
-KEEP = timedelta(days=7)  # what was delivered,
-KEEP_DEAD = timedelta(days=60)  # and what was not
+KEEP = timedelta(days=7)  # for delivered parcels
+KEEP_DEAD = timedelta(days=60)  # for undelivered ones
 COMMENT_LENGTH = 60_000  # characters; GitHub takes 65,536, and the mark has to fit in
 
 KINDS = {
@@ -47,7 +47,7 @@ ENDS = {
     AttemptResult.SKIPPED: DeliveryOutcome.SKIPPED,
 }
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = outbox.of_project
 
 
@@ -59,7 +59,7 @@ class OutboxJob:
     begun_at: int
     webhook: Webhook | None = None
     activity: Activity | None = None
-    task: Task | None = None  # that it is about
+    task: Task | None = None  # the subject
     project: str | None = None  # its slug
 
 
@@ -76,7 +76,7 @@ def put_comment(tx: Tx, task: Task, text: str, *, by: str) -> None:
         task.project_id,
         OutboxItemKind.COMMENT,
         issue=task.issue,
-        text=f"{said}\n\n— {by}, task {task.number}: {task.title}",  # without a #, which GitHub would make a link
+        text=f"{said}\n\n— {by}, task {task.number}: {task.title}",  # without a #, which GitHub would turn into a link
         task_id=task.id,
     )
 
@@ -102,7 +102,7 @@ def next_in(tx: Tx) -> timedelta | None:
 
 
 def take(tx: Tx, limit: int) -> list[OutboxJob]:
-    """Take up to `limit` due parcels; nobody else does until the lease ends.
+    """Take up to `limit` due parcels; no other hub takes them until the lease ends.
 
     `doubtful` is returned as it was stored: an earlier attempt may have delivered the parcel.
     """
@@ -127,7 +127,7 @@ def note(tx: Tx, errand: OutboxJob, report: AttemptReport, chance: float) -> Non
     """Store the report of an attempt; after a failure, `chance` from 0 to 1 spreads the time of the next.
 
     Records `outbox.delivered`, `outbox.failed`, `outbox.dead` or `outbox.skipped`. Nothing changes if the parcel has
-    ended, or somebody else has begun another attempt meanwhile.
+    ended, or another attempt has begun meanwhile.
     """
     parcel = errand.parcel
     if report.fate is AttemptResult.FAILED and parcel.attempts < TRIES:
@@ -148,7 +148,7 @@ def let_go(tx: Tx, errands: Sequence[OutboxJob]) -> None:
 
 
 def retry(tx: Tx, project_id: UUID, ref: str) -> OutboxItem:
-    """Try a parcel again, now and with all its tries. Records `outbox.retried`.
+    """Queue a parcel again, now and with its full number of tries. Records `outbox.retried`.
 
     Raises `NotFound`, and `Conflict` if it has arrived, or its webhook was removed.
     """

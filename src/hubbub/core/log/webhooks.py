@@ -1,7 +1,7 @@
 """Webhooks: addresses that receive a project's activities.
 
-Each has a place in the activity log. The activities that it wants are put into the outbox in one transaction with the
-move of that place, so that none is lost and none is put twice. Only some are put ahead: while a receiver is away, the
+Each has a place in the activity log. Activities that match are put into the outbox in the transaction that moves
+that place, so that none is lost and none is put twice. Only a few are put ahead: while a receiver is away, the
 rest waits in the log.
 """
 
@@ -25,9 +25,9 @@ from hubbub.store.tx import Tx
 SECRET = "whsec_"
 MOST = 50  # webhooks of a project
 AHEAD = 20  # parcels of one webhook in the outbox at a time
-PAGE = 100  # activities looked at in one transaction
+PAGE = 100  # activities read in one transaction
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = rows.of_project
 
 
@@ -40,10 +40,10 @@ def add(
     *,
     answers: bool = False,
 ) -> tuple[Webhook, str]:
-    """Send an address all matching activities from now on, in that form; return it with its signing secret.
+    """Send an address all matching activities from now on, in that form; return the webhook with its signing secret.
 
-    With `answers` its notifications have buttons by which whoever gets them answers in the caller's name. Records
-    `webhook.added`, which may be the first that it is sent. Raises `Invalid`, `Forbidden` for buttons of an agent, and
+    With `answers` its notifications have buttons, which answer in the caller's name. Records
+    `webhook.added`, which may be the first delivery. Raises `Invalid`, `Forbidden` to an agent that wants buttons, and
     `Conflict` if the project has too many.
     """
     if answers:
@@ -92,7 +92,7 @@ def behind(tx: Tx) -> Sequence[UUID]:
 
 
 def advance(tx: Tx, webhook_id: UUID) -> bool:
-    """Put the wanted activities of the log's next page into the outbox; true if there may be another page."""
+    """Put the matching activities of the log's next page into the outbox; True if there may be another page."""
     webhook = rows.find(tx, webhook_id, lock=True)
     if webhook is None or webhook.removed_at is not None:
         return False

@@ -1,1 +1,1 @@
-"""Messages, conversations, dead letters, and waking of agents with mail."""
+"""Messages, conversations, dead letters, and waking agents that have mail."""

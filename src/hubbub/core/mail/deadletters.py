@@ -1,7 +1,7 @@
-"""Dead letters: an undeliverable letter is reported as such, and never just disappears.
+"""Dead letters: an undeliverable letter is reported, and never just disappears.
 
-A letter is dead when its task ran out of time before anybody read it, or when it lay unread for long while its
-receiver was never there. Its sender is told once. It stays in the inbox, and is alive again as soon as it is read.
+A letter is dead when its task expired before anybody read it, or when it lay unread for long while its
+receiver was never there. Its sender is told once. It stays in the inbox, and is alive again once it is read.
 """
 
 from collections import defaultdict
@@ -19,20 +19,20 @@ from hubbub.store.mail.deadletters import DeadLetter
 from hubbub.store.tx import Tx
 
 BATCH = 200
-MOST = 10_000  # found by one look, which goes through all that is unread
-NAMED = 5  # receivers of a broadcast, in a sentence
+MOST = 10_000  # letters found by one search, which reads all unread ones
+NAMED = 5  # receivers of a broadcast in a sentence
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = deadletters.of_project
 
 
 def due(tx: Tx, after: timedelta) -> list[UUID]:
-    """List the oldest letters that lay unread for so long while their receivers were never there, up to a limit."""
+    """List the oldest letters that lay unread for `after` while their receivers were never there, up to a limit."""
     return deadletters.due(tx, before=tx.now - milliseconds(after), limit=MOST)
 
 
 def settle(tx: Tx, due: Sequence[UUID], after: timedelta) -> None:
-    """Mark as dead those of these letters whose receivers have not come meanwhile, and tell their senders.
+    """Mark those of these letters as dead whose receivers have not come meanwhile, and tell their senders.
 
     Records `message.dead` for each.
     """
@@ -62,7 +62,7 @@ def _bury(tx: Tx, due: Sequence[UUID], why: Callable[[str], str]) -> None:
 
 
 def expired(tx: Tx, task: Task) -> None:
-    """Mark the letter of an expired task as dead if nobody had read it. The sender hears of the task itself."""
+    """Mark the unread letter of an expired task as dead. The sender is told of the task itself."""
     letter = deadletters.bury_expired(tx, task.delivery_id) if task.delivery_id is not None else None
     if letter is not None:
         _record(tx, letter)

@@ -1,4 +1,4 @@
-"""Forecast for the sender of a letter: how its receiver is woken, and whether it will probably look soon."""
+"""Forecast for a letter's sender: how its receiver is woken, and whether it will probably look soon."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -19,7 +19,7 @@ from hubbub.store.log import projection
 from hubbub.store.mail import wakes
 from hubbub.store.tx import Tx
 
-WORKER = "work"  # the runtime of what `hubbub work` runs
+WORKER = "work"  # the runtime of agents that `hubbub work` runs
 BUILT_IN = "echo, built in"  # the runtime of the echo, which the hub itself runs
 NOTES = {
     "people": "People read it when they look at the dashboard.",
@@ -38,7 +38,7 @@ NOTES = {
 
 
 def forecast(tx: Tx, project_id: UUID, agent: str, ways: DeliveryChannels | None = None) -> DeliveryForecast:
-    """Forecast how `agent` would come to look at a letter now, by three reads at most; changes nothing.
+    """Forecast how `agent` would be told of a letter now, by at most three reads; changes nothing.
 
     `ways` are the calls and streams held open at this hub, where the caller can know them.
     """
@@ -52,7 +52,7 @@ def forecast(tx: Tx, project_id: UUID, agent: str, ways: DeliveryChannels | None
         return DeliveryForecast(wake="worker", likely_seen=True, note=NOTES["worker"])
     if is_live and presence is not None and presence.runtime == BUILT_IN:
         return DeliveryForecast(wake="native", likely_seen=True, note=NOTES["built_in"])
-    asking = wakes.wakers(tx, project_id, agent) if is_known else []  # who has wakers is known
+    asking = wakes.wakers(tx, project_id, agent) if is_known else []  # an agent with wakers is known
     there = [waker for waker in asking if waker.is_there(tx.now)]
     known = next(_known(tx, there, ways.way_to(project_id, agent) if ways else None), None)
     if known is not None:
@@ -63,12 +63,12 @@ def forecast(tx: Tx, project_id: UUID, agent: str, ways: DeliveryChannels | None
 
 
 def key_of(outlook: DeliveryForecast) -> str:
-    """Return the key of an outlook's note."""
+    """Return the key of a forecast's note."""
     return next(key for key, note in NOTES.items() if note == outlook.note)
 
 
 def _known(tx: Tx, there: list[Waker], way: DeliveryChannel | None) -> Iterator[DeliveryForecast]:
-    """Yield a forecast for each of the ways there are, the surest first."""
+    """Yield a forecast for each available way, the surest first."""
     able = [waker for waker in there if waker.idle and waker.can_wake(tx.now)]
     if any(waker.method in DOORS for waker in able):
         yield DeliveryForecast(wake="native", likely_seen=True, note=NOTES["door"])

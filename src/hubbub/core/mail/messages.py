@@ -19,7 +19,7 @@ from hubbub.store.tx import Tx
 
 NOUN = "message"
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_run = messages.of_run
 number_in_run = messages.number_in_run
 last_in_thread = messages.last_in_thread
@@ -37,7 +37,7 @@ note_notified = messages.mark_notified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """The place of a message: its run, by default the current one; and its sender's notes."""
+    """The context of a message: its run, by default the current one; and its sender's notes."""
 
     run_id: UUID | None = None
     name: str | None = None
@@ -49,7 +49,7 @@ _NO_THREAD = Thread()
 
 
 def answered_by(message: Message, by: str) -> str:
-    """Return the addressee of `by`'s answer to a message. Raises `Invalid` where that is nobody in particular."""
+    """Return the addressee of `by`'s answer to a message. Raises `Invalid` if there is no single one."""
     to = message.sender if message.sender != by else message.recipient
     if to is None or to == by:
         raise Invalid("say who gets it: the message that it answers went to everyone")
@@ -118,7 +118,7 @@ def broadcast(
 
 
 def handed_in(tx: Tx, task: Task) -> Message | None:
-    """Return the holder's last words on a task in review: by the time they handed it in, else since then.
+    """Return the holder's last words on a task in review: at the submission, else since then.
 
     Their words in the conversation under the task's id always count.
     """
@@ -133,7 +133,7 @@ def handed_in(tx: Tx, task: Task) -> Message | None:
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
-    """Return the message of that id, or of an inbox row's id. Raises `NotFound`."""
+    """Return the message with that id, or of the inbox row with that id. Raises `NotFound`."""
     message_id = parse_id(ref)
     message = messages.find(tx, message_id) if message_id else None
     if message_id and message is None:

@@ -1,4 +1,4 @@
-"""Conversations that are about no task: the first message, its answers, and how far everyone has read.
+"""Conversations that are not about a task: the first message, its answers, and how far everyone has read.
 
 A conversation has the name that its sender gave; without one it is named by its first message. Messages about a task
 belong to the task, and are left out.
@@ -17,9 +17,9 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
 TITLE_LENGTH = 120
-PAGE = 200  # messages that are looked at for the conversations that they belong to
-PAGES = 25  # at most, in one call
-DEEPEST = 200  # answers to answers that are climbed to find how one began
+PAGE = 200  # messages searched at once for their conversations
+PAGES = 25  # in one call
+DEEPEST = 200  # steps from an answer back to its conversation's first message
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ def listed(
             continue
         met.add(root.name)
         newest = messages.size(tx, project_id, root=root.id, name=root.name)[1]
-        if before is None or newest < before:  # else it was shown before
+        if before is None or newest < before:  # else it was listed before
             found.append(_conversation(tx, project_id, root))
     return found, None
 
 
 def find(tx: Tx, project_id: UUID, ref: str) -> Conversation:
-    """Return the conversation of that name, or the one of the message with that id. Raises `NotFound`."""
+    """Return the conversation with that name, or the one of the message with that id. Raises `NotFound`."""
     message_id = parse_id(ref)
     message = messages.find(tx, message_id) if message_id is not None else None
     if message is not None and message.project_id != project_id:
@@ -89,13 +89,13 @@ def find(tx: Tx, project_id: UUID, ref: str) -> Conversation:
 def said(
     tx: Tx, project_id: UUID, conversation: Conversation, *, before: int | None = None, limit: int
 ) -> list[Message]:
-    """The newest messages of a conversation, oldest first; `before` is the number to go on from."""
+    """List the newest messages of a conversation, oldest first; `before` is the number to go on from."""
     root = conversation.root
     return messages.conversation(tx, project_id, root=root.id, name=root.name, before=before, limit=limit)
 
 
 def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> list[Message]:
-    """Return the newest messages about a task: its answers, those under its id, and their answers; oldest first.
+    """List the newest messages about a task, oldest first: its answers, those under its id, and their answers.
 
     `before` is the number to go on from.
     """
@@ -104,12 +104,12 @@ def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> lis
 
 
 def _named(tx: Tx, name: str, could_be: UUID | None) -> ThreadRoot | None:
-    """Return the conversation of that name; None if the name is a task's."""
+    """Return the conversation with that name; None if the name is a task's."""
     return None if could_be is not None and tasks.find(tx, could_be) is not None else ThreadRoot(None, name)
 
 
 def _looked_through(tx: Tx, project_id: UUID, before: int | None) -> Iterator[Message]:
-    """The project's messages below a number, newest first."""
+    """Yield the project's messages below a number, newest first."""
     while page := messages.history(tx, project_id, before=before, limit=PAGE):
         yield from page
         before = page[-1].number

@@ -1,9 +1,9 @@
 """Waking agents: a letter is stored first, then its receiver's client is told that there is one, and no more.
 
-A waker stands beside the client and asks for its agent's wake; it gets one when there are unread letters that no wake
-points at. The wake is made in the transaction that hands it out, under the lock of the agent's name, so that one of
-many wakers gets it, at one hub or at several. Each agent has at most one wake that it has not answered by looking into
-its inbox. Letters that were read or withdrawn are never a reason.
+A waker runs beside the client and asks for its agent's wake; it gets one when there are unread letters that no wake
+points at. The wake is made in the transaction that hands it out, under the lock of the agent's name, so that exactly
+one of many wakers gets it, at one hub or at several. Each agent has at most one unanswered wake; looking into its
+inbox answers it. Letters that were read or withdrawn are never a reason.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,14 +39,14 @@ from hubbub.store.mail import wakes
 from hubbub.store.mail.wakes import PointedLetters
 from hubbub.store.tx import MustWrite, Tx
 
-STOPPED = timedelta(minutes=1)  # after which it is asked again whether an agent without a budget may go on
+STOPPED = timedelta(minutes=1)  # how soon to check again whether an agent without a budget may go on
 
 RENEW = timedelta(seconds=60)  # a hook that asks more often changes nothing by it
-KEPT = timedelta(days=7)  # for which it is known how a wake went
-BESIDE = "mcp"  # whose answers tell of mail, as a wake names it
+KEPT = timedelta(days=7)  # how long the result of a wake is known
+BESIDE = "mcp"  # the name of the waker whose answers tell of mail
 TRIED = "This is a test of how you are woken. There is nothing to do but to acknowledge it."
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 leave = wakes.drop_wakers
 hang_up = wakes.drop_waker
 last = wakes.last_of
@@ -54,7 +54,7 @@ last = wakes.last_of
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """Answer to a waker: a wake to bring; or nothing yet, and when to look again if nothing happens before."""
+    """Answer to a waker: a wake to bring; or none yet, and when to look again if nothing happens before."""
 
     wake: Wake | None = None
     again_at: int | None = None
@@ -79,7 +79,7 @@ def register(tx: Tx, waker: Waker, wait: timedelta) -> None:
 def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
     """Return the wake that the waker is to bring now, if there is one for it.
 
-    Of several wakers the newest that wakes an idle client gets it. One wake points at all letters that come within
+    Of several wakers, the newest that wakes an idle client gets it. One wake points at all letters that come within
     `gather` of the first.
     """
     wakes.lock_agent(tx, waker.project_id, waker.agent)
@@ -103,7 +103,7 @@ def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
 
 
 def glance(tx: Tx, waker: Waker, moment: HookPhase) -> InboxHint:
-    """Tell an agent by a hook at a boundary of a turn: only of letters that no wake and no hint has pointed at.
+    """Tell an agent by a hook, at a boundary of a turn, of letters that no wake or hint has pointed at.
 
     A client that begins, or has lost its memory, is told of everything unread, unless it was told already. The hook
     counts as a waker that tells and wakes nobody.
@@ -127,7 +127,7 @@ def glance(tx: Tx, waker: Waker, moment: HookPhase) -> InboxHint:
 
 
 def mention(tx: Tx, project_id: UUID, agent: str) -> str | None:
-    """Text about unread mail beside an answer, for an agent without a waker, once for new mail.
+    """Return text about unread mail to add to an answer, for an agent without a waker, once for new mail.
 
     None if there is a waker, if all letters are pointed at already, and for callers that only look on.
     """
@@ -152,7 +152,7 @@ def report(
 ) -> Wake:
     """Store the result of a wake, as its waker reports it. The first report counts. Records `agent.woken`.
 
-    Raises `Conflict` for a wake that nobody has taken.
+    Raises `Conflict` for a wake that no waker has taken.
     """
     if wake.taken_at is None:
         raise Conflict("nobody has taken this wake, so it has no outcome")
@@ -160,7 +160,7 @@ def report(
 
 
 def probe(tx: Tx, project_id: UUID, agent: str) -> Wake:
-    """Test how an agent is woken: send it a message that says so, and have it woken at once by any waker.
+    """Test how an agent is woken: send it a message that says so, and have any waker wake it at once.
 
     Raises `UnknownAgent`.
     """
@@ -180,7 +180,7 @@ def probe(tx: Tx, project_id: UUID, agent: str) -> Wake:
 
 
 def find(tx: Tx, project_ids: Iterable[UUID], ref: str, *, lock: bool = False) -> Wake:
-    """Return the wake of that id; `lock` it to change it. Raises `NotFound`."""
+    """Return the wake with that id; `lock` it to change it. Raises `NotFound`."""
     wake_id = parse_id(ref)
     wake = wakes.find(tx, wake_id) if wake_id else None
     if wake is None or wake.project_id not in project_ids:
@@ -215,7 +215,7 @@ class _State:
     known: Mapping[UUID, Wake]  # those that are open, or pointed at something that is unread
     current: Wake | None  # the one that has not ended
     letters: Sequence[PointedLetters]
-    due: Sequence[PointedLetters]  # of these, what nobody has pointed at, or in vain
+    due: Sequence[PointedLetters]  # unread letters not pointed at, or in vain
 
     @classmethod
     def of(cls, tx: Tx, project_id: UUID, agent: str, there: Sequence[Waker]) -> "_State":
@@ -231,12 +231,12 @@ class _State:
 
     @property
     def is_quiet(self) -> bool:
-        """True if nobody is to be woken now: nothing is new, or the last wake still waits for its answer."""
+        """Tell whether nobody is to be woken now: nothing is new, or the last wake still waits for its answer."""
         return self.quiet_until is not None or not self.due
 
     @property
     def quiet_until(self) -> int | None:
-        """The latest time for an answer to the last wake; None if none is awaited."""
+        """Return the latest time for an answer to the last wake; None if none is awaited."""
         current = self.current
         if current is None or current.taken_at is None or self.ending_of_current() is not WakeEnding.REPLACED:
             return None
@@ -256,7 +256,7 @@ class _State:
         )
 
     def ripe_at(self, gather: timedelta) -> int:
-        """Time when a wake may point at the letters; a probe waits for no others."""
+        """Return the time when a wake may point at the letters; a probe waits for no others."""
         if self.current is not None and self.current.taken_at is None:
             return self.now
         return min(each.first_at for each in self.due) + milliseconds(gather)
@@ -306,7 +306,7 @@ def _put(tx: Tx, waker: Waker) -> None:
 
 
 def _hand_out(tx: Tx, state: _State, waker: Waker) -> Wake:
-    """Give the waker the wake that is due: one that still waits to be taken, or a new one."""
+    """Return the wake that is due to the waker: one that waits to be taken, or a new one."""
     if tx.is_read:
         raise MustWrite
     current = state.current
@@ -316,7 +316,7 @@ def _hand_out(tx: Tx, state: _State, waker: Waker) -> Wake:
         id=current.id if current is not None and is_waiting else new_id(),
         project_id=waker.project_id,
         agent=waker.agent,
-        probe=is_waiting,  # only a probe is made before somebody can take it
+        probe=is_waiting,  # only a probe is made before a waker can take it
         text=wake_text(refs, state.unread),
         unread=state.unread,
         asked_at=current.asked_at if current is not None and is_waiting else tx.now,

@@ -1,4 +1,4 @@
-"""Access control: from a token to an actor, from an actor to the projects and names it may use."""
+"""Access control: from a token to an actor, and from an actor to the projects and names it may use."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ class StaleToken(Exception):
     """The token's holder has changed since it was looked up: the caller has to be looked up anew."""
 
 
-LOGIN = "login_"  # how the secret of a login begins, which is a cookie's and no bearer token
+LOGIN = "login_"  # prefix of a login's secret, which is valid in a cookie only, not as a bearer token
 
 
 def fingerprint(secret: str) -> str:
@@ -52,7 +52,7 @@ def stand_in(tx: Tx, token_id: UUID) -> Actor:
 
 
 def person(tx: Tx, user_id: UUID) -> Actor:
-    """Return that person, to act as they have arranged; their rights are looked up as ever. Raises `Unauthorized`."""
+    """Return that person, to act as they have arranged; their rights are looked up as usual. Raises `Unauthorized`."""
     user = users.find(tx, user_id)
     if user is None:
         raise Unauthorized
@@ -65,7 +65,7 @@ def _actor(row: Row | None) -> Actor:
     return _made(tuple(row.items()))
 
 
-@lru_cache(maxsize=4096)  # each call looks who makes it, and nearly always that is as it was
+@lru_cache(maxsize=4096)  # each call looks up its caller, who has nearly always not changed
 def _made(row: tuple[tuple[str, Any], ...]) -> Actor:
     """Make the actor of a row. Only a person's token carries the person's own rights; an agent's carries its own."""
     of = dict(row)
@@ -92,7 +92,7 @@ def require_valid(tx: Tx) -> None:
 
 
 def memberships(tx: Tx, *, archived: bool = False) -> list[tuple[Project, Role]]:
-    """The projects the caller may see, oldest first, with its role in each; a person's also `archived`, if wanted.
+    """List the projects the caller may see, oldest first, with its role in each; a person's `archived` ones on request.
 
     Raises `Forbidden` for a machine's key.
     """
@@ -117,7 +117,7 @@ def short_name(project: Project) -> str:
 
 
 def visible(tx: Tx, ref: str | None = None) -> list[Project]:
-    """Return the projects to read from: the one called `ref`, or all that the caller may see.
+    """List the projects to read from: the one called `ref`, or all that the caller may see.
 
     Raises `ProjectDenied` if `ref` is not among them.
     """
@@ -164,7 +164,7 @@ def require_hub_owner(tx: Tx) -> None:
 
 
 def spoken_name(tx: Tx, name: str | None = None) -> str:
-    """Return the name that the caller acts by, or looks on by.
+    """Return the name by which the caller acts, or looks on.
 
     A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`.
     """
@@ -175,9 +175,9 @@ def spoken_name(tx: Tx, name: str | None = None) -> str:
 
 
 def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
-    """Return the name that the caller acts by, and make it known to the project.
+    """Return the name by which the caller acts, and make it known to the project.
 
-    Raises the errors of `spoken_name`, and `Forbidden` for the name of a machine's own work on the board.
+    Raises the errors of `spoken_name`, and `Forbidden` for the name under which a machine does its own work.
     """
     spoken = spoken_name(tx, name)
     if spoken.startswith(NODE_PREFIX):
@@ -207,6 +207,6 @@ def require_inbox(tx: Tx, name: str) -> None:
 def may_read_inbox(tx: Tx, name: str) -> bool:
     """Tell whether the caller may read the mail of `name`.
 
-    A bound token reads its own agent's mail, one that was lent for an order nobody's.
+    A bound token reads its own agent's mail; a token lent for an order reads no mail.
     """
     return tx.actor.role is not Role.ORDER and tx.actor.agent in (None, name)

@@ -1,9 +1,9 @@
-"""Attempts with something that may be wrong: passwords, and the codes by which machines join.
+"""Limits on authentication attempts: passwords, and the codes by which machines join.
 
 They are counted in the database, so that several hubs together allow no more than one. An attempt counts before it is
-checked, in one statement, so that many at once gain nothing; a correct one is taken back. Attempts count by address,
-but those of a browser in which the person has signed in before count by themselves: attempts of others in the same
-network shut nobody out of their own browser.
+checked, in one statement, so that parallel attempts gain nothing; a correct one is taken back. Attempts count by
+address, but those of a browser in which the person has signed in before count separately: strangers in the same
+network cannot lock anybody out of their own browser.
 """
 
 import secrets
@@ -20,7 +20,7 @@ from hubbub.store.tx import Tx
 
 WINDOW = timedelta(minutes=1)
 TRIES = 10  # in a window, from one address
-KNOWN_FOR = timedelta(days=365)  # since a person has signed in with a browser last
+KNOWN_FOR = timedelta(days=365)  # since a person last signed in with a browser
 
 Subject = tuple[str, int]  # a hash, and how many tries it has in a window
 
@@ -28,7 +28,7 @@ Subject = tuple[str, int]  # a hash, and how many tries it has in a window
 def begin_login(tx: Tx, name: str, address: str, browsers: Sequence[str] = ()) -> list[Subject]:
     """Count an attempt to sign in by a password; return the counts, to be taken back if it is correct.
 
-    `browsers` are the secrets by which a browser shows that it is known. Raises `TooMany`.
+    `browsers` are the secrets by which a known browser shows itself. Raises `TooMany`.
     """
     browser = _known(tx, name, browsers)
     subject = f"login\0{address}" if browser is None else f"browser\0{browser}"

@@ -1,4 +1,4 @@
-"""Coordinators: agents that people let steer every task of a project, with any sender and any holder."""
+"""Coordinators: agents that people let steer every task of a project, whoever sent or holds it."""
 
 from hubbub.core.agents import agents
 from hubbub.core.people import access
@@ -9,7 +9,7 @@ from hubbub.model.work.permissions import Coordinator
 from hubbub.store.people import coordinators as rows
 from hubbub.store.tx import Tx
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 listed = rows.of_project
 
 

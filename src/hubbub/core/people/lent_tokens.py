@@ -1,7 +1,7 @@
-"""Loans: tokens for the programs that are machines' agents, each for one order and no longer.
+"""Lent tokens for the programs that are machines' agents, each for one order and no longer.
 
-By such a token a program acts as the caller of the order, though never as a person: with the tools of cmdop, and with
-nothing else of the hub; it reads nobody's mail. It ends with the order, with the caller's token, and by itself.
+With such a token a program acts as the caller of the order, but never as a person: it may use the tools of cmdop and
+nothing else of the hub, and it reads nobody's mail. The token ends with the order, with the caller's token, or by age.
 """
 
 from dataclasses import replace
@@ -23,8 +23,8 @@ from hubbub.store.people import tokens as rows
 from hubbub.store.tx import Tx
 
 LASTS = timedelta(minutes=31)  # a program has half an hour for one prompt
-MOST = 1_000  # that are lent from one token at a time
-KEEP = timedelta(days=1)  # after its end, in which it may be looked for
+MOST = 1_000  # lent from one token at a time
+KEEP = timedelta(days=1)  # after its end, so that it can be looked up
 
 
 def lend(
@@ -32,9 +32,9 @@ def lend(
 ) -> tuple[Token, str]:
     """Lend a token to the program that is the agent of `node` and works for `who`; return it and its secret.
 
-    `purpose` is the order, or the task that goes on in the background; earlier loans for it end. `chain` is the claimed
+    `purpose` is the order, or the background task; earlier loans for it end. `chain` is the claimed
     chain of callers up to this program: it counts if it continues that of the token of `who`. Raises `Unauthorized` if
-    that token has ended, `Forbidden` if it may not write, and `Conflict` for too many, or too deep.
+    that token has ended, `Forbidden` if it may not write, and `Conflict` for too many loans or too long a chain.
     """
     token_id = parse_id(who.token_id or "")
     if token_id is None:
@@ -73,7 +73,7 @@ def _chain(lender: Actor, who: Principal, node: str, said: CallChain) -> CallCha
 
 
 def end(tx: Tx, purpose: UUID) -> None:
-    """End the loans for an order, or a task, which is over. Records `token.revoked`."""
+    """End the loans for an order or task that is over. Records `token.revoked`."""
     for token in rows.lent_for(tx, purpose):
         tokens.end(tx, token.id)
 

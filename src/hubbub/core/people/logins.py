@@ -1,7 +1,7 @@
-"""People in browsers: the links and passwords by which they sign in, and their logins until they end.
+"""People in browsers: the links and passwords by which they sign in, and their logins.
 
-A login stands on a token of the person's: so all code that asks for a token's end, its expiry or its owner (streams,
-idempotency keys, questions) knows logins too. Its secret is a cookie's alone; it never works as a bearer token.
+A login stands on a token of the person, so all code that asks for a token's end, its expiry or its owner (streams,
+idempotency keys, questions) covers logins too. Its secret is valid only in a cookie, never as a bearer token.
 """
 
 import secrets
@@ -23,11 +23,11 @@ from hubbub.store.people import users as user_rows
 from hubbub.store.tx import Tx
 
 LINK_LASTS = timedelta(minutes=10)
-IDLE = timedelta(days=14)  # without use, after which a login has ended
-LASTS = timedelta(days=90)  # at the most, however much it is used
-NOTED = timedelta(minutes=1)  # how exactly it is known when a login was used last
+IDLE = timedelta(days=14)  # without use
+LASTS = timedelta(days=90)  # however much it is used
+NOTED = timedelta(minutes=1)  # precision of the time of a login's last use
 KEEP = timedelta(days=1)  # links, after their time
-BROWSER_LENGTH = 200  # characters of what a browser calls itself
+BROWSER_LENGTH = 200  # characters of the browser's name for itself
 
 
 class BadLink(Unauthorized):
@@ -38,9 +38,9 @@ class BadLink(Unauthorized):
 
 
 def link(tx: Tx, name: str | None = None) -> tuple[str, User, int]:
-    """Make a link by which a person signs in, once, within ten minutes; return its secret, the person, and its end.
+    """Make a link by which a person signs in once, within ten minutes; return its secret, the person, and its end.
 
-    It is for the caller, or for another person if the owner of the hub asks. Raises `Forbidden`, `NotFound`.
+    It is for the caller or, if the owner of the hub asks, for another person. Raises `Forbidden`, `NotFound`.
     """
     return _link(tx, users.meant(tx, name))
 
@@ -52,7 +52,7 @@ def owners_link(tx: Tx, lasts: timedelta = LINK_LASTS) -> str:
 
 
 def redeem(tx: Tx, secret: str, browser: str | None) -> str:
-    """Sign in the person of the link, which is used up by this; return the cookie's secret. Raises `BadLink`."""
+    """Sign in the person of the link, which this uses up; return the cookie's secret. Raises `BadLink`."""
     user_id = rows.use_link(tx, access.fingerprint(secret))
     user = users.find(tx, user_id) if user_id is not None else None
     if user is None:
@@ -82,10 +82,10 @@ def recognise(tx: Tx, secret: str) -> tuple[Actor, bool]:
 
 
 def choose(tx: Tx, secrets: Sequence[str]) -> str:
-    """Choose among the cookies that a browser brings: the only one that belongs to a login.
+    """Choose among the cookies that a browser sends: the only one that belongs to a login.
 
     Another program of the machine can set cookies too. One that belongs to no login is ignored, so that it signs nobody
-    out; two that belong to logins are refused, so that nobody acts in somebody else's login. Raises `Unauthorized`.
+    out; two that belong to logins are refused, so that nobody acts in another person's login. Raises `Unauthorized`.
     """
     good = [secret for secret in secrets if _is_good(tx, secret)]
     if len(good) != 1:
@@ -109,14 +109,14 @@ def touch(tx: Tx, login_id: UUID) -> None:
 
 
 def of(tx: Tx, name: str | None = None) -> list[Login]:
-    """List the logins of the meant person, oldest first. Raises `Forbidden` and `NotFound`."""
+    """List the logins of that person, oldest first. Raises `Forbidden` and `NotFound`."""
     return rows.of_user(tx, users.meant(tx, name).id)
 
 
 def set_password(tx: Tx, name: str | None, password_hash: str) -> User:
-    """Set the meant person's password, of which only a hash is kept. Records `password.set`.
+    """Set that person's password, of which only a hash is kept. Records `password.set`.
 
-    All their logins end, but for the one that asks. Raises `Forbidden` and `NotFound`.
+    All their logins end, except the one that asks. Raises `Forbidden` and `NotFound`.
     """
     user = users.meant(tx, name)
     user_rows.set_password(tx, user.id, password_hash)
@@ -151,7 +151,7 @@ def end_by(tx: Tx, secret: str) -> None:
 def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
     """Sign a person out everywhere, with their open streams, `but` for one login; return how many ended.
 
-    Their unused links end, too: somebody who is not to be signed in may have made one.
+    Their unused links end, too: an intruder may have made one.
     """
     rows.drop_links(tx, user.id)
     try_rows.drop_browsers(tx, user.id)
@@ -162,7 +162,7 @@ def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
 
 
 def forget(tx: Tx) -> None:
-    """Drop the links that ran out a while ago."""
+    """Drop the links that expired a while ago."""
     rows.forget_links(tx, tx.now - milliseconds(KEEP))
 
 
@@ -182,7 +182,7 @@ def _link(tx: Tx, user: User, lasts: timedelta = LINK_LASTS) -> tuple[str, User,
 
 
 def _end(tx: Tx, login: Login) -> None:
-    """End the login at once; its open streams learn it from the log. Records `login.ended`, the first time."""
+    """End the login at once; its open streams see it in the log. Records `login.ended`, the first time."""
     if token_rows.revoke(tx, login.id):
         user = users.find(tx, login.user_id)
         detail = {"token_id": str(login.id), "user": user.name if user else None}

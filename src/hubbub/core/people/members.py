@@ -1,6 +1,6 @@
 """Members: the people of a project, and their roles there.
 
-Nobody gives more than they have, and a project keeps an owner.
+Nobody gives more rights than they have, and a project keeps an owner.
 """
 
 from uuid import UUID
@@ -14,7 +14,7 @@ from hubbub.store.tx import Tx
 
 NOUN = "member"
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = projects.members
 
 
@@ -22,7 +22,7 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
     """Make a person a member of the project, or change the member's role. Records `member.put`.
 
     For people who manage it; only an owner makes another owner, or takes the role from one. Raises `Forbidden`,
-    `NotFound` for a name that is no person of the hub, `Invalid`, and `Conflict` where the project would lose its last
+    `NotFound` for an unknown name, `Invalid`, and `Conflict` if the project would lose its last
     owner.
     """
     tokens.require_given(role)

@@ -26,7 +26,7 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 # A remote address, or a folder, as GolemXV's reference shows it (project_info).
 _REPOSITORY = re.compile(r"(https?://|ssh://|git@|/)\S+")
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 find_by_slug = projects.find_by_slug
 
 
@@ -41,7 +41,7 @@ def create(
     heartbeat_interval: int = HEARTBEAT_INTERVAL,
     heartbeat_ttl: int = HEARTBEAT_TTL,
 ) -> Project:
-    """Make a project; the person who makes it owns it. Records `project.created`.
+    """Create a project, owned by the person who creates it. Records `project.created`.
 
     Raises `Invalid` for a value that is not allowed, `Conflict` if the slug is taken, `Forbidden` for agents' tokens.
     """
@@ -93,14 +93,14 @@ def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
 
 
 def archive(tx: Tx, project: Project) -> Project:
-    """Have a project only be read from now on. Records `project.changed`. Raises `Conflict` for the default one."""
+    """Make a project read-only. Records `project.changed`. Raises `Conflict` for the default one."""
     if project.slug == DEFAULT:
         raise Conflict(f"the project {DEFAULT!r} is used where no project is named, so it cannot be archived")
     return _set_archived(tx, project, project.archived_at or tx.now)
 
 
 def restore(tx: Tx, project: Project) -> Project:
-    """Have an archived project be worked in again. Records `project.changed`."""
+    """Make an archived project writable again. Records `project.changed`."""
     return _set_archived(tx, project, None)
 
 
@@ -113,12 +113,12 @@ def _set_archived(tx: Tx, project: Project, archived_at: int | None) -> Project:
 
 
 def show(tx: Tx, ref: str) -> Project:
-    """The project called `ref`. Raises `ProjectDenied` if it is not one of the caller's."""
+    """Return the project called `ref`. Raises `ProjectDenied` if it is not one of the caller's."""
     return access.visible(tx, ref)[0]
 
 
 def find(tx: Tx, slug: str) -> Project:
-    """Return the project of that slug, for the hub's own work. Raises `NotFound`."""
+    """Return the project with that slug, for the hub's own work. Raises `NotFound`."""
     project = projects.find_by_slug(tx, slug)
     if project is None:
         raise NotFound("project", slug)

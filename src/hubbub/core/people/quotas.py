@@ -1,9 +1,9 @@
-"""Quotas: limits of a token's use of a hub, so that one agent in a loop does not starve a team.
+"""Quotas: limits on a token's use of a hub, so that one looping agent does not starve a team.
 
-Calls per second are a bucket that fills again: a burst goes through at once, and a loop gets its share and no more.
+Calls per second are a token bucket: a burst goes through at once, and a loop gets its share and no more.
 Streams and MCP sessions are counted while they are open, by their keepers. All of these belong to one hub, since they
 load that hub. The bytes stored in a day are counted where a transaction writes them, at the price of an addition, and
-added up in the database, for all hubs, some seconds later. People who have signed in count as themselves, in however
+added up in the database, for all hubs, some seconds later. People who have signed in count once, in however
 many browsers.
 """
 
@@ -24,16 +24,16 @@ from hubbub.store.tx import Clock, Tx, unix_ms
 MIB = 1024 * 1024
 DAY = 86_400  # seconds
 HOUR = 3_600_000  # milliseconds
-STREAM_WAIT = 10  # seconds, before another stream is tried
-WINDOW = 10  # seconds over which it is told how fast calls come
-BURST = 20  # seconds' worth of calls at once, of a token with a rate of its own, where the hub's has none
-NEAR = 0.8  # of what a token may use; from there on people are told
+STREAM_WAIT = 10  # seconds before another stream is tried
+WINDOW = 10  # seconds over which the rate of calls is measured
+BURST = 20  # seconds' worth of calls at once, for a token with its own rate where the hub has none
+NEAR = 0.8  # share of a limit from which people are told
 MOST_OF_BROWSER = 200  # streams that one login holds open; a page needs two
-KNOWN = 10_000  # subjects, before those are forgotten that have used nothing of late
+KNOWN = 10_000  # subjects; beyond that, those without recent use are forgotten
 
 
 class Quota(StrEnum):
-    """A kind of use that is limited."""
+    """A kind of limited use."""
 
     CALLS = "calls"
     STREAMS = "streams"
@@ -56,7 +56,7 @@ class Limits:
 class Usage:
     """The use of one subject; `at` and `left` are its bucket, times are Unix milliseconds.
 
-    `came` counts the calls of the present window, `before` those of the one before.
+    `came` counts the calls of the present window, `before` those of the previous one.
     """
 
     at: float
@@ -67,7 +67,7 @@ class Usage:
     before: int = 0
     day: int = 0
     stored: int = 0  # on that day, as far as this hub knows
-    unsaved: int = 0  # of it, what the database does not know of
+    unsaved: int = 0  # part of it that is not in the database yet
     refused: Counter[Quota] = field(default_factory=Counter)
     refused_since: int | None = None
     refused_at: int | None = None
@@ -90,7 +90,7 @@ class QuotaUse:
         return self.share >= NEAR
 
 
-Held = Callable[[UUID], int]  # how many of something the token of that id holds open
+Held = Callable[[UUID], int]  # number of things that the token with that id holds open
 
 
 class Quotas:
@@ -111,7 +111,7 @@ class Quotas:
         if subject is None:
             return
         use, now = self._use(subject, actor.rate), time.monotonic()
-        use.rate = actor.rate  # which nobody knew who only learned what it has stored
+        use.rate = actor.rate  # unknown for a subject of which only stored bytes were learned
         _count(use, now)
         limits = self.limits_of(actor.rate)
         if not limits.rate:
@@ -138,7 +138,7 @@ class Quotas:
             raise Forbidden(f"only the owner of the hub may give a token more than {most:,} calls a second")
 
     def require_stream(self, actor: Actor, are_open: int) -> None:
-        """Raise `TooMany` if the token holds its full number of streams open."""
+        """Raise `TooMany` if the token has its full number of streams open."""
         most = MOST_OF_BROWSER if actor.is_browser else self.limits.streams
         subject = subject_of(actor)
         if most and are_open >= most and subject is not None:
@@ -180,7 +180,7 @@ class Quotas:
         return taken
 
     def give_back(self, taken: Mapping[UUID, int]) -> None:
-        """Count as unsaved again what could not be saved."""
+        """Count bytes as unsaved again that could not be saved."""
         with self._lock:
             for subject, stored in taken.items():
                 if (use := self._uses.get(subject)) is not None:
@@ -202,7 +202,7 @@ class Quotas:
         return self._refusal(self._use(subject, actor.rate), quota, wait, sentence)
 
     def hold(self, quota: Quota, held: Held) -> None:
-        """Learn from the keepers how many a token holds open."""
+        """Learn from the keepers how many things a token holds open."""
         self._held[quota] = held
 
     def of(self, token_id: UUID) -> Usage | None:
@@ -240,9 +240,7 @@ class Quotas:
     def save(self, tx: Tx, taken: Mapping[UUID, int]) -> dict[UUID, int]:
         """Add the taken bytes to today's numbers in the database, and return these, for all subjects."""
         today = self._today()
-        for subject in sorted(
-            taken
-        ):  # so that hubs that do so at once wait for each other, not both for ever
+        for subject in sorted(taken):  # in one order, so that hubs which do so at once do not deadlock
             rows.add(tx, subject, today, taken[subject])
         return self.read(tx)
 

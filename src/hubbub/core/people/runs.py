@@ -1,7 +1,7 @@
 """Runs: stretches of work in a project. Tasks, messages, artifacts and reviews belong to one.
 
 A project always has a *current* run, for everything that names no run. It has no name until somebody starts, or asks
-for, the first one by a name: that is then its name, so that the earlier work shows in it.
+for, the first run by name; that becomes its name, so the earlier work shows in it.
 """
 
 import secrets
@@ -13,7 +13,7 @@ from hubbub.model.records import Run
 from hubbub.store.people import projects, runs
 from hubbub.store.tx import MustWrite, Tx
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 current = runs.current
 of_project = runs.of_project
 
@@ -34,7 +34,7 @@ def find(tx: Tx, project_id: UUID, name: str | None) -> Run | None:
 
 
 def resolve(tx: Tx, project_id: UUID, name: str | None) -> Run:
-    """Return the run of that name, or the current one for None; make or name it if need be. Records `run.opened`."""
+    """Return the run of that name, or the current one for None; create or name it if need be. Records `run.opened`."""
     known = find(tx, project_id, name)
     if known is None and tx.is_read:
         raise MustWrite
@@ -49,14 +49,14 @@ def _open(tx: Tx, project_id: UUID, name: str | None) -> Run:
     if current.name is None:
         run = runs.rename(tx, current.id, name or _made_up_name(tx.now))
     else:
-        assert name is not None  # else it is the current one
+        assert name is not None  # None is the current run, which always exists
         run = _insert(tx, project_id, name)
     tx.record("run.opened", project_id=project_id, detail={"run": run.name})
     return run
 
 
 def start(tx: Tx, project_id: UUID, name: str, *, by: str) -> Run:
-    """Make the run of that name the project's current one; an old one shows its rows again.
+    """Make the run with that name the project's current one; an old run shows its rows again.
 
     Records `run.started`.
     """

@@ -1,4 +1,4 @@
-"""Tokens: making, listing and revoking them. The secret is shown once; only its hash is kept."""
+"""Tokens: creating, listing and revoking them. The secret is shown once; only its hash is kept."""
 
 import secrets
 from collections.abc import Sequence
@@ -22,7 +22,10 @@ AGENT = "ntok_"
 
 
 def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[Token, str]:
-    """Make a token that stands for the person, and its secret: `utok_` and 32 hex digits. Records `token.created`."""
+    """Create a token that stands for the person; return it and its secret: `utok_` and 32 hex digits.
+
+    Records `token.created`.
+    """
     return _told(tx, _insert(tx, PERSON, user_id=user_id, ttl=ttl))
 
 
@@ -36,14 +39,14 @@ def for_project(
     ttl: timedelta | None = None,
     rate: int | None = None,
 ) -> tuple[Token, str]:
-    """Make a token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
+    """Create a token for the project, bound to `agent` if given; return it and its secret, `ntok_` and 32 hex digits.
 
-    `program` is the agent's future program, if known: a person who waits for the agent is told what to start.
+    `program` is the agent's future program, if known: a person who waits for the agent is told which one to start.
 
-    A person who is a member may make tokens that do as much or less, for their own programs. A program needs the right
+    A member may create tokens with the same or fewer rights, for their own programs. A program needs the right
     to manage, and its tokens neither outlive its own nor call faster: a thief of an agent's token gets no other. `rate`
-    limits the calls a second, where that differs from the usual. Records `token.created`. Raises `Forbidden`, and
-    `Invalid` for the role that is a machine's alone.
+    limits the calls a second, if it differs from the usual. Records `token.created`. Raises `Forbidden`, and
+    `Invalid` for the role of machines.
     """
     require_given(role)
     mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
@@ -71,7 +74,7 @@ def for_project(
 
 
 def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token, str]:
-    """Make a token that the hub itself gives, after the receiver was admitted, and its secret.
+    """Create a token that the hub itself issues, after the receiver was admitted; return it and its secret.
 
     For a machine that joins, and for an agent that was placed on one. Records `token.created`.
     """
@@ -88,11 +91,11 @@ def lent(
     chain: CallChain,
     lasts: timedelta,
 ) -> tuple[Token, str]:
-    """Make a token with fewer rights than the lender's, as `agent`, and its secret: it ends before theirs, or with it.
+    """Create a token for `agent` with fewer rights than the lender's, whose end it shares; return it and its secret.
 
     Records `token.created`.
     """
-    assert lender.token_id is not None  # it is who gave an order
+    assert lender.token_id is not None  # the lender gave an order, with a token
     made = _insert(
         tx,
         AGENT,
@@ -137,7 +140,7 @@ def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
 def revoke(tx: Tx, token_id: UUID) -> Token:
     """Revoke a token, at once: its open streams end too. Records `token.revoked`.
 
-    People may revoke their own tokens, and those that they made; others need the right to manage. Revoking it again
+    People may revoke their own tokens, and those that they created; others need the right to manage. A repeated call
     changes nothing. Raises `NotFound` and `Forbidden`.
     """
     token = tokens.find(tx, token_id)
@@ -150,7 +153,7 @@ def revoke(tx: Tx, token_id: UUID) -> Token:
 
 
 def for_login(tx: Tx, user_id: UUID, ttl: timedelta) -> tuple[Token, str]:
-    """Make a token for a login of the person to stand on, and its secret, which only a cookie can hold.
+    """Create a token for a login of the person to stand on; return it and its secret, which only a cookie can hold.
 
     The caller records the login.
     """
@@ -171,7 +174,7 @@ def _insert(
     lent: tuple[UUID | None, UUID | None] = (None, None),
     chain: CallChain = (),
 ) -> tuple[Token, str]:
-    """Make a token. `until` is its latest end; `lent` its source and purpose; `chain` its callers."""
+    """Insert a token. `until` is its latest end; `lent` its source and purpose; `chain` its callers."""
     if ttl is not None and ttl <= timedelta(0):
         raise Invalid("a token must expire in the future")
     ends = [tx.now + milliseconds(ttl)] if ttl is not None else []

@@ -1,4 +1,4 @@
-"""People: the owner of the hub, those who are invited, and those who register."""
+"""People: the owner of the hub, and those who were invited or registered."""
 
 import re
 import secrets
@@ -19,14 +19,14 @@ OWNER = "owner"
 INVITE_TTL = timedelta(days=7)
 _NAME = re.compile(r"[\w-]{2,50}")
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 find = users.find
 
 
 def first_start(tx: Tx) -> str | None:
     """Give a hub without people its owner and the project `default`; return the owner's token, else None.
 
-    Of two hubs that start on one empty database, one does it.
+    If two hubs start on one empty database, one of them does it.
     """
     if not users.is_empty(tx):
         return None
@@ -42,7 +42,7 @@ def first_start(tx: Tx) -> str | None:
 
 
 def owner_token(tx: Tx) -> str:
-    """Make another token of the hub's owner, for somebody who holds the hub's data and has lost the first."""
+    """Create another token of the hub's owner, for a person who holds the hub's data and has lost the first."""
     _token, secret = tokens.for_person(tx, owner(tx).id)
     return secret
 
@@ -69,7 +69,7 @@ def create(
 
 
 def invite(tx: Tx, project: Project, role: Role = Role.MEMBER) -> str:
-    """Make a code, good for a week and for one person, to register as a member of the project.
+    """Create a code, good for a week and for one person, to register as a member of the project.
 
     Needs the right to manage the project. Records `user.invited`. Raises `Forbidden` and `Invalid`.
     """
@@ -107,13 +107,13 @@ def register(
 
 
 def everyone(tx: Tx) -> list[User]:
-    """All people of the hub. Only for its owner."""
+    """List all people of the hub. Only for its owner."""
     access.require_hub_owner(tx)
     return users.everyone(tx)
 
 
 def name_of(tx: Tx, user_id: UUID | None) -> str | None:
-    """The name of the person of that id; None for nobody."""
+    """Return the name of the person with that id; None for nobody."""
     user = find(tx, user_id) if user_id is not None else None
     return user.name if user is not None else None
 
@@ -124,7 +124,7 @@ def by_name(tx: Tx, name: str) -> User | None:
 
 
 def meant(tx: Tx, name: str | None) -> User:
-    """Return the person that the caller means: themselves without a name; by name, for the owner of the hub, anybody.
+    """Return the person meant by `name`: the caller, if None; anybody, if the owner of the hub asks.
 
     Raises `Forbidden` and `NotFound`.
     """
@@ -142,7 +142,7 @@ def meant(tx: Tx, name: str | None) -> User:
 def _insert(
     tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False, by: str | None = None
 ) -> User:
-    """Make a person, on behalf of another one or of themselves."""
+    """Insert a person, created by another or by themselves."""
     user = users.insert(
         tx, User(id=new_id(), name=name, password=password_hash, owns_hub=owns_hub, created_at=tx.now)
     )
@@ -161,7 +161,7 @@ def _checked(name: str) -> str:
 
 
 def _free_slug(tx: Tx, name: str) -> str:
-    """Make a slug from the name, with random digits where it is taken or impossible."""
+    """Make a slug from the name, with random digits if it is taken or impossible."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     if plain and project_rows.find_by_slug(tx, plain) is None:
         return plain

@@ -1,1 +1,1 @@
-"""Presence of agents: how they join, stay, edit and leave, and where they are."""
+"""Presence of agents: joining, staying, editing and leaving, and their location."""

@@ -14,7 +14,7 @@ from hubbub.store.fleet import managed_agents
 from hubbub.store.tx import Tx
 
 NOTHING = LastActivity(agent="")
-MOST_WORK = 500  # tasks that are looked at to see who works on what
+MOST_WORK = 500  # tasks searched for those that agents work on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +22,13 @@ class AgentLocation:
     """Everything known of one agent's location and work."""
 
     agent: str
-    placed: ManagedAgent | None = None  # where it was started from here
+    placed: ManagedAgent | None = None  # where people started it through the hub
     evidence: LastActivity = NOTHING
-    work: Task | None = None  # what it began last, of what it works on
+    work: Task | None = None  # the task that it began last, of those it works on
 
     @property
     def machine(self) -> str | None:
-        """The machine that it runs on; None if it never said, and was not placed on one."""
+        """Return the machine that it runs on; None if it never said, and was not placed on one."""
         if self.placed is not None:
             return self.placed.node
         return _itself(self.agent) or self.evidence.node

@@ -1,7 +1,7 @@
-"""Stays: presences that an agent opens and closes itself, with a secret as its proof.
+"""Check-ins: presences that an agent opens and closes itself, with a secret as its proof.
 
-It says where it is going to work, and in the end what it achieved. An agent that is silent for longer than the project
-allows counts as gone.
+It declares where it is going to work, and reports the result in the end. An agent that is silent for longer than the
+project allows counts as gone.
 """
 
 import secrets
@@ -52,15 +52,15 @@ ADJECTIVES = (
     ),
     *("sharp", "smart", "steady", "sunny", "swift", "tidy", "vivid", "warm", "wise", "witty"),
 )
-HEARTBEATS_TOLD = 60_000  # milliseconds in which one heartbeat of an agent is recorded at most
+HEARTBEATS_TOLD = 60_000  # milliseconds; one heartbeat of an agent is recorded in that time
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 history = rows.history
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkin:
-    """A stay that has begun, its secret, and its conflicts."""
+    """A check-in that has begun, its secret, and its conflicts."""
 
     presence: Presence
     secret: str
@@ -68,9 +68,9 @@ class Checkin:
 
 
 def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Checkin:
-    """Begin a stay and declare its scope; without a name, make one up that the project does not know yet.
+    """Begin a check-in and declare its scope; without a name, make one up that the project does not know yet.
 
-    Raises `Conflict` if the name is live by another token, `ScopeConflict` where the project blocks overlaps.
+    Raises `Conflict` if the name is live by another token, `ScopeConflict` if the project blocks overlaps.
     """
     spoken = access.speak(tx, project.id, name or tx.actor.agent or _made_up_name(tx, project.id))
     last = rows.presence(tx, project.id, spoken, lock=True)
@@ -92,7 +92,7 @@ def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Checkin:
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], secret: str) -> Presence:
-    """Return the stay of the secret, while it lasts. Raises `NotFound`, also for one that is over, or elsewhere."""
+    """Return the check-in of the secret, while it lasts. Raises `NotFound`, also for one that is over, or elsewhere."""
     presence = rows.presence_by_secret(tx, access.fingerprint(secret), lock=not tx.is_read)
     if presence is None or presence.project_id not in project_ids or not presence.is_live(tx.now):
         raise NotFound("presence", "of that token")
@@ -101,7 +101,7 @@ def find(tx: Tx, project_ids: Sequence[UUID], secret: str) -> Presence:
 
 
 def only(tx: Tx, project_ids: Sequence[UUID]) -> Presence | None:
-    """Return the stay that the caller's token has begun in one of the projects, if there is just one."""
+    """Return the check-in that the caller's token has begun in one of the projects, if there is just one."""
     token_id = tx.actor.token_id
     begun = [
         presence
@@ -125,7 +125,7 @@ def keep(tx: Tx, presence: Presence) -> Presence:
 def end(
     tx: Tx, presence: Presence, *, outcome: str | None, summary: str | None, touched: Sequence[str] | None
 ) -> Presence:
-    """End a stay, with its result. Tasks claimed from the open queue go back there. Raises `NotFound`."""
+    """End a check-in, with its result. Tasks claimed from the open queue go back there. Raises `NotFound`."""
     said = replace(
         presence,
         outcome=outcome,

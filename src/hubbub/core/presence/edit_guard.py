@@ -1,6 +1,6 @@
-"""Edits: a client's hook asks before its agent changes a file, and reports after it has read or changed one.
+"""Edit guard: a client's hook asks before its agent changes a file, and reports after it has read or changed one.
 
-The answer is one sentence for a model. Its only words of other agents are their names and the names of their branches:
+The answer is one sentence for a model. Its only words from other agents are their names and their branches' names:
 cleaned, cut short, in quotes.
 """
 
@@ -21,7 +21,7 @@ from hubbub.model.visible_text import visible
 from hubbub.store.agents import file_claims as claim_rows
 from hubbub.store.tx import Tx
 
-KEEP = timedelta(days=7)  # for how long it is remembered who changed a file last
+KEEP = timedelta(days=7)  # how long the last editor of a file is remembered
 NAME_LENGTH = 64  # characters of another's name, or of a branch, in a sentence
 PATH_LENGTH = 200
 
@@ -30,7 +30,7 @@ class EditDecision(StrEnum):
     """The decision on an edit."""
 
     ALLOW = auto()
-    WARN = auto()  # it may, and the model should know
+    WARN = auto()  # the edit may go on, and the model should know the reason
     DENY = auto()
 
 
@@ -58,7 +58,7 @@ class TouchedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditVerdict:
-    """The decision on an edit, the reason, and the holder who is in its way, with the time since when."""
+    """The decision on an edit, the reason, and the holder in its way, with the time since when."""
 
     decision: EditDecision = EditDecision.ALLOW
     sentence: str | None = None
@@ -71,7 +71,7 @@ def before(
 ) -> EditVerdict:
     """Claim the files for an editor, all or none, and decide whether the edit may go on.
 
-    Records as `file_claims.claim` and `presences.report` do, and `file.refused` for a denied one. Raises `Invalid`.
+    Records like `file_claims.claim` and `presences.report`, and `file.refused` for a denied one. Raises `Invalid`.
     """
     presence = _attend(tx, project, editor, ttl)
     mine = {
@@ -118,7 +118,7 @@ def after(
 
 
 def read(tx: Tx, project: Project, editor: Editor) -> EditVerdict:
-    """Note that the agent is there, and reads something."""
+    """Note that the agent is there, and reads files."""
     _attend(tx, project, editor, TTL)
     return EditVerdict()
 
@@ -143,7 +143,7 @@ def release(
 
 
 def forget(tx: Tx) -> None:
-    """Drop edits that were long ago."""
+    """Drop edits from long ago."""
     claim_rows.forget_edits(tx, before=tx.now - milliseconds(KEEP))
 
 
@@ -229,7 +229,7 @@ def _doubled(editor: Editor, mine: Mapping[str, Claim], files: Sequence[TouchedF
 
 
 def _changed(tx: Tx, project: Project, editor: Editor, files: Sequence[TouchedFile]) -> EditVerdict:
-    """Warn of a file that somebody else has changed since its editor read it."""
+    """Warn of a file that another agent has changed since its editor read it."""
     for path, each in zip(_paths(files), files, strict=True):
         file = _file(editor.repository, path)
         last = claim_rows.last_edit(tx, project.id, file=file, digest=each.digest or "")

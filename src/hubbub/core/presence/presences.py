@@ -26,8 +26,13 @@ from hubbub.store.work import tasks as task_rows
 LEFT = "left"
 REPLACED = "replaced"
 SILENT = "silent"
-FRESH = 30_000  # milliseconds after a heartbeat in which another tells nothing new
-SHOWN = ("progress", "runtime", "model", "hostname")  # of a profile, beside what the agent does
+FRESH = 30_000  # milliseconds after a heartbeat in which another brings no news
+SHOWN = (
+    "progress",
+    "runtime",
+    "model",
+    "hostname",
+)  # fields of a profile that are shown, beside the occupation
 
 
 def report(
@@ -93,12 +98,12 @@ def take(
     ttl: timedelta,
     instead_of: str | None = None,
 ) -> Presence:
-    """Become `name`, unless somebody else is that agent now.
+    """Become `name`, unless another instance is that agent now.
 
-    Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance, by
-    whichever door; except that `instead_of` names the instance that the caller knows to be dead.
+    Raises `Conflict`, which says who and for how long at least, if the name is live under another instance, by
+    any door; `instead_of` names an instance that the caller knows to be dead.
     """
-    names.meet(tx, project_id, name)  # first, so that of two who take a new name one finds it taken
+    names.meet(tx, project_id, name)  # first, so that of two callers who take a new name one finds it taken
     last = agents.presence(tx, project_id, name, lock=True)
     holder = _voice(last, tx.door) or last.instance if last is not None else None
     if last is not None and last.is_live(tx.now) and holder not in (instance, instead_of):
@@ -120,9 +125,9 @@ def attend(
 ) -> Presence:
     """Note a sign of life from an agent's client, with its condition; return the agent's present presence.
 
-    A presence under another instance, where the agent speaks for itself, keeps its own data; without a `condition` so
-    does this one. It lasts for at least another `ttl`. Records as `report` does. Raises `MustWrite` in a read, unless
-    there is no news.
+    A presence under another instance that speaks for the agent itself keeps its data; so does any without a
+    `condition`. It lasts for at least another `ttl`. Records like `report`. In a read, raises `MustWrite` if there is
+    news.
     """
     last = agents.presence(tx, project_id, name)
     is_fresh = last is not None and last.is_live(tx.now) and tx.now - last.seen_at < FRESH
@@ -216,8 +221,7 @@ def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | N
 def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str) -> Scope:
     """Release an agent's scope and claims; the agent is told by whom, and why.
 
-    Returns the scope. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` if there is nothing to
-    release.
+    Returns the scope. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` if it has none.
     """
     names.require_known(tx, project.id, agent)
     presence = names.presence(tx, project.id, agent, lock=True)
@@ -247,7 +251,7 @@ def end(tx: Tx, presence: Presence) -> Presence | None:
 
 
 def lapse(tx: Tx, presence: Presence) -> None:
-    """End the presence of an agent that has been silent for too long, unless it was heard of just now."""
+    """End the presence of an agent that was silent for too long, unless it was heard of just now."""
     last = agents.presence(tx, presence.project_id, presence.agent, lock=True)
     if last is None or last.id != presence.id or not last.is_live(tx.now):
         _end(tx, presence, SILENT)

@@ -1,7 +1,7 @@
-"""Why: the hub's knowledge of a task, an agent, a machine or a file, told in one paragraph.
+"""Explanations: the hub's knowledge of a task, an agent, a machine or a file, in one paragraph.
 
-It is made from the log, presences, claims, dependencies, leases, questions to people, machines and orders, all as they
-are in one transaction. Nothing of it is guessed.
+They are made from the log, presences, claims, dependencies, leases, questions to people, machines and orders, all as
+they are in one transaction. Nothing is guessed.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ from hubbub.store.tx import Tx
 
 __all__ = ["Explanation", "Fact", "SubjectKind", "explain"]
 
-OF_FILES = frozenset("/.*")  # what has one of these may be a file
+OF_FILES = frozenset("/.*")  # a text with one of these may be a file
 
 
 def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None) -> Explanation:
-    """Explain a task (by its number or id), an agent, a machine, a thing (by their names) or a file (by its path).
+    """Explain a task (by number or id), an agent, a machine or a thing (by name), or a file (by path).
 
     Without a `kind` it is the first of these that exists; a name with a slash or a dot may always be a file. Raises
-    `NotFound`; `UnknownAgent`, with near names, where only an agent is meant; `Invalid` for a wrong path.
+    `NotFound`; `UnknownAgent`, with near names, if only an agent can be meant; `Invalid` for a wrong path.
     """
     found = {
         SubjectKind.TASK: _task,
@@ -82,5 +82,5 @@ def _what_may_be_a_thing(tx: Tx, project: Project, ref: str) -> Explanation | No
 
 
 def _account(kind: SubjectKind, name: str, facts: Iterable[Fact]) -> Explanation:
-    """Make an explanation in which nothing is said twice."""
+    """Make an explanation that says nothing twice."""
     return Explanation(kind, name, list({fact.sentence: fact for fact in facts}.values()))

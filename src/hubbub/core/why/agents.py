@@ -15,11 +15,11 @@ from hubbub.model.records import Letter
 from hubbub.store.fleet import managed_agents
 from hubbub.store.tx import Tx
 
-MOST = 1_000  # letters that are looked through
+MOST = 1_000  # letters that are searched
 
 
 def account(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Yield every fact about the agent's state."""
+    """Yield all facts about the agent's state."""
     yield from presence.of_agent(tx, project_id, name)
     yield from _stale(tx, project_id, name)
     yield from tasks.of_agent(tx, project_id, name)
@@ -36,7 +36,7 @@ def _stale(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
-    """Facts about a machine: its work, the agents placed on it, and its orders."""
+    """Yield facts about a machine: its work, the agents placed on it, and its orders."""
     own = board_name(machine.name)
     yield from tasks.of_agent(tx, machine.project_id, own)
     yield from waits.of_agent(tx, machine.project_id, own)
@@ -47,7 +47,7 @@ def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
 
 
 def _inbox(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Facts about an agent's inbox: undelivered letters, and letters read without an acknowledgement."""
+    """Yield facts about an agent's inbox: undelivered letters, and letters read without an acknowledgement."""
     number = inbox.pending(tx, project_id, name)
     letters = inbox.read(tx, project_id, name, MOST)
     unread = [each for each in letters if each.delivery.seen_at is None]

@@ -1,7 +1,7 @@
 """Explanations: facts of the hub, each with a sentence made from it.
 
-Nothing is said that is not a fact of the same transaction. Names, titles and output of programs are others' text: they
-appear short, every character visible, and in quotes where they could be taken for ours.
+Only facts of the same transaction are told. Names, titles and output of programs are others' text: they
+appear short, every character visible, and in quotes where they could be taken for the hub's own words.
 """
 
 import re
@@ -49,12 +49,12 @@ class Phrase:
         return _filled(text, {name: _told(value) for name, value in self.values.items()})
 
     def shape(self) -> dict[str, object]:
-        """The phrase as JSON."""
+        """Return the phrase as JSON."""
         return {"key": self.key, "values": {name: _shape(value) for name, value in self.values.items()}}
 
 
 Value: TypeAlias = "str | int | RelativeTime | Phrase | Sequence[Value]"
-NOTHING = ""  # in a sentence, where there is nothing to be said
+NOTHING = ""  # a value for a part of a sentence that does not apply
 
 
 def say(key: str, **values: Value) -> Phrase:
@@ -72,12 +72,12 @@ class Fact:
 
     @property
     def sentence(self) -> str:
-        """The phrase in English, as tools tell it."""
+        """Return the phrase in English, as tools tell it."""
         return str(self.phrase)
 
     @property
     def words(self) -> dict[str, object]:
-        """The phrase for readers that word it in another language."""
+        """Return the phrase for readers that word it in another language."""
         return self.phrase.shape()
 
 
@@ -87,7 +87,7 @@ class SubjectKind(StrEnum):
     TASK = auto()
     AGENT = auto()
     MACHINE = auto()
-    THING = auto()  # that is leased
+    THING = auto()  # that can be leased
     FILE = auto()
 
 
@@ -101,7 +101,7 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """All of it in one paragraph."""
+        """Return all of it in one paragraph."""
         return " ".join(fact.sentence for fact in self.facts)
 
 
@@ -129,12 +129,12 @@ def moment(at: int) -> str:
 
 
 def ago(at: int, now: int) -> RelativeTime:
-    """Make a past moment, with the time since."""
+    """Make a past moment, with the time since then."""
     return RelativeTime(at, now - at, is_past=True)
 
 
 def ahead(at: int, now: int) -> RelativeTime:
-    """Make a future moment, with the time until it."""
+    """Make a future moment, with the time until then."""
     return RelativeTime(at, at - now, is_past=False)
 
 

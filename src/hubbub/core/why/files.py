@@ -11,12 +11,12 @@ from hubbub.model.records import Presence, Project
 from hubbub.store.tx import Tx
 
 PATH_LENGTH = 200
-EFFORT = 10 * STEPS  # it reads beside others, and looks at all who are there
+EFFORT = 10 * STEPS  # of comparing patterns; it is a read, and covers all present agents
 SHOWN = 5  # declared files, or claims, of an agent
 
 
 def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
-    """Yield every fact about the agents at work on the file. Raises `Invalid` for a wrong path."""
+    """Yield all facts about the agents at work on the file. Raises `Invalid` for a wrong path."""
     scope = Scope.of(None, [path])
     known = {area.slug: area for area in scopes.areas(tx, project.id)}
     file = quoted(scope.files[0], PATH_LENGTH)
@@ -52,9 +52,9 @@ def _meant(ground: ScopeIndex, declared: Scope) -> Scope:
 
 
 def _held(tx: Tx, project: Project, file: str, by: str, ground: ScopeIndex) -> Iterator[Fact]:
-    """Facts about a present agent's claims and declarations around the file."""
+    """Yield facts about a present agent's claims and declarations around the file."""
     current = agents.presence(tx, project.id, by)
-    assert current is not None  # who has declared something is there
+    assert current is not None  # an agent with a declaration is there
     claimed = [
         each
         for each in file_claims.of_presence(tx, current)
@@ -73,7 +73,7 @@ def _held(tx: Tx, project: Project, file: str, by: str, ground: ScopeIndex) -> I
 
 
 def _claimed(tx: Tx, current: Presence, claim: Claim) -> Fact:
-    """Say of a claim what holds it and what ends it."""
+    """Tell what holds a claim and what ends it."""
     worktree = quoted(claim.worktree, PATH_LENGTH) if claim.worktree else ""
     told = say(
         "file_claimed_editing" if claim.instance is not None else "file_claimed",

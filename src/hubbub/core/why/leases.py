@@ -10,11 +10,11 @@ from hubbub.model.records import Project
 from hubbub.model.work.leases import Ahead, Lease
 from hubbub.store.tx import Tx
 
-SHOWN = 5  # of those who wait, by name
+SHOWN = 5  # of the waiting holders, by name
 
 
 def of_thing(tx: Tx, project: Project, thing: str) -> Iterator[Fact]:
-    """Yield every fact about the holders of a thing. Raises `Invalid` for an impossible one."""
+    """Yield all facts about the holders of a thing. Raises `Invalid` for an impossible one."""
     use = leases.of_thing(tx, project, thing)
     name, waiting = named(use.thing), use.waiting
     if use.capacity > 1:
@@ -30,7 +30,7 @@ def of_thing(tx: Tx, project: Project, thing: str) -> Iterator[Fact]:
 
 
 def is_known(tx: Tx, project: Project, thing: str) -> bool:
-    """Tell whether somebody holds the thing, waits for it, or counts it."""
+    """Tell whether the thing is held, waited for, or counted."""
     try:
         use = leases.of_thing(tx, project, thing)
     except Invalid:
@@ -39,7 +39,7 @@ def is_known(tx: Tx, project: Project, thing: str) -> bool:
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Facts about an agent's leases: held, and waiting, with the holders and those that asked before."""
+    """Yield facts about an agent's leases: held, and waiting, with the holders and those that asked before."""
     for lease, ahead in leases.of_holder(tx, project_id, name):
         if lease.is_held:
             yield Fact("lease.held", say("lease_held", **_values(tx, lease)), _detail(lease))

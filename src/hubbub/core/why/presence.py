@@ -1,4 +1,4 @@
-"""Presence of an agent, or a machine: since when, until when, and its signs of life."""
+"""Presence of an agent or a machine: since when, until when, and its signs of life."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -15,7 +15,7 @@ from hubbub.store.fleet import managed_agents, nodes
 from hubbub.store.log import activity
 from hubbub.store.tx import Tx
 
-ENDS = frozenset({"silent", "left", "replaced"})  # of the ways in which a stay ended, those with a word
+ENDS = frozenset({"silent", "left", "replaced"})  # the ways in which a check-in ends that have a phrase
 ARRIVED = frozenset(
     {
         ManagedAgentStatus.RUNNING,
@@ -24,11 +24,11 @@ ARRIVED = frozenset(
         ManagedAgentStatus.STOPPED,
     }
 )
-SENT = ("message.sent", "task.sent")  # what an agent may have done that the log tells of others
+SENT = ("message.sent", "task.sent")  # activities of an agent that the log records under others' names
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Facts about an agent's presence, its machine, and its last activity."""
+    """Yield facts about an agent's presence, its machine, and its last activity."""
     if name.startswith(NODE_PREFIX):
         machine = nodes.find(tx, project_id, name.removeprefix(NODE_PREFIX))
         yield of_machine(tx, machine) if machine is not None else _unknown_machine(name)
@@ -92,7 +92,7 @@ def _presence(tx: Tx, name: str, presence: Presence | None) -> Fact:
 
 
 def _acted_at(tx: Tx, project_id: UUID, name: str, presence: Presence | None) -> int | None:
-    """Time when an agent without a presence last acted, as agents without heartbeats do."""
+    """Return when an agent without a presence last acted, as agents without heartbeats do."""
     if presence is not None and presence.is_live(tx.now):
         return None
     acted_at = rows.last_act(tx, project_id, name)
@@ -109,7 +109,7 @@ def _acted(tx: Tx, name: str, presence: Presence | None, at: int) -> Fact:
 
 
 def _paused(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Say whether the agent's account is paused, so that it begins nothing."""
+    """Yield whether the agent's account is paused, so that it begins nothing."""
     account = accounts.of_agent(tx, project_id, name)
     if account is None or not account.is_paused(tx.now):
         return

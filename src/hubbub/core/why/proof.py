@@ -1,4 +1,4 @@
-"""Why a task does not count as completed yet: what it asks for that nobody saw; and who let that pass."""
+"""Why a task does not count as completed yet: its demands without proof, and who waived them."""
 
 from collections.abc import Iterator
 
@@ -10,11 +10,11 @@ from hubbub.model.proof import reason as reason_of
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
 
-LENGTH = 200  # characters of a command, and of what a hook told
+LENGTH = 200  # of a command, and of a hook's report
 
 
 def of_task(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Tell what a task asks for before it begins, then what is lacking of that; nothing where it asks for nothing."""
+    """Yield a task's demands before it begins, and the unmet ones later; nothing for a task without demands."""
     found = proof.of_task(tx, task)
     if found.contract.waived_by is not None:
         yield _waived(found.contract, found.contract.waived_by)
@@ -31,7 +31,7 @@ def of_task(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def meant(demand: str, rules: ProofRules) -> Phrase:
-    """Put what a demand means into words."""
+    """Put the meaning of a demand into words."""
     key, values = meaning(demand, rules)
     return say(
         f"demand_{key.replace('-', '_')}", **{name: _quoted(name, each) for name, each in values.items()}
@@ -39,7 +39,7 @@ def meant(demand: str, rules: ProofRules) -> Phrase:
 
 
 def reason(finding: Finding) -> Phrase | None:
-    """Put why a demand is not met into words; None where a sentence was kept that is none of ours."""
+    """Put the reason why a demand is not met into words; None if the stored sentence is not the hub's."""
     found = reason_of(finding.why)
     if found is None:
         return None
@@ -48,7 +48,7 @@ def reason(finding: Finding) -> Phrase | None:
 
 
 def _quoted(name: str, text: str) -> str:
-    """Quote what somebody wrote of a demand; a command stands in quotes of its own in the words."""
+    """Quote others' words in a demand; a command has quotes of its own there."""
     if name in ("more", "code"):
         return text
     told = quoted(text, LENGTH)

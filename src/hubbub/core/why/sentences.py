@@ -1,4 +1,4 @@
-"""The words of explanations, in English: by the key under which pages have them in other languages too.
+"""The phrases of explanations, in English, by key; pages have them under the same keys in other languages.
 
 `{name}` is filled in. A phrase that depends on a `count` has two forms, `_one` and `_other`.
 """

@@ -18,13 +18,13 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import artifacts
 from hubbub.store.work import tasks as rows
 
-SHOWN = 5  # names of agents, of tasks that are waited for
+SHOWN = 5  # names of agents, or of tasks
 RESULT_LENGTH = 200
-HISTORY = 200  # activities of a task that are looked through
+HISTORY = 200  # activities of a task that are searched
 
 
 def account(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Yield every fact about the task's state."""
+    """Yield all facts about the task's state."""
     yield _status(tx, task)
     if task.status in ENDED:
         yield from _end(tx, task)
@@ -48,7 +48,7 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _late(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Say whether a person is needed because nobody gets on with it; blocked and failed tasks say so elsewhere."""
+    """Say whether a person is needed because nobody works on it; blocked and failed tasks say so elsewhere."""
     need = Need.told(card_states.of_task(tx, task)["need"])
     if need is not None and need.kind is NeedKind.LATE and need.holds(tx.now):
         yield Fact("task.late", say("task_late", since=ago(need.since, tx.now)), {"since": need.since})
@@ -126,7 +126,7 @@ def _named(task: Task, whom: Value = NOTHING) -> Phrase:
 
 
 def _handed_over(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Say whom a task that was begun since had been handed over by, and why."""
+    """Say by whom, and why, a task was handed over that was begun since."""
     handover = handovers.of_task(tx, task.id)
     if handover is None or task.status in (Status.QUEUED, Status.DELIVERED):
         return
@@ -141,7 +141,7 @@ def _handed_over(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Say how a task that was further came back to the start."""
+    """Say how a task that had got further came back to the start."""
     if task.status not in (Status.QUEUED, Status.DELIVERED) or task.attempt == 1:
         return
     for each in activity.latest(tx, task.project_id, task_id=task.id, limit=HISTORY):
@@ -162,7 +162,7 @@ def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _free(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Say who could take the task; or that it is under way without a holder, as its sender may leave it in Relay."""
+    """Say who could take the task; or that it is under way without a holder, as a sender can leave it in Relay."""
     if task.status is not Status.QUEUED:
         yield Fact("task.unheld", say("task_unheld"), {"number": task.number})
         return
@@ -263,7 +263,7 @@ def _review(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Facts about the pending reviews of the task's artifacts."""
+    """Yield facts about the pending reviews of the task's artifacts."""
     names: set[str] = {str(task.id), str(task.number), f"#{task.number}", task.external_id or str(task.id)}
     for review in artifacts.reviews_of_run(tx, task.run_id) if task.run_id is not None else []:
         artifact = artifacts.find(tx, review.artifact_id) if review.verdict is None else None
@@ -280,7 +280,7 @@ def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Facts about the tasks that an agent holds, and those that wait for it."""
+    """Yield facts about the tasks that an agent holds, and those that wait for it."""
     held = task_search.search(
         tx, [project_id], status=[Status.ACCEPTED, Status.WORKING, Status.BLOCKED], assignee=name, limit=50
     )

@@ -1,4 +1,4 @@
-"""Reasons why an agent waits: for a person's answer, for what others hold, or for a machine that has its order."""
+"""Reasons why an agent waits: for a person's answer, for things that others hold, or for a machine with its order."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -11,19 +11,19 @@ from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.store.fleet import approvals, nodes
 from hubbub.store.tx import Tx
 
-MOST = 200  # questions that are looked through
+MOST = 200  # questions that are searched
 SHOWN_LENGTH = 120
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Facts about an agent's unanswered questions, its leases, and its open orders."""
+    """Yield facts about an agent's unanswered questions, its leases, and its open orders."""
     yield from _approvals(tx, project_id, name)
     yield from leases.of_agent(tx, project_id, name)
     yield from _dispatches(tx, project_id, name)
 
 
 def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """Facts about open questions. Only people read the question itself; others learn that there is one, and where."""
+    """Yield facts about open questions. Only people read the question; others learn that there is one, and where."""
     for each in approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=MOST):
         if name not in (each.who, f"{NODE_PREFIX}{each.node}"):
             continue
@@ -44,7 +44,7 @@ def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 
 
 def _place(approval: Approval) -> Value:
-    """Return the place where a call is to be done, with its teller."""
+    """Return the place where a call is to be done, with a note on who named it."""
     said = approval.said_node
     return named(approval.node) if said is None else say("approval_place", place=named(said))
 

@@ -1,6 +1,6 @@
 """Artifacts: things that agents make and show to each other. Names repeat; a name means its newest artifact.
 
-Where work is done by runs, that is the newest of the run; elsewhere the newest of the project.
+Where work is done by runs, that is the newest in the run; elsewhere the newest in the project.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from hubbub.store.work import artifacts, tasks
 
 NOUN = "artifact"
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 find_by_number = artifacts.find_by_number
 content = artifacts.content
 of_run = artifacts.of_run
@@ -26,9 +26,9 @@ number_in_run = artifacts.number_in_run
 def post(
     tx: Tx, run: Run, *, by: str, name: str, kind: str, content: str, task: str | None = None
 ) -> Artifact:
-    """Show something to everyone in the run; `task` is its purpose, in its maker's words.
+    """Post an artifact to everyone in the run; `task` is its purpose, in its maker's words.
 
-    Records `artifact.posted`, for that task if it is one of the project.
+    Records `artifact.posted`, for that task if it belongs to the project.
     """
     artifact = Artifact(
         id=new_id(),
@@ -54,14 +54,14 @@ def post(
 
 
 def _task_of(tx: Tx, project_id: UUID, ref: str) -> UUID | None:
-    """Return the project's task of that id; None for another project's, or for no id."""
+    """Return the project's task with that id; None for another project's, or for no id."""
     task_id = parse_id(ref)
     task = tasks.find(tx, task_id) if task_id is not None else None
     return task.id if task is not None and task.project_id == project_id else None
 
 
 def newest(tx: Tx, run: Run, name: str) -> Artifact:
-    """Return the newest artifact of that name in the run. Raises `NotFound`."""
+    """Return the newest artifact with that name in the run. Raises `NotFound`."""
     artifact = artifacts.newest(tx, run.id, name)
     if artifact is None:
         raise NotFound("artifact", name)
@@ -77,7 +77,7 @@ def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact:
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
-    """Return the artifact of that id. Raises `NotFound`, also for one of another project."""
+    """Return the artifact with that id. Raises `NotFound`, also for one of another project."""
     artifact_id = parse_id(ref)
     artifact = artifacts.find(tx, artifact_id) if artifact_id else None
     if artifact is None or artifact.project_id not in project_ids:

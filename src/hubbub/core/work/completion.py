@@ -16,8 +16,8 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import completion_reports
 from hubbub.store.work import tasks as task_rows
 
-RESULT_LENGTH = 4_000  # of a result's characters, so many go to the task; all of them to the completion
-CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
+RESULT_LENGTH = 4_000  # characters of a result that the task keeps; the completion report keeps all
+CHAIN_LENGTH = 5  # number of ancestors that hear of a task's end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,9 @@ def end(
         changes["files"] = json.dumps(files, ensure_ascii=False)
     said = text if event is not Event.COMPLETE else None
     ended = tasks.step(tx, task, event, changes=changes, actor=by, said=said)
-    if event is Event.COMPLETE:  # before any mail: who ends one of the others takes its lock first, too
+    if (
+        event is Event.COMPLETE
+    ):  # before any mail: a transaction that ends one of the others takes its lock first, too
         dependencies.release(tx, ended, by=by)
         outbox.put_comment(tx, ended, text, by=by)
     if event in (Event.COMPLETE, Event.FAIL):

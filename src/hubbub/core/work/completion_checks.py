@@ -1,7 +1,7 @@
-"""Checks: a task is checked, on the machine of its holder, before it counts as completed.
+"""Completion checks: a task is checked, on the machine of its holder, before it counts as completed.
 
-Of several who want to complete it at once one does the check; the others wait for its result. A check is a lease that
-the checker renews: should they die, another may check.
+If several callers want to complete it at once, one does the check and the others wait for its result. A check is a
+lease that the checker renews: if the checker dies, another may check.
 """
 
 from datetime import timedelta
@@ -19,19 +19,19 @@ TTL = timedelta(seconds=30)  # renew it well before
 
 
 def running(tx: Tx, task: Task) -> Check | None:
-    """Return the running check of the task."""
+    """Return the running check of the task; None if there is none."""
     last = completion_checks.latest(tx, task.id)
     return last if last is not None and last.is_running(tx.now) else None
 
 
 def require_none(tx: Tx, task: Task) -> None:
-    """Raise `BeingChecked` during a check: nobody completes the task before it has ended."""
+    """Raise `BeingChecked` during a check: nobody completes the task before the check has ended."""
     if running(tx, task) is not None:
         raise BeingChecked
 
 
 def begin(tx: Tx, task: Task, *, by: str, manner: VerbManner = VerbManner.PLAIN) -> Check:
-    """Begin a check of a task that was found with a lock, for a caller that may complete it. Records `check.started`.
+    """Begin a check of a locked task, for a caller that may complete it. Records `check.started`.
 
     Raises the errors of `task_actions.complete`; `BeingChecked` if a check is running already.
     """
@@ -71,7 +71,7 @@ def renew(tx: Tx, check_id: UUID) -> Check:
 
 
 def end(tx: Tx, task: Task, check: Check, *, passed: bool | None, output: str | None) -> Check:
-    """Store a check's result, None for no result; the consequences are the caller's. Records `check.ended`.
+    """End a check with its result, None for no result; the consequences are the caller's. Records `check.ended`.
 
     Raises `Conflict` if its time ran out, or it has ended.
     """

@@ -1,6 +1,6 @@
 """Dependencies: tasks that must be completed before another may be claimed, and the release of those that wait.
 
-A task that needs others is held back: it lies in no inbox until they are completed, and cannot be claimed.
+A task that needs others is held back: it is in no inbox until they are completed, and cannot be claimed.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import dependencies
 from hubbub.store.work import tasks as task_rows
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_run = dependencies.of_run
 
 
@@ -31,19 +31,19 @@ def needs(tx: Tx, task: Task) -> list[Task]:
 
 
 def waiting(tx: Tx, task: Task) -> list[Task]:
-    """Return the tasks that need it, oldest first."""
+    """List the tasks that need it, oldest first."""
     found = (task_rows.find(tx, each) for each in dependencies.waiting_for(tx, task.id))
     return [each for each in found if each is not None]
 
 
 def release(tx: Tx, completed: Task, *, by: str) -> None:
-    """Release the tasks that waited for this one and wait for nothing else now.
+    """Release the tasks that waited only for this one.
 
     A task with an assignee comes into its inbox, which records `task.delivered`; a free one may be claimed from now on,
     which records `task.ready`.
     """
     for each in waiting(tx, completed):
-        held = tasks.locked(tx, each)  # so that of two last ones the later sees the other
+        held = tasks.locked(tx, each)  # so that the later of two last needs sees the other
         if held.status is not Status.QUEUED or not tasks.is_ready(tx, held):
             continue
         if held.assignee is None:
@@ -59,7 +59,7 @@ def release(tx: Tx, completed: Task, *, by: str) -> None:
 
 
 def _deliver(tx: Tx, held: Task, to: str, *, by: str) -> None:
-    delivery_id = new_id()  # not that of the task: what came meanwhile comes before it
+    delivery_id = new_id()  # not the task's id: mail that came meanwhile precedes it
     changes = {"delivery_id": delivery_id, "delivered_at": tx.now}
     delivered = tasks.step(tx, held, Event.DELIVER, changes=changes, actor=by)
     tasks.put_into_inbox(tx, delivered, to, delivery_id)

@@ -1,8 +1,8 @@
-"""Duplicates: nobody makes or begins a job without hearing of the open task that is the same.
+"""Duplicates: nobody creates or begins a job without hearing of the open task that is the same.
 
 `model.work.duplicates` says whether two tasks are one job. Here a task is compared with the open ones of its project
-that have a mark in common with it, and those concerned are told. The door decides what follows: a documented tool set
-makes the task and tells both sides; any other refuses it, until its caller says that it is to be made anyway.
+that share a mark with it, and those concerned are told. The door decides what follows: a documented tool set
+creates the task and tells both sides; any other refuses it, unless its caller asks for it anyway.
 """
 
 import re
@@ -26,11 +26,11 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import duplicates as rows
 from hubbub.store.work import tasks
 
-OWN_DOOR = "hub"  # the tool set whose replies say who is at the same
+OWN_DOOR = "hub"  # the tool set whose replies name others at the same job
 MOST_COMPARED = 8
 MOST_FILES = 20
 MOST_TOLD = 5
-MOST_NOTICES = 5  # of one job
+MOST_NOTICES = 5  # about one job
 TITLE_LENGTH = 80  # of another task's title in a sentence
 LONGEST = 1_000  # characters of a text in which files are looked for
 
@@ -45,7 +45,7 @@ class Saying(NamedTuple):
 
 
 class Met(NamedTuple):
-    """Another open task that is the same job, why it is, and how often somebody heard that there are several."""
+    """Another open task for the same job, the reason, and how often the duplicate was reported."""
 
     task: Task
     why: Likeness
@@ -53,7 +53,7 @@ class Met(NamedTuple):
 
 
 def read(task: Task) -> Saying:
-    """Read a task for the functions here, as it takes a while."""
+    """Prepare a task for the functions here, as that takes a while."""
     said = _job(task)
     return Saying(said, marks(said))
 
@@ -66,13 +66,13 @@ def remember(tx: Tx, task: Task, saying: Saying, met: Met | None = None) -> None
 
 
 def forget(tx: Tx, task: Task) -> None:
-    """Make a task unfindable that has ended, or is about to say something else."""
+    """Make a task unfindable that has ended, or whose description is about to change."""
     if (known := rows.delete(tx, task)) is not None:
         rows.unmark(tx, task, marks(Job.unpacked(known.job)))
 
 
 def find(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> Met | None:
-    """Find the oldest open task that is the same job as `task`, and say why; None where there is none."""
+    """Find the oldest open task for the same job as `task`, with the reason; None if there is none."""
     return next(_found(tx, task, saying, needs), None)
 
 
@@ -86,8 +86,8 @@ def require_none(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> N
 def tell(tx: Tx, task: Task, met: Met) -> None:
     """Tell the sender of a new task, and the holder of the other, that both are one job. Records `task.duplicate`.
 
-    Nobody is told where one sender gives the same words to several agents by name: that is meant. Of one job a few are
-    told, so that somebody who sends the same for ever fills neither the log nor an inbox.
+    Nobody is told if one sender gives the same words to several agents by name: that is meant. Only the first few
+    duplicates of a job are told, so that a sender in a loop fills neither the log nor an inbox.
     """
     other, why, told = met
     if told >= MOST_NOTICES:
@@ -166,7 +166,7 @@ def _found(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> Iterato
 
 
 def _are_related(task: Task, other: Task, why: Likeness) -> bool:
-    """Whether one is a part of the other, or both are of a third, so that they may be about the same."""
+    """Tell whether one is a part of the other, or both are parts of a third, so that they may share a subject."""
     if task.parent_id == other.id or other.parent_id == task.id:
         return True
     return why.by is SameBy.NAME and task.parent_id is not None and task.parent_id == other.parent_id

@@ -1,6 +1,6 @@
-"""Hand-over: where a project allows it, a task whose account is paused for long goes to an agent of another account.
+"""Hand-over: if a project allows it, a task whose account is paused for long goes to an agent of another account.
 
-It goes with what is known of it so far, and once at most: a task does not wander. The old holder's late reports are
+The task takes along what is known of it so far, and is handed over once at most. The old holder's late reports are
 refused by the epoch, as with any change of hands.
 """
 
@@ -28,12 +28,12 @@ from hubbub.store.work import handovers as rows
 from hubbub.store.work import tasks as task_rows
 
 BATCH = 20
-MOST = 200  # found by one look
-LETTERS = 3  # the last ones about the task that its new holder is told
+MOST = 200  # found by one search
+LETTERS = 3  # letters about the task that its new holder gets, newest first
 LENGTH = 500  # characters of each of them
 MINUTE = 60_000
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_task = rows.of_task
 
 
@@ -43,20 +43,20 @@ def due(tx: Tx) -> list[UUID]:
 
 
 def settle(tx: Tx, due: Sequence[UUID]) -> None:
-    """Hand over those of these tasks for which there is somebody. Records `task.reassigned` for each."""
+    """Hand over those of these tasks that another agent can take. Records `task.reassigned` for each."""
     for each in due:
         _hand_over(tx, each)
 
 
 def _hand_over(tx: Tx, task_id: UUID) -> None:
-    """Hand a task over if it is still to be, as things are now, and somebody may take it."""
+    """Hand over a task if it still qualifies, and some agent may take it."""
     found = task_rows.find(tx, task_id)
     taker = _taker(tx, found, found.assignee) if found is not None and found.assignee is not None else None
     if found is None or taker is None:
         return
     lock_names(tx, found.project_id, found.assignee, taker)
     task = task_rows.find(tx, task_id, lock=True)
-    # Somebody else may have been here between the look and the locks.
+    # The task may have changed between the look and the locks.
     if (
         task is None
         or task.assignee != found.assignee
@@ -90,7 +90,7 @@ def _give(tx: Tx, task: Task, holder: str, taker: str) -> None:
 
 
 def _is_long(tx: Tx, account: Account) -> bool:
-    """Tell whether the pause goes on for as long as the project says."""
+    """Tell whether the pause lasts for as long as the project says."""
     project = projects.find(tx, account.project_id)
     if project is None or not project.hand_over_after:
         return False
@@ -114,7 +114,7 @@ def _taker(tx: Tx, task: Task, holder: str, only: str | None = None) -> str | No
 
 
 def _is_elsewhere(agent: IdleAgent, account: Account, runtime: str | None) -> bool:
-    """Tell whether an agent is known to work on another account, or with another maker's program."""
+    """Tell whether an agent is known to use another account, or another maker's program."""
     if agent.account is not None:
         return agent.account != account.name
     return None not in (agent.runtime, runtime) and agent.runtime != runtime

@@ -1,4 +1,4 @@
-"""Late tasks: a task without progress is reported once, by whichever of the hubs sees it first."""
+"""Late tasks: a task without progress is reported once, by the first of the hubs that sees it."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,7 +12,7 @@ from hubbub.store.work import late_tasks
 from hubbub.store.work import tasks as rows
 
 BATCH = 100
-MOST = 10_000  # found by one look, which goes through all that is open
+MOST = 10_000  # found by one search of all open tasks
 
 
 def due(tx: Tx) -> list[UUID]:
@@ -27,7 +27,7 @@ def settle(tx: Tx, due: Sequence[UUID]) -> None:
 
 
 def _tell(tx: Tx, task_id: UUID) -> None:
-    """Report a task if it is late as it is now; a recent change may have ended that."""
+    """Report a task if it is still late; a recent change may have ended that."""
     found = rows.find(tx, task_id)
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""Lease rules: commands that a project lets run only under a lease, on behalf of clients' hooks.
+"""Lease rules: commands that a project allows only under a lease, enforced by clients' hooks.
 
 A command under `hubbub with`, or of an agent that holds the things, goes on; any other is told how to run it.
 """
@@ -14,12 +14,12 @@ from hubbub.model.work.leases import MOST_RULES, Lease, LeaseRule, wanted
 from hubbub.store.tx import Tx
 from hubbub.store.work import leases as rows
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project = rows.rules
 
 
 def put(tx: Tx, project: Project, command: str, things: Sequence[str]) -> LeaseRule:
-    """Make a rule: a command runs only while these things are held. Records `lease.rule`. Raises `Invalid`."""
+    """Set a rule: a command may run only while these things are held. Records `lease.rule`. Raises `Invalid`."""
     rule = lease_rules.rule(command, things)
     wanted(rule.things, rows.capacities(tx, project.id))
     known = {each.command for each in rows.rules(tx, project.id)}
@@ -40,7 +40,7 @@ def drop(tx: Tx, project: Project, command: str) -> None:
 
 
 def refusal(tx: Tx, project: Project, text: str, *, by: str, within: str | None = None) -> str | None:
-    """Say in one sentence why a shell's text is not to be run as it is, and how instead; None if it may be.
+    """Return one sentence that says why a shell text may not run as it is, and how to run it; None if it may.
 
     `by` is the name that the caller acts by, `within` the id of the lease under which their program runs.
     """

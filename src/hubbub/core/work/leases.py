@@ -1,9 +1,9 @@
-"""Leases: ports, databases or processors held by somebody, for as long as they renew them.
+"""Leases: ports, databases or processors held by an agent or a program, for as long as it renews them.
 
-All the things of a lease are granted at once or none, in the order of priority and of asking, and no more of a thing is
-held than there is. The fence, a number which rises with each grant, tells an old holder from the present one. A lease
-ends when it is released, when its holder is silent for its time, and when its agent is removed; a lease taken by a call
-of a tool also ends with the agent's presence.
+The things of a lease are granted all at once or not at all, in the order of priority and of asking, and never more of
+a thing than there are. The fence, a number that rises with each grant, tells an old holder from the present one. A
+lease ends when it is released, when its holder is silent for its time, and when its agent is removed; a lease taken by
+a tool call also ends with the agent's presence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,9 +48,9 @@ from hubbub.store import sequence_numbers
 from hubbub.store.tx import Tx
 from hubbub.store.work import leases
 
-_SECRETS = Redactor()  # a command may have some in its words, and everybody who looks at the project reads it
+_SECRETS = Redactor()  # a command may contain some, and everybody who looks at the project reads it
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_project, totals = leases.of_project, leases.totals
 
 
@@ -66,9 +66,9 @@ def ask(
 ) -> Lease:
     """Ask for all of these things; return the lease that grants them, or one that waits until they are free.
 
-    `by` is the name that the caller acts by. With `within`, the id of an outer lease, its things are not asked for
+    `by` is the name by which the caller acts. With `within`, the id of an outer lease, its things are not asked for
     again: if it has all of them, it is returned. A caller that holds something already is granted more at once or not
-    at all, since two who wait for each other would wait for ever; so is a caller that never `waits`. Records
+    at all, since two that wait for each other would wait for ever; so is a caller that never `waits`. Records
     `lease.granted` or `lease.waiting`. Raises `LeaseTaken`, and `Invalid` for an impossible thing.
     """
     leases.lock(tx, project.id)
@@ -126,7 +126,7 @@ def release(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
 
 
 def release_by_tool(tx: Tx, project: Project, things: Sequence[str] | None, *, by: str) -> list[str]:
-    """Release an agent's leases by tools: all of them, or those with one of these things."""
+    """Release an agent's leases by tools: all of them, or those with one of these things; return the things."""
     leases.lock(tx, project.id)
     wants = wanted(things, leases.capacities(tx, project.id)) if things is not None else None
     mine = [each for each in leases.of_holder(tx, project.id, by) if each.by_tool]
@@ -141,7 +141,7 @@ def release_by_tool(tx: Tx, project: Project, things: Sequence[str] | None, *, b
 def hold_by_tool(tx: Tx, project: Project, things: Sequence[str], *, by: str, ttl: timedelta) -> list[Lease]:
     """Let an agent hold things like files: until `ttl` has passed, or until it leaves.
 
-    Things that it holds that way already it holds for longer. Raises the errors of an `ask` that never waits.
+    Things that it holds like this already are renewed. Raises the errors of an `ask` that never waits.
     """
     leases.lock(tx, project.id)
     known = leases.capacities(tx, project.id)
@@ -161,7 +161,7 @@ def hold_by_tool(tx: Tx, project: Project, things: Sequence[str], *, by: str, tt
 
 
 def taken(tx: Tx, project: Project, things: Sequence[str], *, by: str) -> str | None:
-    """Say in one sentence why `by` cannot hold these things now; None if it can. Changes nothing."""
+    """Return one sentence that says why `by` cannot hold these things now; None if it can. Changes nothing."""
     known = leases.capacities(tx, project.id)
     wants = wanted(things, known)
     others = [each for each in leases.of_project(tx, project.id) if not (each.by_tool and each.holder == by)]
@@ -196,14 +196,14 @@ def mine(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
 
 
 def ahead(tx: Tx, project: Project, lease: Lease) -> Ahead:
-    """Leases that a waiting lease waits for; empty for one that is held."""
+    """Return the leases that a waiting lease waits for; empty for one that is held."""
     if lease.is_held:
         return Ahead()
     return _table(tx, project.id).ahead(lease)
 
 
 def of_thing(tx: Tx, project: Project, thing: str) -> InUse:
-    """Holders of a thing, those that wait for it in turn, and how many there are. Raises `Invalid`."""
+    """Return the holders of a thing, those that wait for it in turn, and how many there are. Raises `Invalid`."""
     table = _table(tx, project.id)
     (name,) = wanted([thing], leases.capacities(tx, project.id))
     return InUse(
@@ -215,7 +215,7 @@ def of_thing(tx: Tx, project: Project, thing: str) -> InUse:
 
 
 def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[tuple[Lease, Ahead]]:
-    """Leases of a holder, each with the leases it waits for."""
+    """Return the leases of a holder, each with the leases it waits for."""
     found = leases.of_holder(tx, project_id, holder)
     table = _table(tx, project_id) if found else None
     return [(each, Ahead() if table is None or each.is_held else table.ahead(each)) for each in found]
@@ -229,8 +229,8 @@ def capacities(tx: Tx, project_id: UUID) -> list[Capacity]:
 def put_capacity(tx: Tx, project: Project, thing: str, capacity: int) -> Capacity:
     """Set how many there are of a thing, which is counted from now on. Records `lease.capacity`.
 
-    A lease above the new number is kept, and nobody is granted more meanwhile; one that waits for more than there are
-    ends. Raises `Invalid`.
+    Held leases above the new number are kept, and none is granted meanwhile; waiting leases for more than there are
+    end. Raises `Invalid`.
     """
     leases.lock(tx, project.id)
     named(thing)
@@ -255,7 +255,7 @@ def drop_capacity(tx: Tx, project: Project, thing: str) -> None:
 
 
 def end_of_presence(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Release the leases by tools of an agent that is gone."""
+    """Release the leases that an agent took by tools before it left."""
     _leave(tx, project_id, [each for each in leases.of_holder(tx, project_id, agent) if each.by_tool])
 
 
@@ -265,7 +265,7 @@ def end_of_agent(tx: Tx, project_id: UUID, agent: str) -> None:
 
 
 def lapse(tx: Tx, limit: int) -> None:
-    """Release leases that nobody has renewed in time. Records `lease.released`, and serves those that wait."""
+    """Release leases that were not renewed in time. Records `lease.released`, and serves those that wait."""
     for project_id in leases.lapsed(tx, limit):
         leases.lock(tx, project_id)
         for each in leases.delete_lapsed(tx, project_id):

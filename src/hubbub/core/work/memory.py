@@ -1,6 +1,6 @@
-"""Memories of agents for longer than a run: one document of the project, and one of each agent.
+"""Long-term memory of agents: one document of the project, and one of each agent.
 
-A writer takes the next version of a document first, and others wait for that: changes at the same time come one after
+A writer takes the next version of a document first, and others wait for that: simultaneous changes come one after
 the other, and none is lost.
 """
 
@@ -12,7 +12,7 @@ from hubbub.model.work.memory import MemoryDocument, MemoryPart, appended, requi
 from hubbub.store.tx import Tx
 from hubbub.store.work import memory
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 read = memory.find
 documents = memory.of_project
 
@@ -48,8 +48,8 @@ def replace(
 ) -> MemoryDocument:
     """Replace the whole memory by `parts`, if it is still at `version`. Records `memory.updated`.
 
-    0 is the version of an unwritten memory; None is any. Raises `Conflict` if the memory has moved on, `Invalid` for
-    keys that are wrong, or not all different.
+    0 is the version of an unwritten memory; None means any. Raises `Conflict` if the memory has changed since,
+    `Invalid` for keys that are wrong, or not all different.
     """
     require_parts(parts)
     advanced = memory.advance(tx, project_id, agent)

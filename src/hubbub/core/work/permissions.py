@@ -1,7 +1,7 @@
-"""Permissions on tasks: the parts that callers have in one, the verbs these allow, and messages to its holder.
+"""Permissions on tasks: the callers' roles in a task, the verbs these allow, and messages to its holder.
 
-The functions of `task_actions` call `require` first. After a change to a task that somebody else works on, they call
-`tell_holder`, so that nobody works on for nothing, whichever door the change came by.
+The functions of `task_actions` call `require` first. After a change to a task that another agent works on, they call
+`tell_holder`, so that nobody works in vain, by whichever door the change came.
 """
 
 from hubbub.core.mail import messages
@@ -16,14 +16,14 @@ from hubbub.store.people import coordinators
 from hubbub.store.tx import Tx
 
 TITLE_LENGTH = 80  # of a task's title in a sentence
-TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
+TOLD = HELD - {Status.DELIVERED}  # the holder has accepted it
 
 
 def require(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbManner.PLAIN) -> None:
-    """Raise an error unless one of `by`'s parts in the task allows the verb, in that manner.
+    """Raise an error unless one of `by`'s roles in the task allows the verb, in that manner.
 
-    It is `NotHolder` for verbs that are mostly the holder's, and `Forbidden` for the rest; both, for verbs on one's own
-    task.
+    The error is `NotHolder` for verbs that are mostly the holder's, and `Forbidden` for the rest; both, for verbs on
+    one's own task.
     """
     if may(tx, task, verb, by, manner):
         return
@@ -37,7 +37,7 @@ def require(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbMa
 
 
 def may(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbManner.PLAIN) -> bool:
-    """Tell whether `by`, the name that the caller acts by, may do that with the task, in that manner."""
+    """Tell whether `by`, the name by which the caller acts, may use that verb on the task, in that manner."""
     door = OPEN_TO.get(manner)
     return (door is None or _has_one_of(tx, task, by, door)) and _has_one_of(
         tx, task, by, allowed(verb, manner)
@@ -53,7 +53,7 @@ def _has_one_of(tx: Tx, task: Task, by: str, wanted: frozenset[TaskRole]) -> boo
 
 
 def _at_hand(tx: Tx, task: Task, by: str) -> set[TaskRole]:
-    """Return the parts that follow from the call and the task alone."""
+    """Return the roles that follow from the call and the task alone."""
     if by == HUB:
         return {TaskRole.PERSON}
     found = {TaskRole.STRANGER if tx.actor.agent is not None else TaskRole.STAND_IN}
@@ -67,7 +67,7 @@ def _at_hand(tx: Tx, task: Task, by: str) -> set[TaskRole]:
 
 
 def _is_reviewer(tx: Tx, task: Task, by: str) -> bool:
-    """Tell whether the holder or the sender has asked `by` for a review; a request by anybody else gives no part."""
+    """Tell whether the holder or the sender has asked `by` for a review; a request by others gives no role."""
     return any(
         review.reviewer == by and review.requester in (task.assignee, task.sender)
         for artifact in artifacts.of_task(tx, task)
@@ -78,9 +78,9 @@ def _is_reviewer(tx: Tx, task: Task, by: str) -> bool:
 def tell_holder(
     tx: Tx, task: Task, deed: str, *, by: str, reason: str | None = None, unread: bool = False
 ) -> None:
-    """Tell a holder that had accepted the task what others did to it.
+    """Tell a holder that had accepted the task how others changed it.
 
-    `unread` tells also a holder with the task in the inbox, who may have read it there.
+    `unread` also tells a holder with the task in the inbox, who may have read it there.
     """
     if task.assignee is None or task.assignee == by or task.status not in (HELD if unread else TOLD):
         return
@@ -90,7 +90,7 @@ def tell_holder(
 
 
 def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
-    """Send a message about a task; its holder may be an agent that is yet to come."""
+    """Send a message about a task; its holder may be an agent that has not come yet."""
     return messages.send(
         tx,
         task.project_id,

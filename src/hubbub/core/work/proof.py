@@ -1,8 +1,8 @@
-"""Proof: a task counts as completed when its demands were seen to be met, not because its holder says so.
+"""Proof: a task counts as completed once its demands were seen to be met, not because its holder says so.
 
-The demands are the task's contract: its own, else its project's. Hooks beside the agents' programs report what they saw
-of the work (`saw`). A caller that completes a task without meeting them hears what is missing. A person who speaks in
-nobody's name may complete or approve it all the same, or waive the proof; the log says who did.
+The demands are the task's contract: its own, else its project's. Hooks beside the agents' programs report what they
+see of the work (`saw`). A caller that completes a task with unmet demands is told which. A person who speaks in
+their own name may still complete or approve it, or waive the proof; the log says who did.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,11 +46,11 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import proof as rows
 
 KEEP = timedelta(days=90)
-MOST_SEEN = 2_000  # sightings of one task that are judged, the newest
+MOST_SEEN = 2_000  # newest sightings of one task that are judged
 MOST_TEST_FILES = 100
-OWN_DOOR = "hub"  # the tool set whose replies say what a task asks for
+OWN_DOOR = "hub"  # the tool set whose replies tell a task's demands
 
-_SECRETS = Redactor()  # a command may have some in its words, and everybody who looks at the project reads it
+_SECRETS = Redactor()  # a command may contain some, and everybody who looks at the project reads it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Proof:
 
     @property
     def is_proven(self) -> bool:
-        """Whether all that it asks for, and that is something, was seen."""
+        """Tell whether it has demands, and all of them are met."""
         return bool(self.findings) and not lacking(self.findings)
 
 
@@ -110,8 +110,8 @@ def put_rules(tx: Tx, project: Project, new: ProofRules) -> ProofRules:
 def put_contract(tx: Tx, task: Task, done_when: Sequence[str] | None, *, by: str) -> Contract:
     """Set the demands of one task, None for the project's. Records `task.contract`.
 
-    Raises `Forbidden` to the holder of the task, and to an agent by whose word it would ask for less than its project
-    does, as that agent could take it; `Invalid`.
+    Raises `Forbidden` to the holder of the task, and to an agent that could take it, if it would ask for less than
+    the project does; `Invalid`.
     """
     if by == task.assignee:
         raise Forbidden("an agent cannot change what its own task asks for")
@@ -138,9 +138,9 @@ def waive(tx: Tx, task: Task, *, by: str, reason: str) -> Contract:
 
 
 def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False) -> bool:
-    """Store a hook's sighting of an agent with a task; tell whether the hook should look at the checkout, too.
+    """Store a hook's sighting of an agent with a task; return whether the hook should look at the checkout, too.
 
-    A hook that only `asks` reports again if so, with its findings; else this report is stored.
+    A hook that only `asks` reports again if so, with its findings; any other report is stored.
     """
     held = rows.under_way(tx, project.id, agent, HELD)
     looks = any(demands(tx, each) for each in held)
@@ -172,7 +172,7 @@ def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False)
 
 
 def demands(tx: Tx, task: Task) -> Sequence[str]:
-    """Demands of a task: its own, else the project's. A machine's own work has none but its own."""
+    """Return the demands of a task: its own, else the project's. A machine's own work has only its own."""
     contract = rows.contract(tx, task.id)
     if contract is not None and contract.done_when is not None:
         return contract.done_when
@@ -180,14 +180,14 @@ def demands(tx: Tx, task: Task) -> Sequence[str]:
 
 
 def told(tx: Tx, task: Task) -> list[str]:
-    """Demands of a task, in words for the agent that works on it."""
+    """Return the demands of a task, in words for the agent that works on it."""
     wanted = demands(tx, task)
     rules = rules_of(tx, task.project_id) if wanted else ProofRules()
     return [sentence(each, rules) for each in wanted]
 
 
 def of_task(tx: Tx, task: Task) -> Proof:
-    """Proof of a task so far; of a completed one, as it was at its completion."""
+    """Return the proof of a task so far; of a completed one, as it was at its completion."""
     contract, rules, wanted = _contract(tx, task), rules_of(tx, task.project_id), demands(tx, task)
     seen = _seen(tx, task)
     if contract.found is not None and task.status is Status.COMPLETED:
@@ -198,14 +198,14 @@ def of_task(tx: Tx, task: Task) -> Proof:
 
 
 def last_looks(tx: Tx, task: Task) -> list[Sighting]:
-    """Return how hooks saw each checkout at last that was changed for the task."""
+    """Return the hooks' last look at each checkout that was changed for the task."""
     return looks_at_last(_seen(tx, task), _known(tx, task))
 
 
 def settle(tx: Tx, task: Task, *, by: str) -> None:
     """Store the findings of a task that is about to be completed. Raises `Lacking` if a demand is not met.
 
-    A person who speaks in nobody's name completes it all the same, which the log says.
+    A person who speaks in their own name completes it all the same, which the log says.
     """
     wanted = demands(tx, task)
     if not wanted or task.is_ended:
@@ -236,12 +236,12 @@ def goes_to_review(tx: Tx, task: Task) -> bool:
 
 
 def forget(tx: Tx) -> None:
-    """Drop sightings from long ago."""
+    """Drop old sightings."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
 def shown(finding: Finding) -> Mapping[str, str]:
-    """A finding as JSON."""
+    """Return a finding as JSON."""
     return {"demand": finding.demand, "verdict": str(finding.verdict), "why": finding.why}
 
 
@@ -259,7 +259,7 @@ def _contract(tx: Tx, task: Task) -> Contract:
 
 
 def _seen(tx: Tx, task: Task) -> list[Sighting]:
-    """Sightings of the task's holder since they took it."""
+    """Return the sightings of the task's holder since they took it."""
     if task.assignee is None:
         return []
     until = task.ended_at if task.is_ended and task.ended_at is not None else tx.now
@@ -267,12 +267,15 @@ def _seen(tx: Tx, task: Task) -> list[Sighting]:
 
 
 def _since(task: Task) -> int:
-    """Time when the holder took the task, else when it was delivered, else when it was created."""
+    """Return when the holder took the task, else when it was delivered, else when it was created."""
     return task.accepted_at or task.delivered_at or task.created_at
 
 
 def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
-    """Facts that the hub knows itself. Completing a task in review, by another than its holder, counts as a review."""
+    """Return the facts that the hub knows itself.
+
+    Completion of a task in review by somebody other than its holder counts as a review.
+    """
     since = _since(task)
     made = [each for each in artifacts.of_task(tx, task) if each.created_at >= since]
     asked = [review for each in made for review in reviews.of_artifact(tx, each)]

@@ -1,6 +1,6 @@
 """A proof for other programs: an in-toto statement about the git objects of a completed task.
 
-The hub judged the task, so the hub signs: a key on the agent's machine would be in the agent's reach.
+The hub judged the task, so the hub signs: a key on the agent's machine would be within the agent's reach.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,13 +21,13 @@ Json = dict[str, Any]
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:hubbub:proof:v1"
-MOST_STEPS = 100  # the last
+MOST_STEPS = 100  # the last ones
 
 known_key = rows.find
 
 
 def statement(tx: Tx, task: Task) -> Json:
-    """Tell what is known of a completed task. Raises `Conflict` where no hook saw a git object of it."""
+    """Return the statement on a completed task. Raises `Conflict` if no hook saw a git object of it."""
     if task.status is not Status.COMPLETED:
         raise Conflict(f"the task is {task.status}: a proof is exported once it is completed")
     subjects = _subjects(proof.last_looks(tx, task))
@@ -52,7 +52,7 @@ def signing_key(tx: Tx, fresh: Callable[[], str]) -> str:
 
 
 def _subjects(looks: Sequence[Sighting]) -> list[Json]:
-    """List the commit and the tree of each checkout, by git's own way to write them."""
+    """List the commit and the tree of each checkout, hashed as git does."""
     subjects: list[Json] = []
     for each in looks:
         tree = each.tree

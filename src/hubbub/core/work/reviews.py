@@ -10,7 +10,7 @@ from hubbub.model.records import Artifact, Review, ReviewVerdict, Run
 from hubbub.store.tx import Tx
 from hubbub.store.work import artifacts
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_artifact = artifacts.reviews_of
 number_in_run = artifacts.number_of_reviews_in_run
 
@@ -62,7 +62,7 @@ def submit(tx: Tx, review: Review, verdict: ReviewVerdict, *, by: str, comments:
         raise Conflict("the review was submitted already")
     if review.requester != by:
         artifact = artifacts.find(tx, review.artifact_id)
-        assert artifact is not None  # what is reviewed is not forgotten
+        assert artifact is not None  # a reviewed artifact is never deleted
         says = f"Review of the artifact {artifact.name!r}: {verdict.replace('_', ' ')}."
         text = f"{says}\n\n{comments}" if comments else says
         _tell(tx, given, sender=by, to=review.requester, text=text)

@@ -7,14 +7,14 @@ from hubbub.model.work.memory import RunSummary
 from hubbub.store.tx import Tx
 from hubbub.store.work import summaries
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 versions = summaries.of_project
 
 
 def save(
     tx: Tx, project_id: UUID, run: str, agent: str, text: str, *, version: int | None = None
 ) -> RunSummary:
-    """Store `agent`'s summary of `run`, in place of the one before. Records `summary.saved`.
+    """Store `agent`'s summary of `run`, in place of the last one. Records `summary.saved`.
 
     With a `version`, only if that is the present one, 0 for none; raises `Conflict` if it is not.
     """

@@ -1,4 +1,4 @@
-"""Search for tasks by what people remember: a number, words, a holder; and what belongs to a task."""
+"""Search for tasks by what people remember: a number, words, a holder; and rows that belong to a task."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
-MOST_WORDS = 8  # that are looked for; further ones are left out
+MOST_WORDS = 8  # that are searched for; further ones are ignored
 MOST_CHILDREN = 200
 _NUMBER = re.compile(r"(?:#|[Tt]-?)?([0-9]{1,18})", re.ASCII)
 
@@ -29,8 +29,8 @@ def search(
 ) -> list[Task]:
     """Find tasks of the projects, newest first; `before` is the number to go on from, within one project.
 
-    All words of `text` occur in their titles or descriptions, in whatever case. A number alone, such as 12, #12 or
-    T-12, means the task that has it.
+    All words of `text` occur in their titles or descriptions, in any case. A number alone, such as 12, #12 or
+    T-12, means the task with that number.
     """
     wanted, words, number = tuple(status), *_meant(text)
     found = [
@@ -74,17 +74,17 @@ def number(
 
 
 def _meant(text: str) -> tuple[Sequence[str], int | None]:
-    """Return the words to look for, or the number of the meant task."""
+    """Return the words to search for, or the number of the meant task."""
     number = _NUMBER.fullmatch(text.strip())
     return (text.split()[:MOST_WORDS], None) if number is None else ((), int(number[1]))
 
 
 def children(tx: Tx, task: Task) -> list[Task]:
-    """Return the tasks derived from this one, oldest first, whatever became of them."""
+    """List the tasks derived from this one, oldest first, in any status."""
     return tasks.children(tx, task.id, MOST_CHILDREN)
 
 
 def deliveries(tx: Tx, task: Task) -> list[Delivery]:
-    """Return the task's inbox rows: the first, if it was delivered when it was made, and the last."""
+    """List the task's inbox rows: the first, if it was delivered when it was created, and the last."""
     found = (messages.find_delivery(tx, each) for each in {task.id, task.delivery_id or task.id})
     return sorted((row for row in found if row is not None), key=lambda row: row.id)

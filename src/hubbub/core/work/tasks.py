@@ -1,4 +1,4 @@
-"""Tasks: sending them, finding them, and moving them along the table of their life.
+"""Tasks: sending them, finding them, and moving them along their lifecycle.
 
 Callers' verbs are in `task_actions`; ends of tasks are in `completion`, changes of hands in `transfers`, and needs in
 `dependencies`.
@@ -47,7 +47,7 @@ KINDS = {
 _KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER)
 _NUMBER = re.compile(r"(?:#|T-)?([0-9]+)", re.ASCII | re.IGNORECASE)  # also as the hub itself writes it
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 under_way = tasks.open_of
 of_run = tasks.of_run
 listed_of_run = tasks.listed_of_run
@@ -77,10 +77,10 @@ def send(
     awaited: bool = False,
     on_duplicate: OnDuplicate = OnDuplicate.IGNORE,
 ) -> Task:
-    """Put a task into the inbox of `to`, or into the open queue if None; `ttl` is the time in which to begin it.
+    """Put a task into the inbox of `to`, or into the open queue if None; it expires unless begun within `ttl`.
 
     Without a `title` it is the first line of `text`; without a `run` it belongs to the current one. A task that `needs`
-    others is held back until they are completed; as they exist before it, there are no circles. A task that is
+    others is held back until they are completed; since they exist before it, there are no cycles. A task that is
     delivered at once shares its id with its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the agent is
     `awaited`, `NotFound` for a parent, `Invalid` for an `issue`, and `Duplicate`, as `on_duplicate` says.
     """
@@ -93,7 +93,7 @@ def send(
         Task(
             id=new_id(),
             project_id=project_id,
-            number=0,  # counted when all else is locked
+            number=0,  # counted once all else is locked
             sender=sender,
             assignee=to,
             addressed=to is not None,
@@ -120,7 +120,7 @@ def send(
 
 
 def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
-    """Tell whether all are completed; open ones are locked, so that whoever completes one finds the waiting task."""
+    """Tell whether all are completed. Open ones are locked, so that whoever completes one finds the waiting task."""
     awaited = {need.id: need for need in needs if need.status is not Status.COMPLETED}
     if awaited:
         lock_names(tx, needs[0].project_id, to, *(need.assignee for need in awaited.values()))
@@ -131,14 +131,14 @@ def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
 def _make(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -> Task:
     """Store a new task, and deliver it if it has an assignee and waits for nothing.
 
-    Those who make one at the same time take turns by its number, so the later sees the earlier.
+    Callers that create one at the same time take turns by its number, so the later sees the earlier.
     """
     changes: dict[str, Any] = {}
     if task.assignee is not None and _are_met(tx, needs, task.assignee):
         status = advance(task.status, Event.DELIVER)
         changes = {"status": status, "delivery_id": task.id, "delivered_at": tx.now}
     number = sequence_numbers.next_number(tx, task.project_id, NOUN)
-    made = replace(task, number=number, **changes)  # once, as the record is large
+    made = replace(task, number=number, **changes)  # in one step, as the record is large
     saying = duplicates.read(made)
     if on_duplicate is OnDuplicate.REFUSE:
         duplicates.require_none(tx, made, saying, needs)
@@ -166,8 +166,8 @@ def find(
 ) -> Task:
     """Return the task named by `ref`: its id, the id of one of its inbox rows, or its number in the only project.
 
-    A number may be written `14`, `#14` or `T-14`. `lock` the task to change it. Without `by_number` a number is no
-    name: for words that may be anything. Raises `NotFound`, also for a task of another project.
+    A number may be written `14`, `#14` or `T-14`. `lock` the task to change it. Without `by_number` a number is not
+    taken as a name: for texts that may be anything. Raises `NotFound`, also for a task of another project.
     """
     number = _NUMBER.fullmatch(ref) if by_number and len(project_ids) == 1 else None
     if number is not None and len(number[1]) < len(str(sequence_numbers.LAST)):
@@ -195,7 +195,7 @@ def next_free(tx: Tx, project_id: UUID) -> Task | None:
 
 
 def lapsed(tx: Tx, limit: int) -> Iterator[Task]:
-    """Yield the tasks that nobody began in time, longest overdue first, locked, except those just begun or ended."""
+    """Yield the tasks not begun in time, longest overdue first, locked, except those just begun or ended."""
     for found in tasks.lapsed(tx, limit):
         task = locked(tx, found)
         if (task.status, task.expires_at) == (found.status, found.expires_at):
@@ -226,7 +226,7 @@ def by_urgency(
     priority: Priority | None = None,
     limit: int,
 ) -> list[Task]:
-    """Tasks of the project, the most urgent first, oldest first among those that are alike."""
+    """List tasks of the project, the most urgent first, oldest first among equals."""
     wanted = tuple(status) or tuple(Status)
     return tasks.by_urgency(tx, project_id, status=wanted, assignee=assignee, priority=priority, limit=limit)
 
@@ -253,8 +253,8 @@ def require_epoch(task: Task, epoch: int | None) -> None:
 def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
     """Raise `Unmet` if the task has not begun, and another task that it needs is not completed.
 
-    Raise `AccountPaused` if `by`, who is about to begin it, shares an account that is paused; `BudgetSpent` if what
-    they or the task may use is used; `AgentStopped` if a breaker has stopped them.
+    Raise `AccountPaused` if `by`, who is about to begin it, shares a paused account; `BudgetSpent` if their budget or
+    the task's is spent; `AgentStopped` if a breaker has stopped them.
     """
     if by is not None:
         breakers.require_going(tx, task.project_id, by)
@@ -325,7 +325,7 @@ def describe(tx: Tx, task: Task, text: str, *, signed: str, actor: str) -> Task:
 
 
 def find_by_external_id(tx: Tx, run: Run, external_id: str) -> Task | None:
-    """Return the run's task with its maker's id; no other transaction makes one until this one has ended."""
+    """Return the run's task with its maker's id; no other transaction creates one until this one has ended."""
     runs.lock(tx, run.id)
     return tasks.find_by_external_id(tx, run.id, external_id)
 
@@ -370,7 +370,9 @@ def _record(
     tx.record(
         kind,
         project_id=task.project_id,
-        actor=None if actor == HUB else actor,  # who has no name of their own is told by their token
+        actor=None
+        if actor == HUB
+        else actor,  # an actor without a name of their own is recorded by their token
         agent=task.assignee or (before.assignee if before else None),
         task_id=task.id,
         detail={

@@ -1,4 +1,4 @@
-"""To-do lists of agents, replaced as the work goes on."""
+"""To-do lists, which agents replace as their work goes on."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -8,7 +8,7 @@ from hubbub.model.work.todos import ITEM_LENGTH, MOST_ITEMS, TodoItem, TodoList
 from hubbub.store.tx import Tx
 from hubbub.store.work import todos as rows
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 of_agent = rows.find
 
 

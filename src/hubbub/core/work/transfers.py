@@ -1,4 +1,4 @@
-"""Changes of hands of tasks, and their fate when a holder is gone. The rights to them are in `task_actions`.
+"""Changes of hands of tasks, and their fate when a holder leaves. The rights to them are in `task_actions`.
 
 A claimed task is a lease. It ends with its holder's presence: a task claimed from the open queue goes back there, one
 addressed to the holder by name waits for it and is delivered again. With every change of hands the epoch rises, so that
@@ -45,9 +45,9 @@ def move_to(
 
 
 def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
-    """Move a task from its holder into the open queue, where anyone may claim it.
+    """Move a task from its holder into the open queue, where any agent may claim it.
 
-    The time to begin it starts anew. Records `task.released`. Raises `InvalidTransition` for a task that nobody has.
+    The time to begin it starts anew. Records `task.released`. Raises `InvalidTransition` for a task without a holder.
     """
     changes = {"addressed": 0, "expires_at": new_expiry(tx, task)}
     detail = {"reason": reason, "taken_from": task.assignee}
@@ -55,7 +55,7 @@ def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 
 
 def pass_on(tx: Tx, task: Task, to: str, *, by: str) -> Task:
-    """Give a task to another agent just as it is: begun or completed, it stays so.
+    """Give a task to another agent as it is: begun or completed, it stays so.
 
     Records `task.reassigned`. Raises `InvalidTransition` for a task that ended otherwise than completed.
     """

@@ -1,4 +1,4 @@
-"""Breakers: rules of a project by which agents are stopped that go round in circles, and those that were stopped."""
+"""Breakers: a project's rules that stop agents which repeat themselves, and the agents that were stopped."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum, auto
@@ -11,7 +11,7 @@ LARGEST = 1_000_000
 
 
 class LoopKind(StrEnum):
-    """A way of going round in circles."""
+    """A way of repeating oneself."""
 
     ANSWERING = auto()
     REPEATING = auto()
@@ -22,18 +22,18 @@ class LoopKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerRules:
-    """How often is too often, in one project; 0: never. The defaults are far above what honest work does."""
+    """Limits of repetition in one project; 0: none. The defaults are far above what honest work needs."""
 
     answering: Annotated[
         int,
-        Seen(REST, "messages by which two agents answer each other in turn, while no task of theirs changes"),
+        Seen(REST, "messages that two agents send each other in turn, while none of their tasks changes"),
     ] = 40
-    repeating: Annotated[int, Seen(REST, "times that an agent makes the same call of a tool in a row")] = 30
+    repeating: Annotated[int, Seen(REST, "times that an agent makes the same tool call in a row")] = 30
     nesting: Annotated[
         int, Seen(REST, "generations of tasks, each made by an agent at work on the one before")
     ] = 12
-    multiplying: Annotated[int, Seen(REST, "tasks that come of one task in that way, in all")] = 300
-    retrying: Annotated[int, Seen(REST, "times that agents have one task tried again")] = 12
+    multiplying: Annotated[int, Seen(REST, "descendants of one task in that way, in all")] = 300
+    retrying: Annotated[int, Seen(REST, "times that agents retry one task")] = 12
 
     def most(self, kind: LoopKind) -> int:
         """Return the limit for one kind of loop."""
@@ -45,14 +45,14 @@ RULES = tuple(each.name for each in fields(BreakerRules))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """Agents that go round in a circle, as the log shows it."""
+    """Agents in a loop, as the log shows it."""
 
     project_id: UUID
     kind: LoopKind
     agents: tuple[str, ...]
     count: int
     task_id: UUID | None = None
-    refs: tuple[str, ...] = ()  # ids of the tasks or messages in which it shows
+    refs: tuple[str, ...] = ()  # ids of the tasks or messages that show it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +63,9 @@ class Stop:
     project_id: UUID
     kind: Annotated[LoopKind, Seen(REST | CARD, "the rule that they broke")]
     agents: Annotated[tuple[str, ...], Seen(REST | CARD, "the agents that are stopped")]
-    count: Annotated[int, Seen(REST | CARD, "how often it happened")]
-    task_id: Annotated[UUID | None, Seen(REST | CARD, "the task with which it began, if one did")] = None
-    refs: Annotated[tuple[str, ...], Seen(REST, "ids of the last tasks or messages in which it shows")] = ()
+    count: Annotated[int, Seen(REST | CARD, "the number of repetitions")]
+    task_id: Annotated[UUID | None, Seen(REST | CARD, "the task with which it began, if any")] = None
+    refs: Annotated[tuple[str, ...], Seen(REST, "ids of the last tasks or messages that show it")] = ()
     stopped_at: Annotated[int, Seen(REST | CARD)]
 
 

@@ -1,4 +1,4 @@
-"""Connections: transport sessions of MCP, for clients of those revisions that have them."""
+"""Connections: transport sessions of MCP, for clients of those protocol revisions that have them."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,4 +12,4 @@ class Connection:
     token_id: UUID | None
     dialect: str
     revision: str
-    asks: bool  # whether whoever sits at the client can be asked
+    asks: bool  # whether the person at the client can be asked

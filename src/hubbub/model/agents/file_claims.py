@@ -1,6 +1,6 @@
-"""Claims: files that agents hold while they edit them, and names of files that hold for every checkout.
+"""Claims: files that agents hold while they edit them, and names of files that are valid for every checkout.
 
-A file is its repository and its path in it, wherever it is checked out. In the project's own repository, its *home*,
+A file is its repository and its path in it, in any checkout. In the project's own repository, its *home*,
 the path alone is the entry, so that it meets the declared scopes of agents. A file of any other repository is entered
 as `repository:path`.
 """
@@ -18,7 +18,7 @@ REPOSITORY_LENGTH = 300  # characters
 
 _REPOSITORY = re.compile(r"(?!\.{1,2}(?:/|$))[\w.~+@%-]+(?:/(?!\.{1,2}(?:/|$))[\w.~+@%-]+)*")
 _SCHEMES = {"http", "https", "ssh", "git", "git+ssh", "ssh+git", "git+https", "git+http"}
-_DOORS: Mapping[str, str] = {  # other names of a host, for networks that let nothing else through
+_DOORS: Mapping[str, str] = {  # alternative names of a host, for networks that block the usual ones
     "ssh.github.com": "github.com",
     "altssh.gitlab.com": "gitlab.com",
     "altssh.bitbucket.org": "bitbucket.org",
@@ -31,10 +31,10 @@ class Claim:
 
     agent: str
     presence_id: UUID
-    instance: str | None  # which run of the agent's client edits it; None: claimed by a tool
+    instance: str | None  # the run of the agent's client that edits it; None: claimed by a tool
     repository: str
     path: str
-    entry: str  # as it stands among declared scopes
+    entry: str  # as it appears among declared scopes
     branch: str | None
     worktree: str | None
     claimed_at: int
@@ -43,7 +43,7 @@ class Claim:
 
 
 def identity(address: str) -> str | None:
-    """Name the repository at a remote address: `host/path`, in small letters; None for a local address.
+    """Return the name of the repository at a remote address: `host/path`, in small letters; None for a local address.
 
     The way to reach it (ssh, https, a port, a user) and a `.git` at the end make no difference.
     """
@@ -65,7 +65,7 @@ def identity(address: str) -> str | None:
 
 
 def repository(text: str) -> str:
-    """Check the name of a repository, given by a client's hook or by anybody else. Raises `Invalid`."""
+    """Check the name of a repository, given by a client's hook or another caller. Raises `Invalid`."""
     if not _is_repository(text):
         raise Invalid(
             f"a repository is named like `github.com/owner/name`, in at most {REPOSITORY_LENGTH} characters"
@@ -74,7 +74,7 @@ def repository(text: str) -> str:
 
 
 def entry(path: str, repository: str, home: str) -> str:
-    """Name a file as declared scopes do."""
+    """Return the name of a file among declared scopes."""
     return path if repository == home else f"{repository}:{path}"
 
 

@@ -1,11 +1,11 @@
-"""Merges to come: branches of agents, and whether two of them would conflict."""
+"""Predicted merges: branches of agents, and whether two of them would conflict."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-KEEP = timedelta(days=14)  # a branch on which nobody commits any more
+KEEP = timedelta(days=14)  # after the last commit on a branch
 MOST_PATHS = 2_000  # of one branch
 MOST_FILES = 50  # in conflict, of one forecast
 

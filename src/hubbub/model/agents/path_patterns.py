@@ -101,7 +101,7 @@ def folders_above(path: str) -> Iterator[str]:
 
 
 def specificity(entry: str) -> tuple[bool, int, str]:
-    """Sort key that puts the most specific entry last."""
+    """Return a sort key that puts the most specific entry last."""
     return (False, fixed(entry), entry) if is_glob(entry) else (True, 0, entry)
 
 

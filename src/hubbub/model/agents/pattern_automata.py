@@ -1,4 +1,4 @@
-"""Patterns as automata: many of them are walked at once, in steps that can be counted.
+"""Patterns as automata: many of them are walked at once, in countable steps.
 
 An automaton has a place before each token of a pattern and one behind the last. DEEP has two: *open*, where segments
 may begin or be left out, and *deep*, inside of them. The possible places are the bits of one number. Several patterns
@@ -71,7 +71,7 @@ def _spelled_out(entry: str) -> str:
 
 
 def _segment(segment: str) -> list[Token]:
-    """Split one segment into tokens. Stars alone may stand for nothing here: where that fits, a character fits, too."""
+    """Split one segment into tokens. Wherever a star may match nothing, a character may match, too."""
     wild: Mapping[str, Token] = {"*": Wild.SOME, "?": Wild.ONE}
     return [wild.get(character, character) for character in re.sub(r"\*+", "*", segment)]
 
@@ -86,7 +86,7 @@ class _Only(dict[int, str]):
         return "0"
 
 
-# What stands for a place that is not before a character, in a pattern that is laid out: none of these is in an entry.
+# Stands for a place that is not before a character, in a laid-out pattern: no entry contains any of these.
 _ONE, _SOME, _OPEN, _INSIDE, _END, _SPACER = "\1\2\3\4\5\6"
 _LAID: Mapping[Token, str] = {Wild.ONE: _ONE, Wild.SOME: _SOME, Wild.DEEP: _OPEN + _INSIDE}
 

@@ -22,9 +22,9 @@ from hubbub.model.agents.pattern_automata import (
     tokens_of,
 )
 
-_SEGMENTS = 4  # of a path are looked up in the time of a step
-_TOKENS = 8  # of a pattern are read in that time
-_ENTRIES = 4  # are handed on
+_SEGMENTS = 4  # of a path, looked up in the time of one step
+_TOKENS = 8  # of a pattern, read in that time
+_ENTRIES = 4  # passed on in that time
 
 _Rank = tuple[bool, int, str]  # see `patterns.specificity`
 
@@ -62,7 +62,7 @@ class PatternIndex:
     def __init__(self, entries: Iterable[str], effort: StepBudget | None = None) -> None:
         self._effort = effort if effort is not None else StepBudget()
         paths: set[str] = set()
-        self._patterns: dict[str, list[str]] = {}  # by the folder that holds what they match
+        self._patterns: dict[str, list[str]] = {}  # by the folder that holds their matches
         for entry in entries:
             if is_glob(entry):
                 self._patterns.setdefault(folder_of(entry), []).append(entry)
@@ -123,7 +123,7 @@ class PatternIndex:
                 found.update(turned.meeting(each))
 
     def _groups(self, entry: str) -> Iterator["_Group"]:
-        """Yield the groups in which something may intersect with `entry`."""
+        """Yield the groups that may hold an entry which intersects with `entry`."""
         self._effort.spend(entry.count("/") // _SEGMENTS + 1)
         if not is_glob(entry):
             yield from (self._group_at(each) for each in folders_above(entry) if each in self._patterns)
@@ -142,7 +142,7 @@ class PatternIndex:
         return self._at[folder]
 
     def _group_below(self, folder: str) -> "_Group":
-        """Return the paths and patterns in the folder, at any depth."""
+        """Return the group of paths and patterns in the folder, at any depth."""
         if folder not in self._below:
             inside = [*_beginning(self._sorted_paths, folder)]
             for each in _beginning(self._folders, folder):
@@ -180,7 +180,7 @@ class _Group:
         self._blocks = [*_blocks([each for each in ranked if not each.is_everything(cut)], cut, effort)]
 
     def meet(self, other: _Entry, *, above: _Rank | None) -> bool:
-        """Mark the entries that intersect with `other` and rank above; true if some lower ones intersect, too."""
+        """Mark the entries that intersect with `other` and rank above; True if some lower ones intersect, too."""
         first = bisect_right(self._whole, above, key=_rank) if above is not None else 0
         self._first_whole = min(self._first_whole, first)
         is_met = first > 0

@@ -1,4 +1,4 @@
-"""Scopes: the part of a repository in which an agent says that it works, and whether two of them overlap.
+"""Scopes: the part of a repository in which an agent says it works, and whether two scopes overlap.
 
 A scope is an area of the project, files, or both; a file may be a pattern (`patterns`). Two scopes overlap when they
 name one area, when some path fits an entry of each, or when a file of one lies inside the area of the other. Two
@@ -25,7 +25,7 @@ from hubbub.model.fields import REST, Seen
 
 FILES = 1000  # entries of one scope, or patterns of one area
 CHARACTERS = 131_072  # of all of them
-WILD = 32_768  # of all patterns, without their folders: what is compared, where two scopes are
+WILD = 32_768  # of all patterns, without their folders: the part that is compared
 PLACE = 256  # characters of a place: an index takes no long ones
 
 _SLUG = re.compile(r"\w[\w.-]{0,63}")
@@ -88,7 +88,7 @@ class AgentConflict:
 
 
 class PlaceRange(NamedTuple):
-    """Places: single ones, and everything below some folders."""
+    """Places: single ones, and all those below some folders."""
 
     places: frozenset[str]
     folders: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Budgets: how much an agent, a task, a token or a whole project may use, in tokens or in money, in all or each day.
+"""Budgets: limits of use for an agent, a task, a token or a whole project, in tokens or money, in all or a day.
 
-At four fifths the agent and people are warned; at the whole of it the agent's next tool is denied.
+At four fifths the agent and people are warned; when it is spent, the agent's next tool is denied.
 """
 
 from dataclasses import dataclass
@@ -44,27 +44,28 @@ class BudgetLevel(StrEnum):
 class Budget:
     id: Annotated[UUID, Seen(REST | CARD)]
     project_id: UUID
-    kind: Annotated[BudgetKind, Seen(REST | CARD, "whose use it limits")]
+    kind: Annotated[BudgetKind, Seen(REST | CARD, "the kind of thing whose use it limits")]
     whom: Annotated[
         str, Seen(REST | CARD, "the agent's name, or the id of the task or token; empty: the project")
     ]
-    label: Annotated[str, Seen(REST | CARD, "what people call that")]
-    daily: Annotated[bool, Seen(REST | CARD, "each day anew, in UTC")]
+    label: Annotated[str, Seen(REST | CARD, "that thing, as people call it")]
+    daily: Annotated[bool, Seen(REST | CARD, "true if it begins anew each day, in UTC")]
     unit: Annotated[BudgetUnit, Seen(REST | CARD)]
     amount: Annotated[int, Seen(REST | CARD, "in tokens, or in millionths of a dollar")]
-    level: Annotated[BudgetLevel, Seen(REST | CARD, "as it was at `level_at`")] = BudgetLevel.ENOUGH
-    level_at: Annotated[int, Seen(REST | CARD, "when it came to that level")]
-    since: Annotated[int, Seen(REST, "what is used from then on counts")]
-    used: Annotated[int, Seen(REST, "as much as is known, of today where it is daily")] = 0
-    used_on: int = 0  # the day that `used` is of, where it is daily, counted from 1970
+    level: Annotated[BudgetLevel, Seen(REST | CARD, "the level since `level_at`")] = BudgetLevel.ENOUGH
+    level_at: Annotated[int, Seen(REST | CARD, "the time when it reached that level")]
+    since: Annotated[int, Seen(REST, "use from then on counts")]
+    used: Annotated[int, Seen(REST, "the known use; today's, if it is daily")] = 0
+    used_on: int = 0  # the day of `used`, counted from 1970, for a daily budget
     unpriced: Annotated[int, Seen(REST, "tokens without a price, which a budget in money cannot count")] = 0
     heard_at: Annotated[
-        int | None, Seen(REST, "when use was last told; null: never, so it is unmetered, which is not 0")
+        int | None,
+        Seen(REST, "the time of the last report of use; null: never, so it is unmetered, which is not 0"),
     ] = None
 
     @property
     def title(self) -> str:
-        """The budget as sentences name it."""
+        """Return the budget's name in sentences."""
         whose = {
             BudgetKind.PROJECT: "of the project",
             BudgetKind.AGENT: f"of the agent {self.label}",
@@ -75,17 +76,17 @@ class Budget:
 
     @property
     def state(self) -> str:
-        """The amount used, and the whole, as people read them."""
+        """Return the amount used, and the whole, as people read them."""
         return f"{shown(self.used, self.unit)} of {shown(self.amount, self.unit)}"
 
     @property
     def is_metered(self) -> bool:
-        """Whether any use was ever reported. If not, the budget stops nobody; unknown use is not zero."""
+        """Tell whether any use was ever reported. If not, the budget stops nobody; unknown use is not zero."""
         return self.heard_at is not None
 
     @property
     def ends_at(self) -> int | None:
-        """End of the day on which the level was reached. None: the level lasts until somebody raises the budget."""
+        """Return when the level ends: at the end of its day, or None if it lasts until somebody raises the budget."""
         return (self.level_at // DAY + 1) * DAY if self.daily else None
 
     def level_of(self, now: int) -> BudgetLevel:

@@ -16,18 +16,18 @@ class Measure(StrEnum):
     OUTPUT = auto()
     CACHE_READ = auto()
     CACHE_WRITTEN = auto()
-    TOLD = auto()  # the cost, as the client says it, in millionths of a dollar
+    TOLD = auto()  # the cost as the client reports it, in millionths of a dollar
 
 
 class Source(IntEnum):
-    """The channel by which a client reports its use. Of several for one conversation, the smallest number counts."""
+    """The channel by which a client reports its use. If several report one conversation, the smallest number counts."""
 
-    EVENTS = 1  # one for each request to a model: exact, and told within seconds
+    EVENTS = 1  # one for each request to a model: exact, and reported within seconds
     METRICS = 2
     SPANS = 3
-    COMMON_METRICS = 4  # by the conventions that all makers share
+    COMMON_METRICS = 4  # by the conventions shared by all makers
     COMMON_SPANS = 5
-    REPORT = 6  # of who started the client, in the end
+    REPORT = 6  # from the program that started the client, at its end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,19 +58,19 @@ class Spending:
 
     id: UUID
     project_id: UUID
-    at: int  # when the five minutes began
+    at: int  # start of the five minutes
     conversation: str
     client: str | None  # such as `claude-code`
-    model: str  # empty: the client does not say
+    model: str  # empty if the client does not say
     agent: str | None
     machine: str | None
-    task_id: UUID | None  # which the agent had under way then
+    task_id: UUID | None  # that the agent had under way then
     run_id: UUID | None
     input: int
     output: int
     cache_read: int
     cache_written: int
-    told: int | None = None  # what the client says it costs, in millionths of a dollar
+    told: int | None = None  # the cost that the client reports, in millionths of a dollar
 
 
 class By(StrEnum):

@@ -20,9 +20,9 @@ MOST_AGENTS = 500
 LONGEST = timedelta(days=366)  # of a pause that has an end
 SPREAD = timedelta(
     seconds=60
-)  # within which the agents of an account go on after a pause, each at its own moment
-IN_A_ROW = timedelta(hours=2)  # after a pause, within which another notice without a time counts as one more
-WITHOUT_END = 253_370_764_800_000  # the year 9999: until when a clock stands still that nobody set an end to
+)  # over which the agents of an account resume after a pause, each at its own moment
+IN_A_ROW = timedelta(hours=2)  # after a pause; another notice without a time within it counts as one more
+WITHOUT_END = 253_370_764_800_000  # the year 9999: the end of a pause without an end
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.@+-]{0,79}", re.ASCII)
 
@@ -31,26 +31,25 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.@+-]{0,79}", re.ASCII)
 class Account:
     project_id: UUID
     name: Annotated[str, Seen(REST | CARD)]
-    is_set: Annotated[bool, Seen(REST, "whether people have said which agents share it")] = False
+    is_set: Annotated[bool, Seen(REST, "true if people have set which agents share it")] = False
     paused_at: Annotated[int | None, Seen(REST | CARD, "null: it is not paused")] = None
     paused_until: Annotated[
         int | None,
-        Seen(REST | CARD, "when its agents go on; null while it is paused: when a person resumes it"),
+        Seen(REST | CARD, "the end of the pause; null while it is paused: a person ends it"),
     ] = None
-    limit_kind: Annotated[
-        LimitKind | None, Seen(REST | CARD, "which limit; null where a person paused it")
-    ] = None
+    limit_kind: Annotated[LimitKind | None, Seen(REST | CARD, "the limit; null if a person paused it")] = None
     paused_by: Annotated[
-        str | None, Seen(REST | CARD, "who paused it, or the agent that was told of the limit")
+        str | None,
+        Seen(REST | CARD, "the person who paused it, or the agent whose program reported the limit"),
     ] = None
-    notices: int = 0  # of a limit, in a row, that named no time
-    resumed_at: int | None = None  # when it went on last
+    notices: int = 0  # of a limit, in a row, without a time
+    resumed_at: int | None = None  # when it last went on
 
     def is_paused(self, now: int) -> bool:
         return self.paused_at is not None and (self.paused_until is None or now < self.paused_until)
 
     def held_until(self, now: int) -> int | None:
-        """End of the pause, until which nothing begins; None if the account is not paused."""
+        """Return the end of the pause, before which nothing begins; None if the account is not paused."""
         if not self.is_paused(now):
             return None
         return self.paused_until if self.paused_until is not None else WITHOUT_END
@@ -64,5 +63,5 @@ def named(name: str) -> str:
 
 
 def goes_on_at(until: int, agent: str) -> int:
-    """Time when an agent goes on after a pause. Agents differ by some seconds; each always gets the same time."""
+    """Return when an agent goes on after a pause. Agents differ by some seconds; each always gets the same time."""
     return until if until >= WITHOUT_END else until + zlib.crc32(agent.encode()) % milliseconds(SPREAD)

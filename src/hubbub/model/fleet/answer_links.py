@@ -1,7 +1,7 @@
 """Answer links: addresses by which a person answers one question from a telephone, without signing in.
 
-Each is signed with the secret of the webhook that brought it, for one question as it was shown. It needs no memory:
-a question is answered once, and a webhook that was removed has no secret any more.
+Each is signed with the secret of the webhook that brought it, for one question as it was shown. Nothing is stored:
+a question is answered once, and a removed webhook has no secret any more.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from hubbub.model.log.webhooks import Webhook
 
 PATH = "/answer"
 VERBS = {"yes": True, "no": False}
-_SIGNED = 32  # characters of the signature, of which an attacker would have to guess each
+_SIGNED = 32  # characters of the signature, each of which an attacker would have to guess
 _TOKEN = re.compile(
     rf"(?P<webhook>[0-9a-f]{{32}})(?P<question>[0-9a-f]{{32}})(?P<signed>[0-9a-f]{{{_SIGNED}}})"
 )

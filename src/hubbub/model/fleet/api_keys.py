@@ -1,4 +1,4 @@
-"""The API key of a project, which its machines show to the model they call."""
+"""The API key of a project, which its machines send to the model that they call."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -23,7 +23,7 @@ class ApiKey:
 
     @property
     def masked(self) -> str:
-        """The key in a form that its owner recognises: `sk-…abcd`."""
+        """Return the key in a form that its owner recognises: `sk-…abcd`."""
         prefix = PREFIX if self.secret.startswith(PREFIX) else ""
         end = self.secret[-SHOWN:] if len(self.secret) >= 4 * SHOWN else ""
         return f"{prefix}…{end}"

@@ -1,7 +1,7 @@
-"""The text that an approver signs, for a machine that does not take its hub's word for an approval.
+"""The text that an approver signs, for a machine that does not trust its hub with approvals.
 
-It holds all that the person was shown, for one machine and one question. A hub that shows other words than the machine
-means, or brings an answer elsewhere, has a signature that fits nothing.
+It holds all that the person was shown, for one machine and one question. If a hub shows other words than the machine
+sent, or brings the answer elsewhere, the signature does not match.
 """
 
 import json

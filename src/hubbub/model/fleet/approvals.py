@@ -33,7 +33,7 @@ class ApprovalStep(StrEnum):
     EXPIRE = auto()
     SPEND = auto()
     RESUME = auto()  # its machine is back
-    WITHDRAW = auto()  # so it is, and has forgotten it
+    WITHDRAW = auto()  # its machine is back, without asking it
 
 
 S = ApprovalStatus
@@ -63,36 +63,34 @@ class Approval:
             "what a yes lets happen: one call (`call`), a new rule of a policy (`rule`), or a client's `prompt`",
         ),
     ]
-    who: Annotated[str, Seen(REST | CARD, "whose call it is")]
+    who: Annotated[str, Seen(REST | CARD, "the caller")]
     token_id: UUID | None  # with which the call was made
     node: Annotated[
         str,
-        Seen(REST | CARD, "the machine; where a program with a token asked, `{who}@{said_node}`"),
+        Seen(REST | CARD, "the machine; if a program with a token asked, `{who}@{said_node}`"),
     ]
     tool: Annotated[str, Seen(REST | CARD)]
     arguments: Annotated[Mapping[str, object], Seen(REST, "for people: long texts are cut")]
     folder: Annotated[str, Seen(REST)]
-    digest: Annotated[str, Seen(REST, "of who, tool, arguments, folder and machine")]
+    digest: Annotated[str, Seen(REST, "of caller, tool, arguments, folder and machine")]
     shown: Annotated[
         str, Seen(REST | CARD, "the resolved words of the call, invisible characters written out")
     ]
     reason: Annotated[str, Seen(REST | CARD)]
-    elicitation: Annotated[bool, Seen(REST, "whether the client that made the call may answer")]
-    receipt: Annotated[str, Secret("of what whoever asked proves itself with")] = field(repr=False)
-    dangerous: Annotated[
-        bool, Seen(REST | CARD, "whether the call is of a kind that the machine always has asked about")
-    ] = False  # it is about what cannot be undone: a yes is to be given twice
+    elicitation: Annotated[bool, Seen(REST, "true if the calling client may answer")]
+    receipt: Annotated[str, Secret("of the asker's proof")] = field(repr=False)
+    dangerous: Annotated[bool, Seen(REST | CARD, "true if the machine always asks about such a call")] = (
+        False  # its subject cannot be undone: a yes is given twice
+    )
     status: Annotated[ApprovalStatus, Seen(REST)]
     created_at: Annotated[int, Seen(REST | CARD)]
     expires_at: Annotated[int, Seen(REST | CARD)]
     answered_by: Annotated[str | None, Seen(REST)] = None
     answered_at: Annotated[int | None, Seen(REST)] = None
-    signature: Annotated[
-        str | None, Seen(REST, "of whoever said yes, where they signed what they were shown")
-    ] = None
+    signature: Annotated[str | None, Seen(REST, "the approver's, if they signed the shown text")] = None
     ended_at: Annotated[int | None, Seen(REST)] = None
     machine: UUID | None = None  # over whose link it came
-    hub: str | None = None  # whose own machine asks it, for as long as that process lives
+    hub: str | None = None  # whose own machine asks it, while that process lives
 
     @property
     def is_forsaken(self) -> bool:
@@ -105,10 +103,10 @@ class Approval:
 
     @property
     def right(self) -> Right:
-        """The right needed to answer: rules of a machine's policy are for those who manage."""
+        """Return the right needed to answer: rules of a machine's policy are for those who manage."""
         return Right.MANAGE if self.kind is QuestionKind.RULE else Right.WRITE
 
     @property
     def said_node(self) -> str | None:
-        """The machine's name as the agent's own program gives it; None if the machine itself asked, over its link."""
+        """Return the machine's name as the agent's own program gives it; None if the machine itself asked."""
         return said_of(self.who, self.node)

@@ -1,9 +1,9 @@
-"""The chain of a call: its first caller, then the machines whose agents were asked on their behalf, one by the next.
+"""The chain of a call: its first caller, then the machines whose agents were asked on their behalf, in order.
 
-It is empty while no agent of a machine has been asked. It travels with every call of such an agent, over links, in the
+It is empty while no agent of a machine has been asked. It travels with every call of such an agent: over links, in the
 `_meta` of calls and in the environment of programs, so that questions come to an end: agents ask agents only to a
 certain depth, and none that is waiting for the answer. A caller may claim a chain, which can only make it longer; the
-rights of a call never depend on it. Credentials that the hub lends such a program hold the chain, so that the program
+rights of a call never depend on it. Tokens that the hub lends to such a program hold the chain, so that the program
 cannot leave it out.
 """
 
@@ -16,7 +16,7 @@ from hubbub.model.visible_text import visible
 DEEPEST = 3  # machines' agents, one asked by the other
 META = "hubbub/chain"  # in `_meta` of a call, as a list of texts
 VARIABLE = "HUBBUB_CHAIN"  # in the environment of a program that is an agent, as the same list in JSON
-MOST = 32  # names that anybody may say there are
+MOST = 32  # names in a claimed chain
 LONGEST_NAME = 200
 
 CallChain = tuple[str, ...]
@@ -40,7 +40,7 @@ def too_deep(chain: CallChain) -> str | None:
 
 
 def why_not(chain: CallChain, node: str) -> str | None:
-    """Say why a call with this chain cannot ask the agent of `node`; None if it can."""
+    """Return why a call with this chain cannot ask the agent of `node`; None if it can."""
     return looping(chain, node) or too_deep(chain)
 
 

@@ -25,7 +25,7 @@ class RefusalCode(StrEnum):
     FAILED = "failed"
 
 
-# Then a call may be made again with the same key.
+# For these reasons a call may be made again with the same key.
 NOTHING_DONE = frozenset(
     {
         RefusalCode.DENIED,
@@ -52,7 +52,7 @@ class QuestionKind(StrEnum):
 
     CALL = "call"  # that one call may go on
     RULE = "rule"  # that the machine's policy gets a rule
-    PROMPT = "prompt"  # that an agent's client may use a tool: what the client itself asks whoever sits there
+    PROMPT = "prompt"  # that an agent's client may use a tool: what the client would ask the person before it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +66,9 @@ class Question:
     folder: str
     shown: str  # the resolved words of the call, invisible characters escaped
     reason: str
-    digest: str  # of who, tool, canonical arguments, folder, node: 64 hex digits
+    digest: str  # of caller, tool, canonical arguments, folder, node: 64 hex digits
     kind: QuestionKind = QuestionKind.CALL
-    dangerous: bool = False  # the gate's floor has it asked about, whatever the policy says
+    dangerous: bool = False  # the gate's floor demands the question, whatever the policy says
 
 
 def call_digest(who: Principal, tool: str, arguments: Mapping[str, object], folder: str, node: str) -> str:
@@ -93,22 +93,22 @@ class Answered:
     ruling: Ruling
     approval_id: str
     by: str | None = None  # the person
-    signature: str | None = None  # theirs, in base64, where they signed what they were shown
+    signature: str | None = None  # theirs, in base64, if they signed the shown text
 
 
 class Client(Protocol):
-    """The person at the client that made the call, where the operator accepts their answers."""
+    """The person at the calling client, if the operator accepts their answers."""
 
     @property
     def approval_id(self) -> str | None:
-        """The approval that they were asked for before, if the call was made again to bring their answer."""
+        """Return the approval that they were asked for before, if this call repeats one to bring their answer."""
 
     async def ask(self, question: Question, approval_id: str) -> bool | None:
-        """Ask for yes or no; None for neither. Raises `InputRequired` where the call has to be made again."""
+        """Ask for yes or no; None for neither. Raises `InputRequired` if the call has to be made again."""
 
 
 class InputRequired(Exception):
-    """The call ends here, undone: the client asks its user and makes the call again with the answer."""
+    """The call ends here, undone: the client asks its user and repeats the call with the answer."""
 
     def __init__(self, question: Question, approval_id: str) -> None:
         super().__init__("the client is asked first")
@@ -124,11 +124,11 @@ class NodeCall:
     arguments: Mapping[str, object] = field(default_factory=dict)  # checked, without those that were left out
     client: Client | None = None
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text while it runs
-    chain: tuple[str, ...] = ()  # which agents asked which, up to this call
-    approval_id: str | None = None  # by which a person let it through, told to whoever does it
-    approved: str | None = None  # the words to which a person said yes already, as the hub knows
-    key: str | None = None  # the client's own: the same call made again with it is the same order
-    patience: timedelta | None = None  # with a person who is asked first, if less than the machine's
+    chain: tuple[str, ...] = ()  # the agents that asked one another, up to this call
+    approval_id: str | None = None  # of the person's yes, passed on to the program that does it
+    approved: str | None = None  # the words that a person has already approved, as the hub knows
+    key: str | None = None  # the client's own: the same call repeated with it is the same order
+    patience: timedelta | None = None  # with the person who is asked first, if less than the machine's
 
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -147,7 +147,7 @@ def _in_bytes(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Result of a call of a tool, and whether the protocol is to call it an error.
+    """The result of a tool call, and whether the protocol is to call it an error.
 
     `texts`, where given, replace the JSON for people and models. `refusal` is the hub's own refusal, for edges that
     have words of their own for it; it never leaves this process.
@@ -157,7 +157,7 @@ class ToolResult:
     _: KW_ONLY
     is_error: bool = False
     texts: tuple[str, ...] | None = None
-    structured: Mapping[str, object] | None = None  # where it says more than `value` does
+    structured: Mapping[str, object] | None = None  # if it says more than `value`
     refusal: HubError | None = None
     encoded: dict[object, Sequence[bytes]] = field(
         init=False, default_factory=dict, compare=False, repr=False
@@ -178,7 +178,7 @@ class ToolResult:
 
     @property
     def code(self) -> RefusalCode | None:
-        """The reason why the call was not done, or not done well; None if it was."""
+        """Return the reason why the call failed or was not done; None if it was done well."""
         if not self.is_error:
             return None
         told = self.value.get("code") if isinstance(self.value, Mapping) else None
@@ -186,7 +186,7 @@ class ToolResult:
 
     @property
     def why(self) -> str:
-        """The reason as a sentence: the gate's own if the gate denied the call; empty if there is none."""
+        """Return the reason as a sentence: the gate's own if the gate denied the call; empty if there is none."""
         told = self.value if isinstance(self.value, Mapping) else {}
         said = told.get("reason") if self.code is RefusalCode.DENIED else None
         return str(said or told.get("error") or "")
@@ -220,7 +220,7 @@ class NodeInfo:
     """A machine, as it presents itself."""
 
     name: str
-    machine_id: str  # which stays when the name changes
+    machine_id: str  # the same when the name changes
     platform: str
     version: str
     sandbox: str  # bwrap, landlock or none
@@ -240,9 +240,9 @@ class Node(Protocol):
         """The name of the agent that can be asked there just now; None if there is none."""
 
     async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
-        """Perform the call if the gate lets it, and return the result.
+        """Perform the call if the gate allows it, and return the result.
 
-        `act` does the part that is not the machine's: it is called once the gate has let the call through.
+        `act` does the part that is not the machine's: it is called once the gate has allowed the call.
         """
 
 

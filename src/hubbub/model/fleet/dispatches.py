@@ -15,7 +15,7 @@ from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult
 class DispatchStatus(StrEnum):
     """The status of an order."""
 
-    QUEUED = auto()  # handed to nobody yet
+    QUEUED = auto()  # not sent to any machine yet
     SENT = auto()  # over the link; whether it has arrived is not known
     TAKEN = auto()  # the machine has noted it, and works on it
     ENDED = auto()  # with an outcome, a refusal among them
@@ -37,7 +37,7 @@ S = DispatchStatus
 
 # step           from                                     to
 STEPS: Mapping[DispatchStep, tuple[frozenset[DispatchStatus], DispatchStatus]] = {
-    DispatchStep.SEND: (frozenset({S.QUEUED, S.SENT}), S.SENT),  # again, where the machine has not noted it
+    DispatchStep.SEND: (frozenset({S.QUEUED, S.SENT}), S.SENT),  # again, if the machine has not noted it
     DispatchStep.TAKE: (frozenset({S.SENT}), S.TAKEN),
     DispatchStep.END: (frozenset({S.SENT, S.TAKEN, S.LOST}), S.ENDED),  # a lost one may turn up
     DispatchStep.WITHDRAW: (frozenset({S.QUEUED}), S.WITHDRAWN),
@@ -57,7 +57,7 @@ class Dispatch:
     order: NodeCall = field(repr=False)  # without arguments once it has ended
     digest: str  # of the call, so that a key is not used for two
     status: DispatchStatus
-    outcome: ToolResult | None = None  # kept for as long as somebody may come for it
-    code: RefusalCode | None = None  # why it was not done, once it has ended
+    outcome: ToolResult | None = None  # kept for as long as a caller may ask for it
+    code: RefusalCode | None = None  # why it was not done, if so
     created_at: int
     ended_at: int | None = None

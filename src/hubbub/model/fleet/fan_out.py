@@ -1,4 +1,4 @@
-"""Asking the agents of several machines, alike at the hub and on each machine: time limits, and the entry for each."""
+"""Fan-out: asking the agents of several machines, at the hub or on a machine: time limits, and each one's entry."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -6,8 +6,8 @@ from datetime import timedelta
 from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
 
 MOST_HOSTS = 100  # that are asked at once
-PATIENCE = timedelta(minutes=2)  # with one machine's agent, where the call says nothing else
-TOTAL_PATIENCE = timedelta(minutes=5)  # with those of several
+PATIENCE = timedelta(minutes=2)  # for one machine's agent, by default
+TOTAL_PATIENCE = timedelta(minutes=5)  # for those of several
 
 Entry = Mapping[str, object]
 
@@ -25,7 +25,7 @@ def patience_with_each(order: NodeCall) -> timedelta:
 
 
 def timed_out(host: str, after: timedelta) -> ToolResult:
-    """Result for a machine whose agent did not answer in time."""
+    """Make the result for a machine whose agent did not answer in time."""
     sentence = f"the agent of {host!r} did not answer within {after.total_seconds():g} seconds"
     return refused(RefusalCode.TIMEOUT, sentence)
 

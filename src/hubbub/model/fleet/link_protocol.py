@@ -1,7 +1,7 @@
 """Messages between a hub and a machine over their link, as JSON, and how they are cut into frames.
 
 A text frame of the WebSocket is a piece: `+` and part of a message that continues, or `.` and its last part. So a
-long result holds up nothing else, and nobody needs large frames. A message is an object with a `kind`:
+long result delays nothing else, and large frames are not needed. A message is an object with a `kind`:
 
 machine to hub                              hub to machine
 hello     who it is, what it holds          welcome   the link stands
@@ -90,7 +90,7 @@ LONGEST_PATIENCE = timedelta(hours=1)  # of an order's caller with a person who 
 DEEPEST = 100  # objects and arrays in one another
 MORE, END = "+", "."
 
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, perhaps without the other
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # a surrogate, perhaps without its partner
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -117,22 +117,22 @@ class MessageKind(StrEnum):
 class HubRequest(StrEnum):
     """A machine's request to its hub, over a link or by another wire (`serve/fleet/service_desk.py`)."""
 
-    PUT = "put"  # a question, with an id of the machine's making
-    ASK = "ask"  # put it, if it is not there yet, and wait for the ruling
-    ACT = "act"  # do what is not the machine's to do, for the caller of an order
+    PUT = "put"  # a question, with an id that the machine chose
+    ASK = "ask"  # put it, unless it is there already, and wait for the ruling
+    ACT = "act"  # do the hub's part of a call, for the caller of an order
     SEAL = "seal"
     KEY = "key"
     BEGIN_TASK = "begin_task"
     END_TASK = "end_task"
     CREDENTIALS = "credentials"  # for an agent that was placed on the machine
-    LEND = "lend"  # for the program that is the machine's agent, for an order
-    GIVE_BACK = "give_back"  # what was lent; never over a link, where it ends with its order
-    RESOLVE = "resolve"  # what the client that made the call answers; there is none at the end of a link
-    WITHDRAW = "withdraw"  # a question that is not asked any more; a machine tells that with its greeting
-    USE = "use"  # what the program used that is the machine's agent, for an order
+    LEND = "lend"  # for the machine's agent program, for an order
+    GIVE_BACK = "give_back"  # a lent token; never over a link, where it ends with its order
+    RESOLVE = "resolve"  # the answer of the client that made the call; never over a link
+    WITHDRAW = "withdraw"  # a question that is not asked any more; over a link the greeting says so
+    USE = "use"  # use by the machine's agent program, for an order
     LEAVE = "leave"  # whether that agent may use more, for an order
     LIMIT = "limit"  # a usage limit that its program reported
-    FARE = "fare"  # how the agents that were placed here fare; over a link it is a message of its own
+    FARE = "fare"  # statuses of the agents placed here; over a link it is a message of its own
 
 
 class CloseReason(StrEnum):
@@ -141,13 +141,13 @@ class CloseReason(StrEnum):
     TAKEN = "name_taken"  # another machine of that name is linked: do not come back
     REVOKED = "revoked"  # the machine's key is not valid any more: do not come back
     CLOSING = "closing"  # the hub stops; come back
-    BROKEN = "broken"  # what was said made no sense; come back
-    VERSION = "version"  # there is no version that both speak; come back, as either may be newer then
+    BROKEN = "broken"  # a message made no sense; come back
+    VERSION = "version"  # there is no common version; come back, as either end may be newer then
 
 
 FINAL = frozenset({CloseReason.TAKEN, CloseReason.REVOKED})
 LONGEST_REFUSAL = 2_000  # characters
-LARGEST_LOAD = 2**53  # of any of its numbers, which is what all who read it can hold
+LARGEST_LOAD = 2**53  # of any of its numbers, so that every reader can hold it
 REFUSALS: Mapping[str, type[HubError]] = {
     each.code: each for each in (Conflict, Forbidden, Invalid, StoreUnavailable)
 }
@@ -157,7 +157,7 @@ REFUSALS: Mapping[str, type[HubError]] = {
 class Hello:
     """The first message of a machine. `running` and `ended` are the orders it holds, the latter not yet kept."""
 
-    instance: str  # of this process: who comes back with the same is the same
+    instance: str  # of this process: after a reconnect, the same id is the same process
     about: NodeInfo
     runtime: str | None = None  # the name of the agent that can be asked there
     labels: tuple[str, ...] = ()
@@ -192,7 +192,7 @@ def pieces(text: str) -> Iterator[str]:
 class MessageAssembler:
     """Puts the pieces of one direction together again."""
 
-    # Grown in place: however small the pieces are, they take no more than the message that they are of.
+    # Extended in place: however small the pieces are, they take no more memory than their message.
     _held: io.StringIO = field(default_factory=io.StringIO)
 
     def add(self, piece: str) -> Message | None:
@@ -235,7 +235,7 @@ def _finite(written: str) -> float:
 
 
 def require_shallow(found: object) -> None:
-    """Raise `Invalid` for a message that nests too deep for its readers."""
+    """Raise `Invalid` for a message that nests too deeply for its readers."""
     level = [found]
     for _ in range(DEEPEST):
         children = (
@@ -268,7 +268,7 @@ def value_of(reply: Message) -> Message:
     raise kind(text_of(error, "message")[:LONGEST_REFUSAL])
 
 
-# ---- what a message holds ------------------------------------------------------------------------------------------
+# ---- parts of messages ----------------------------------------------------------------------------------------------
 
 
 def call_id(given: Message, name: str = "order") -> UUID:

@@ -14,16 +14,16 @@ MOST_TASKS = 64  # that an agent works on at a time
 NO_AGENTS = (
     "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
 )
-MOST_LINES = 2_000  # of its output that can be asked for
+MOST_LINES = 2_000  # of its output that can be requested
 
 
 class ManagedAgentStatus(StrEnum):
     """The status of an agent on a machine."""
 
-    STARTING = auto()  # it was ordered, and its machine has not said yet what came of it
+    STARTING = auto()  # ordered; its machine has not reported yet
     RUNNING = auto()
     RESTARTING = auto()  # it died, and is started again after a pause
-    STOPPED = auto()  # because somebody said so
+    STOPPED = auto()  # because somebody asked for it
     FAILED = auto()  # it dies again and again, or cannot be started
 
 
@@ -59,10 +59,10 @@ class ManagedAgent:
     token_id: UUID | None
     status: Annotated[ManagedAgentStatus, Seen(REST)]
     since: Annotated[int, Seen(REST)]
-    pid: Annotated[int | None, Seen(REST, "of the process, on its machine, with which all of it ends")]
+    pid: Annotated[int | None, Seen(REST, "the main process, on its machine")]
     restarts: Annotated[int, Seen(REST)]
-    exit_code: Annotated[int | None, Seen(REST, "of its last end by itself")]
-    reported_at: Annotated[int, Seen(REST, "when its machine last told of it")]
+    exit_code: Annotated[int | None, Seen(REST, "of its last exit by itself")]
+    reported_at: Annotated[int, Seen(REST, "the time of its machine's last report")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class LastActivity:
 
 @dataclass(frozen=True, slots=True)
 class AgentCredentials:
-    """Access to the hub for an agent on a machine. `token` is told once, and never written down."""
+    """Access to the hub for an agent on a machine. `token` is sent once, and never written down."""
 
     url: str
     token: Annotated[str, Secret()] = field(repr=False)

@@ -7,18 +7,18 @@ from uuid import UUID
 from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.fleet.calls import NodeInfo
 
-HERE = "localhost"  # what everybody calls the machine that they are on
-AT = "@"  # in no machine's name: before it stands the agent whose program gave what stands after it
-NODE_PREFIX = "node:"  # and the machine's name: the agent by which a machine's own work is on the board
+HERE = "localhost"  # the name of a caller's own machine
+AT = "@"  # in no machine's name: it stands between an agent and the name that the agent's program gave
+NODE_PREFIX = "node:"  # and the machine's name: the agent under which a machine's own work is a task
 
 
 def board_name(node: str) -> str:
-    """Return the name of a machine's agent on the board; it may be given already."""
+    """Return the name of a machine's agent on the board; `node` may be that name already."""
     return f"{NODE_PREFIX}{node.removeprefix(NODE_PREFIX)}"
 
 
 def beside(who: str, name: str) -> str:
-    """Return the name for what a program beside `who` says of `name`; no machine has such a name."""
+    """Return the name for a machine that a program beside `who` calls `name`; no machine has such a name."""
     return f"{who}{AT}{name}"
 
 
@@ -37,7 +37,7 @@ def is_meant(node: str, name: str) -> bool:
 class Load:
     """Load of a machine, as it reports it. Memory is in bytes; None if its system does not say."""
 
-    load1: float  # what ran or wanted to, on average over the last minute
+    load1: float  # processes that ran or wanted to, on average over the last minute
     cpus: int
     memory_used: int | None = None
     memory_total: int | None = None
@@ -54,19 +54,19 @@ class Machine:
     platform: Annotated[str, Seen(REST | CARD)]
     labels: Annotated[tuple[str, ...], Seen(REST)]
     version: Annotated[str, Seen(REST | CARD)]
-    sandbox: Annotated[str, Seen(REST | CARD, "the wall around what it runs: bwrap, landlock or none")]
+    sandbox: Annotated[str, Seen(REST | CARD, "the sandbox of its commands: bwrap, landlock or none")]
     runtime: Annotated[str | None, Seen(REST | CARD, "the agent that can be asked there; null: none")] = None
-    online: Annotated[bool, Seen(CARD, "what the log has told last")] = False  # `is_online` tells how it is
+    online: Annotated[bool, Seen(CARD, "the last word of the log")] = False  # `is_online` is up to date
     first_seen_at: Annotated[int, Seen(REST | CARD)]
     seen_at: Annotated[int, Seen(REST)]
-    expires_at: Annotated[int, Seen(REST, "when it is offline, if it stays silent")]
+    expires_at: Annotated[int, Seen(REST, "the time when it goes offline, if it stays silent")]
     token_id: UUID | None = None  # its own key; None where a hub runs on it
     hub: str | None = None  # the process of the hub that holds its link
-    load: Load | None = None  # what it told last; no event, and so in no picture
+    load: Load | None = None  # its last report; not recorded, and so in no picture
 
     @property
     def about(self) -> NodeInfo:
-        """The machine, as its callers see it."""
+        """Return the machine, as its callers see it."""
         return NodeInfo(
             name=self.name,
             machine_id=self.machine_id,
@@ -84,7 +84,7 @@ class JoinCode:
     """A code that lets one machine join a project, once."""
 
     project_id: UUID
-    node: str | None  # the only name that it may take, where one was said
+    node: str | None  # the only name that it may take, if one was given
     created_by: str
     created_at: int
     expires_at: int
@@ -97,7 +97,7 @@ class ShareLink:
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
     machine_id: UUID  # the id of the `Machine`
-    machine: Annotated[str, Seen(REST, "which machine it shows, by its name")]
+    machine: Annotated[str, Seen(REST, "the name of the machine that it shows")]
     hash: Annotated[str, Secret("of the address")] = field(repr=False)
     created_by: Annotated[str, Seen(REST)]
     created_at: Annotated[int, Seen(REST)]
@@ -113,5 +113,5 @@ class AuditHead:
     node: str
     seq: int
     hash: str
-    is_broken: bool  # it cannot be true beside an earlier one
+    is_broken: bool  # it contradicts an earlier one
     kept_at: int

@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 
 from hubbub.model.errors import Invalid
 
-VERSIONS = (1, 2, 3, 4)  # that this end speaks
+VERSIONS = (1, 2, 3, 4)  # of this end
 FIRST = 1
-LENDS = 2  # in which a machine may ask for a token to lend
-METERS = 3  # in which it may tell what its agent used
-LIMITS = 4  # in which it may ask whether its agent may use more, and tell of limits
+LENDS = 2  # from which a machine may ask for a token to lend
+METERS = 3  # from which it may report its agent's use
+LIMITS = 4  # from which it may ask whether its agent may use more, and report limits
 
 
 def versions_of(said: Mapping[str, object]) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ class LimitKind(StrEnum):
     WINDOW = auto()  # of a window of some hours
     WEEKLY = auto()  # of a week, or longer
     MODEL = auto()  # of one model; others may still answer
-    OVERLOADED = auto()  # too many calls just now, by us or by all
+    OVERLOADED = auto()  # too many calls just now, by this account or by all
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class Notice(NamedTuple):
     kind: LimitKind
 
 
-LAST = 40  # lines of an output that are looked at
+LAST = 40  # lines of an output that are searched
 LONGEST_LINE = 100_000  # characters of a line that is read
-DEEPEST = 8  # levels of JSON that are looked into
+DEEPEST = 8  # levels of JSON that are searched
 JUST_NOW = timedelta(minutes=15)  # ago: a time of day that is past by less is not meant for tomorrow
 LONGEST = {  # a later end is a mistake of a clock, or an old notice
     LimitKind.WINDOW: timedelta(hours=6),
@@ -51,7 +51,7 @@ LONGEST = {  # a later end is a mistake of a clock, or an old notice
     LimitKind.MODEL: timedelta(days=32),
     LimitKind.OVERLOADED: timedelta(days=1),
 }
-BACK_OFF = {  # after the first notice that names no time; twice as long after each further one, at most
+BACK_OFF = {  # after the first notice without a time; doubled after each further one, up to the second value
     LimitKind.WINDOW: (timedelta(minutes=5), timedelta(hours=1)),
     LimitKind.WEEKLY: (timedelta(minutes=30), timedelta(hours=6)),
     LimitKind.MODEL: (timedelta(minutes=5), timedelta(hours=1)),
@@ -102,7 +102,7 @@ NOTICES: Mapping[str, Sequence[Notice]] = {
 _ANY = sorted(
     (each for some in NOTICES.values() for each in some), key=lambda each: each.kind is LimitKind.OVERLOADED
 )
-_WINDOWS = {"five_hour": LimitKind.WINDOW, "seven_day": LimitKind.WEEKLY}  # as Claude Code names them
+_WINDOWS = {"five_hour": LimitKind.WINDOW, "seven_day": LimitKind.WEEKLY}  # in Claude Code's names
 _AT = frozenset({"resetsat", "resets_at"})  # an instant in Unix seconds, or milliseconds
 _AFTER = frozenset({"resets_in_seconds", "retry-after", "retrydelay"})  # seconds
 
@@ -141,7 +141,7 @@ def read(
 
 
 def back_off(kind: LimitKind, times: int) -> timedelta:
-    """Time to wait after that many notices in a row without a time, counted from 1."""
+    """Return the time to wait after that many notices in a row without a time, counted from 1."""
     first, most = BACK_OFF[kind]
     doubled: int = 2 ** min(max(times, 1) - 1, 16)
     return min(most, first * doubled)
@@ -176,7 +176,7 @@ def _in_text(text: str, forms: Sequence[Notice], now: int, zone: tzinfo | None) 
 
 
 def _dated_limit(kind: LimitKind, until: int | None, now: int) -> UsageLimit:
-    """Make a limit with a known end, and tell its kind by that: some programs have one sentence for all kinds."""
+    """Make a limit with a known end, and derive its kind from that: some programs have one sentence for all kinds."""
     is_long = until is not None and until > now + milliseconds(LONGEST[LimitKind.WINDOW])
     return _plausible(LimitKind.WEEKLY if is_long and kind is LimitKind.WINDOW else kind, until, now)
 
@@ -261,7 +261,7 @@ def _parsed(line: str) -> Mapping[str, object] | None:
 
 
 def _is_failure(told: Mapping[str, object]) -> bool:
-    """Tell whether an event reports a failure; in others a model's own words may mention limits, too."""
+    """Tell whether an event reports a failure; in other events a model's own words may mention limits, too."""
     kind = told.get("type")
     return (
         bool(told.get("error"))

@@ -1,7 +1,7 @@
-"""States as people see them: of tasks and agents, what needs a person, and who may do what.
+"""Attention: states of tasks and agents as people see them, what needs a person, and who may do what.
 
-This module is the only place that knows. The cards of a picture hold its answers (`core/log/snapshots`), so that page,
-terminal, telephone and REST show the same. A change by time alone is told with its moment: a need holds from `since`
+Only this module decides that. The cards of a picture hold its answers (`core/log/snapshots`), so that page,
+terminal, telephone and REST show the same. A change by time alone is given with its moment: a need holds from `since`
 until `until`, either of which may lie ahead, so nobody has to ask again as time passes.
 """
 
@@ -21,14 +21,12 @@ from hubbub.model.records import Activity, Condition
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.work.permissions import MAY, TaskRole, Verb
 
-UNBEGUN_FOR = milliseconds(
-    timedelta(minutes=30)
-)  # longer than any wake method needs: nobody is going to begin
-SILENT_FOR = milliseconds(timedelta(hours=1))  # agents that live say something of their work in an hour
-FAILED_FOR = milliseconds(timedelta(days=1))  # a failure that nobody took up within a day is history
-MISSED_FOR = milliseconds(timedelta(days=1))  # whoever comes back to their desk sees what they missed
-LATE = "task.late"  # the activity by which the hub tells that a task has become late
-SILENT = "silent"  # how a presence ended whose agent stopped reporting
+UNBEGUN_FOR = milliseconds(timedelta(minutes=30))  # longer than any wake method needs: nobody will begin it
+SILENT_FOR = milliseconds(timedelta(hours=1))  # working agents report within an hour
+FAILED_FOR = milliseconds(timedelta(days=1))  # an older failure is history
+MISSED_FOR = milliseconds(timedelta(days=1))  # people who return to their desk see what they missed
+LATE = "task.late"  # the activity that reports a task as late
+SILENT = "silent"  # the ending of a presence whose agent stopped reporting
 
 
 class TaskState(StrEnum):
@@ -55,21 +53,19 @@ class AgentState(StrEnum):
     BLOCKED = auto()
     WAITING = auto()  # for a person
     ERROR = auto()
-    STALE = (
-        auto()
-    )  # it fell silent while it held work that it had begun: nobody knows what has become of that
+    STALE = auto()  # it fell silent while it held work that it had begun, whose state is unknown
     OFFLINE = auto()
 
 
 class NeedKind(StrEnum):
-    """The reason why a person is needed, most urgent first: somebody is held up, work is in danger, lost or late."""
+    """The reason why a person is needed, most urgent first: an agent is held up; work is in danger, lost or late."""
 
     APPROVAL = auto()
     QUESTION = auto()
     LETTER = auto()
-    STOPPED = auto()  # agents that went round in a circle
-    BUDGET = auto()  # what may be used is nearly used, or all of it
-    EXPIRED = auto()  # a question that nobody answered in time
+    STOPPED = auto()  # agents in a loop
+    BUDGET = auto()  # a budget is nearly or wholly spent
+    EXPIRED = auto()  # an unanswered question
     STALE = auto()
     CONFLICT = auto()
     FAILED = auto()
@@ -112,7 +108,7 @@ class Need:
 class AgentFacts:
     """Facts about an agent that decide its state, and that of its tasks."""
 
-    condition: str | None  # as it says; None for a name behind which nobody has ever been
+    condition: str | None  # its own report; None for a name without any presence so far
     is_live: bool
     end_reason: str | None
     since: int  # of its condition
@@ -123,12 +119,12 @@ class AgentFacts:
 
     @property
     def waits(self) -> bool:
-        """True if the agent cannot go on before a person answers it."""
+        """Tell whether the agent cannot go on before a person answers it."""
         return self.asks or (self.is_live and self.condition == Condition.WAITING)
 
     @property
     def state(self) -> AgentState:
-        """The agent's own word, unless it is gone, waits for people, or holds work that says more."""
+        """Return the agent's own report, unless it is gone, waits for people, or holds work that says more."""
         if not self.is_live:
             is_stale = self.end_reason == SILENT and not self.work.isdisjoint(UNDER_WAY)
             return AgentState.STALE if is_stale else AgentState.OFFLINE
@@ -142,7 +138,7 @@ class AgentFacts:
 
     @property
     def need(self) -> Need | None:
-        """The reason to look after the agent itself; a question about a task is the task's need."""
+        """Return the reason to look after the agent itself; a question about a task is the task's need."""
         if self.state is AgentState.STALE:
             return Need(NeedKind.STALE, self.ended_at)
         asks_of_itself = (
@@ -196,7 +192,7 @@ def need_of_task(
             return None
 
 
-# When a verb is possible; who may is in `permissions.MAY`. What is not here is not offered to people.
+# When a verb is possible; who may is in `permissions.MAY`. People are not offered verbs that are not here.
 _POSSIBLE: Mapping[Verb, frozenset[Status]] = {
     Verb.APPROVE: frozenset({Status.IN_REVIEW}),
     Verb.REQUEST_CHANGES: frozenset({Status.IN_REVIEW}),
@@ -212,7 +208,7 @@ _POSSIBLE: Mapping[Verb, frozenset[Status]] = {
 
 @cache
 def allowed_verbs(status: str, part: TaskRole = TaskRole.PERSON) -> tuple[str, ...]:
-    """List the verbs, as REST spells them, that such a part may do to a task in its status."""
+    """List the verbs, as REST spells them, that this role allows on a task in that status."""
     return tuple(
         verb.name.lower().replace("_", "-")
         for verb, possible in _POSSIBLE.items()
@@ -231,12 +227,12 @@ class Needed:
 
     @property
     def id(self) -> str:
-        """An id that stays the same for as long as it is the same need."""
+        """Return an id that stays the same while the need does."""
         return f"{self.need.kind}:{self.key}"
 
     @property
     def urgency(self) -> tuple[int, int, str]:
-        """Sort key: the most urgent first, then the longest waiting."""
+        """Return a sort key: the most urgent first, then the longest waiting."""
         return self.need.rank, self.need.since, self.key
 
 
@@ -249,18 +245,18 @@ def needing(noun: str, cards: Iterable[tuple[str, Card]], now: int) -> Iterator[
 
 
 def needed(picture: Projection, now: int) -> list[Needed]:
-    """List what needs a person at that moment, the most urgent first."""
+    """List the cards that need a person at that moment, the most urgent first."""
     found = (each for noun, cards in picture.items() for each in needing(noun, cards.items(), now))
     return sorted(found, key=attrgetter("urgency"))
 
 
 def new_needs(happened: Activity, then: Iterable[Activity] = ()) -> list[Needed]:
-    """List the needs that begin with an activity, the most urgent first; a need is told once, where it begins.
+    """List the needs that begin with an activity, the most urgent first; a need is reported once, at its beginning.
 
-    `then` are the activities that followed. Those of the same moment may end a need again, as the fall of an agent into
-    silence loses its work. Lateness begins as time passes, and is told by an activity of its own.
+    `then` are the activities that followed. Those of the same moment may end a need again, as when an agent falls
+    silent and loses its work. Lateness begins as time passes, and has an activity of its own.
     """
-    if happened.patch is None or happened.kind == "task.described":  # other words, for a need that was there
+    if happened.patch is None or happened.kind == "task.described":  # new words for an existing need
         return []
     fold = Projector()
     fold.apply(happened.seq, json.loads(happened.patch))

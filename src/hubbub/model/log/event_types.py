@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from hubbub.model.errors import Invalid, quoted
 
-LONGEST = 100  # characters of a name that are compared with those that there are
+LONGEST = 100  # characters of a name that are compared with the existing ones
 GROUPS: Mapping[str, Sequence[str]] = {
     "account": ("changed", "paused", "removed", "resumed"),
     "agent": (
@@ -55,7 +55,7 @@ OF_THE_HUB = frozenset({"login.ended", "login.started", "password.set", "user.cr
 
 
 def require_kind(kind: str) -> str:
-    """Return the kind if it exists. Raises `Invalid`, which names what exists instead."""
+    """Return the kind if it exists. Raises `Invalid`, which names similar ones."""
     if kind not in KINDS:
         group, _, _name = kind.partition(".")
         near = get_close_matches(kind[:LONGEST], sorted(KINDS), n=1, cutoff=0.75)

@@ -27,15 +27,15 @@ class DeliveryOutcome(StrEnum):
     DELIVERED = auto()
     DEAD = auto()  # it cannot be delivered, or could not in all its tries
     SKIPPED = auto()  # the hub has no means to deliver it
-    WITHDRAWN = auto()  # whom it was for is not there any more
+    WITHDRAWN = auto()  # its receiver does not exist any more
 
 
 class AttemptResult(StrEnum):
     """The result of one attempt."""
 
     DELIVERED = auto()
-    FAILED = auto()  # another may do better
-    REFUSED = auto()  # no other will
+    FAILED = auto()  # another attempt may succeed
+    REFUSED = auto()  # no attempt will succeed
     SKIPPED = auto()
 
 
@@ -48,16 +48,16 @@ class OutboxItem:
     project_id: UUID
     kind: Annotated[OutboxItemKind, Seen(REST)]
     webhook_id: Annotated[UUID | None, Seen(REST)] = None
-    activity: Annotated[int | None, Seen(REST, "the id of what a webhook is told of")] = None
-    event: Annotated[str | None, Seen(REST, "the kind of that")] = None
-    issue: Annotated[str | None, Seen(REST, "where a comment goes")] = None
+    activity: Annotated[int | None, Seen(REST, "the id of the activity for a webhook")] = None
+    event: Annotated[str | None, Seen(REST, "the kind of that activity")] = None
+    issue: Annotated[str | None, Seen(REST, "the issue that a comment goes to")] = None
     text: str | None = field(default=None, repr=False)
     task_id: Annotated[UUID | None, Seen(REST)] = None
-    attempts: Annotated[int, Seen(REST, "begun, since it was put or tried again by hand")] = 0
-    next_at: Annotated[int, Seen(REST, "when it is tried next, unless it has ended")]
-    leased_until: int = 0  # until then somebody is at it
-    doubtful: bool = False  # an attempt may have succeeded without our knowing
-    outcome: Annotated[DeliveryOutcome | None, Seen(REST, "null: it is still to leave")] = None
+    attempts: Annotated[int, Seen(REST, "the number begun since it was put, or tried again by hand")] = 0
+    next_at: Annotated[int, Seen(REST, "the time of the next try, unless it has ended")]
+    leased_until: int = 0  # until then an attempt is under way
+    doubtful: bool = False  # an earlier attempt may have succeeded unnoticed
+    outcome: Annotated[DeliveryOutcome | None, Seen(REST, "null: it has not ended")] = None
     last_error: Annotated[str | None, Seen(REST)] = None
     created_at: Annotated[int, Seen(REST)]
     ended_at: Annotated[int | None, Seen(REST)] = None
@@ -69,14 +69,14 @@ class AttemptReport:
 
     fate: AttemptResult
     status: int | None = None  # of HTTP, where there was an answer
-    reason: str | None = None  # why it was not delivered: a sentence's end, without secrets
-    wait: timedelta | None = None  # how long the receiver asked us to
-    holds_up_all: bool = False  # what the receiver asked is meant for all parcels of the kind
+    reason: str | None = None  # why it failed: the end of a sentence, without secrets
+    wait: timedelta | None = None  # that the receiver asked for
+    holds_up_all: bool = False  # the receiver's request is meant for all parcels of the kind
     doubtful: bool = False  # it may have arrived
 
 
 def wait_after(attempts: int, chance: float) -> timedelta:
-    """Time to wait after that many failed attempts; `chance`, from 0 to 1, is the share of the longest wait.
+    """Return the time to wait after that many failed attempts; `chance`, from 0 to 1, is the share of the longest wait.
 
     The longest is one second after the first, four times as much after each further one, and at most six hours. Any
     share is equally likely, so that parcels that failed together are not tried together.

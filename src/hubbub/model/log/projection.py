@@ -30,21 +30,21 @@ class NeedCard(TypedDict):
     """A need, as cards show it."""
 
     kind: str
-    rank: Annotated[int, Seen(CARD, "the smaller, the more urgent")]
-    since: Annotated[int, Seen(CARD, "from when on; it may lie ahead")]
-    until: Annotated[int | None, Seen(CARD, "null: until something happens")]
+    rank: Annotated[int, Seen(CARD, "a smaller number is more urgent")]
+    since: Annotated[int, Seen(CARD, "its beginning; it may lie ahead")]
+    until: Annotated[int | None, Seen(CARD, "its end; null: until something happens")]
 
 
 class TaskCardExtras(TypedDict):
     """Members of a task's card that its record lacks, or shows in another form."""
 
     state: Annotated[str, Seen(CARD, "the status as people see it", after="status")]
-    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+    need: Annotated[NeedCard | None, Seen(CARD, "the reason why a person is needed, and its beginning")]
     may: Annotated[list[str], Seen(CARD, "the verbs that are possible now, for people who may write")]
     depends_on: Annotated[
-        list[str], Seen(CARD, "what must be completed before it may be claimed", after="parent_id")
+        list[str], Seen(CARD, "the tasks that must be completed before it may be claimed", after="parent_id")
     ]
-    files: Annotated[list[str] | None, Seen(CARD, "what was changed for it, cut", after="attempt")]
+    files: Annotated[list[str] | None, Seen(CARD, "the files changed for it; cut", after="attempt")]
 
 
 class MachineCardExtras(TypedDict):
@@ -52,57 +52,57 @@ class MachineCardExtras(TypedDict):
 
 
 class ApprovalCardExtras(TypedDict):
-    need: Annotated[NeedCard, Seen(CARD, "why a person is needed", after="id")]
-    may: Annotated[list[str], Seen(CARD, "how it may be answered")]
-    right: Annotated[Right, Seen(CARD, "of whoever answers")]
+    need: Annotated[NeedCard, Seen(CARD, "the reason why a person is needed", after="id")]
+    may: Annotated[list[str], Seen(CARD, "the possible answers")]
+    right: Annotated[Right, Seen(CARD, "the right needed to answer")]
     said_node: Annotated[
         str | None,
-        Seen(CARD, "the machine as a program with a token says; null: the machine asked", after="node"),
+        Seen(
+            CARD, "the machine, by the word of a program with a token; null: the machine asked", after="node"
+        ),
     ]
-    kind: Annotated[str, Seen(CARD, "whether one call may go on, or the policy gets a rule", after="tool")]
+    kind: Annotated[str, Seen(CARD, "the subject: one call, or a new rule of the policy", after="tool")]
 
 
 class AgentCard(TypedDict):
     name: str
-    state: Annotated[
-        str, Seen(CARD, "what it does as people see it: its condition, unless something says more")
-    ]
-    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
-    may: Annotated[list[str], Seen(CARD, "what is possible now, for people who may write")]
-    holds: Annotated[list[str], Seen(CARD, "the tasks that it has begun, the one that it is at first")]
-    condition: Annotated[Condition, Seen(CARD, "what it says it is doing")]
+    state: Annotated[str, Seen(CARD, "its state as people see it: its condition, unless something says more")]
+    need: Annotated[NeedCard | None, Seen(CARD, "the reason why a person is needed, and its beginning")]
+    may: Annotated[list[str], Seen(CARD, "the verbs that are possible now, for people who may write")]
+    holds: Annotated[list[str], Seen(CARD, "the tasks that it has begun, the current one first")]
+    condition: Annotated[Condition, Seen(CARD, "its own report of its state")]
     doing: Annotated[str | None, Seen(CARD, "cut")]
-    live: Annotated[bool, Seen(CARD, "whether it is there")]
-    end_reason: Annotated[str | None, Seen(CARD, "left, replaced, or silent: it stopped reporting")]
+    live: Annotated[bool, Seen(CARD, "true while it is there")]
+    end_reason: Annotated[str | None, Seen(CARD, "left, replaced, or silent (it stopped reporting)")]
     progress: Annotated[float | None, Seen(CARD, "percent")]
     runtime: str | None
     model: str | None
-    machine: Annotated[str | None, Seen(CARD, "where it runs, as far as is known")]
-    area: Annotated[str | None, Seen(CARD, "where it has declared that it works, while it is there")]
-    files: Annotated[list[str] | None, Seen(CARD, "and on what; cut")]
-    since: Annotated[int | None, Seen(CARD, "when it came to be in its condition")]
+    machine: Annotated[str | None, Seen(CARD, "the machine that it runs on, if known")]
+    area: Annotated[str | None, Seen(CARD, "the area in which it has declared to work, while it is there")]
+    files: Annotated[list[str] | None, Seen(CARD, "the files that it has declared; cut")]
+    since: Annotated[int | None, Seen(CARD, "the start of its present condition")]
     ended_at: int | None
-    account: Annotated[str | None, Seen(CARD, "which it shares with others, as far as is known")]
+    account: Annotated[str | None, Seen(CARD, "the account that it shares with others, if known")]
 
 
 class BudgetCardExtras(TypedDict):
-    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+    need: Annotated[NeedCard | None, Seen(CARD, "the reason why a person is needed, and its beginning")]
 
 
 class StopCardExtras(TypedDict):
-    need: Annotated[NeedCard, Seen(CARD, "why a person is needed", after="id")]
-    reason: Annotated[str, Seen(CARD, "why they are stopped, in one sentence", after="count")]
-    may: Annotated[list[str], Seen(CARD, "what a person may do")]
+    need: Annotated[NeedCard, Seen(CARD, "the reason why a person is needed", after="id")]
+    reason: Annotated[str, Seen(CARD, "the reason why they are stopped, in one sentence", after="count")]
+    may: Annotated[list[str], Seen(CARD, "the verbs that people may use")]
 
 
 class LetterCard(TypedDict):
-    id: Annotated[str, Seen(CARD, "of the inbox row")]
+    id: Annotated[str, Seen(CARD, "the id of the inbox row")]
     need: NeedCard
     message_id: str
     number: int
     sender: str
     recipient: Annotated[str, Seen(CARD, "`hub`, or a member by their name")]
-    text: Annotated[str, Seen(CARD, "cut, without what looks like a secret")]
+    text: Annotated[str, Seen(CARD, "cut, without secrets")]
     in_reply_to: Annotated[str | None, Seen(CARD, "a task or a message")]
     thread: str | None
     intent: Intent | None
@@ -110,8 +110,8 @@ class LetterCard(TypedDict):
 
 
 class OverlapCard(TypedDict):
-    agents: Annotated[list[str], Seen(CARD, "two that are there, sorted")]
-    files: Annotated[list[str], Seen(CARD, "what both have declared")]
+    agents: Annotated[list[str], Seen(CARD, "two present agents, sorted")]
+    files: Annotated[list[str], Seen(CARD, "the entries that both have declared")]
     areas: list[str]
     need: NeedCard
 
@@ -125,12 +125,12 @@ class CardShape:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The fields of the record that are on the card."""
+        """Return the fields of the record that are on the card."""
         return tuple(seen(self.record, CARD)) if self.record else ()
 
     @property
     def members(self) -> dict[str, Field]:
-        """All members of the card, in order."""
+        """Return all members of the card, in order."""
         own = seen(self.record, CARD) if self.record else {}
         beside = declared(self.beside) if self.beside else {}
         return {name: {**own, **beside}[name] for name in merged(own, beside)}

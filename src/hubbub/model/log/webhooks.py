@@ -17,9 +17,9 @@ from hubbub.model.log.event_types import GROUPS, require_group, require_kind, re
 from hubbub.model.records import Activity
 
 EVERYTHING = "*"
-NEEDS = "needs"  # what begins to need a person
+NEEDS = "needs"  # needs of people that begin
 URL_LENGTH = 2000
-OWN_EVENTS = "outbox."  # to tell of these would make more of them, without end
+OWN_EVENTS = "outbox."  # reporting these would cause more of them, without end
 
 _PATTERN = re.compile(r"\*|needs|[a-z]+\.(\*|[a-z_]+)")
 
@@ -37,22 +37,22 @@ class Webhook:
 
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    url: Annotated[str, Seen(REST)] = field(repr=False)  # who knows it may be able to post there
+    url: Annotated[str, Seen(REST)] = field(repr=False)  # it may be all that is needed to post there
     events: Annotated[tuple[str, ...], Seen(REST, "kinds, groups such as task.*, needs, or * for all")]
     form: Annotated[WebhookFormat, Seen(REST)] = WebhookFormat.JSON
-    secret: Annotated[str, Secret("with which it is signed what goes there")] = field(repr=False)
-    after_tx: int  # with after_seq its place in the log: what came before was put into the outbox
+    secret: Annotated[str, Secret("the key that signs its deliveries")] = field(repr=False)
+    after_tx: int  # with after_seq its place in the log: earlier activities are in the outbox
     after_seq: int
     created_by: Annotated[str, Seen(REST)]
     created_at: Annotated[int, Seen(REST)]
     removed_at: int | None = None
     answers_by: Annotated[
-        UUID | None, Seen(REST, "the person in whose name its buttons answer questions; null: it has none")
+        UUID | None, Seen(REST, "the person in whose name its buttons answer; null: no buttons")
     ] = None
 
     @property
     def host(self) -> str:
-        """The host of the address, without the parts that may be secret."""
+        """Return the host of the address, without the parts that may be secret."""
         return host_of(self.url)
 
     def wants(self, happened: Activity, then: Iterable[Activity] = ()) -> bool:

@@ -1,7 +1,7 @@
 """Waking agents: the wakers, the progress of a wake-up, and the forecast for a letter's sender.
 
-A wake is a pointer and never content: some clients hand it to their model as if a person had typed it. So its text is
-made here, from one template, of numbers that the hub itself gave out; no name and no word of a sender is in it.
+A wake is a pointer and never content: some clients pass it to their model as if a person had typed it. So its text is
+made here, from one template and the hub's own numbers; it contains no name and no word of a sender.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from uuid import UUID
 
 from hubbub.model.timestamps import milliseconds
 
-GATHER = timedelta(seconds=2)  # letters that come within are pointed at together
-GRACE = timedelta(seconds=15)  # a waker is there for so much longer than it waits, to ask again
-LAPSE = timedelta(minutes=10)  # a wake that came to nothing stands in the way of no other after this
-BUSY = timedelta(minutes=10)  # an agent in a turn looks again within this, or is not in a turn any more
-TURNS = timedelta(hours=12)  # for which hooks at the boundaries of turns are taken to be there
+GATHER = timedelta(seconds=2)  # letters that come within it share a wake
+GRACE = timedelta(seconds=15)  # added to a waker's own wait, for it to ask again
+LAPSE = timedelta(minutes=10)  # after which an unanswered wake no longer prevents another
+BUSY = timedelta(minutes=10)  # an agent in a turn looks again within it, or has left the turn
+TURNS = timedelta(hours=12)  # how long hooks at the boundaries of turns are taken to be there
 SHOWN = 5  # letters that a text names
 
 
@@ -31,20 +31,20 @@ class WakeMethod(StrEnum):
     TURN = auto()  # hooks at the boundaries of turns: they tell, and wake nobody
 
 
-DOORS = frozenset({WakeMethod.MONITOR, WakeMethod.QUEUE, WakeMethod.PROMPT})  # of the client itself
+DOORS = frozenset({WakeMethod.MONITOR, WakeMethod.QUEUE, WakeMethod.PROMPT})  # provided by the client itself
 
 
 class HookPhase(StrEnum):
     """The moment at which a client's hook looks for mail."""
 
-    START = auto()  # the client has begun, or has forgotten what it knew
-    PROMPT = auto()  # somebody told the agent what to do
+    START = auto()  # the client has begun, or has lost its memory
+    PROMPT = auto()  # a person gave the agent a prompt
     TOOL = auto()  # in a turn, after a tool
-    TURN = auto()  # a turn is over
+    TURN = auto()  # a turn has ended
 
     @property
     def is_busy(self) -> bool:
-        """True if the agent is in a turn at that moment."""
+        """Tell whether the agent is in a turn at that moment."""
         return self in (HookPhase.PROMPT, HookPhase.TOOL)
 
 
@@ -60,22 +60,22 @@ class WakeEnding(StrEnum):
     """The reason why a wake is over."""
 
     ANSWERED = auto()  # the agent looked into its inbox
-    NEEDLESS = auto()  # what it pointed at was read or withdrawn before
+    NEEDLESS = auto()  # its letters were read or withdrawn before
     REPLACED = auto()  # by one that points at more
-    REFUSED = auto()  # whoever took it cannot wake the agent
-    LOST = auto()  # whoever took it has gone without a word
-    IGNORED = auto()  # nothing came of it for too long
+    REFUSED = auto()  # its waker cannot wake the agent
+    LOST = auto()  # its waker has gone without a report
+    IGNORED = auto()  # the agent did not react for too long
 
 
 class DeliveryChannel(StrEnum):
-    """The way in which an agent hears at once of a letter."""
+    """The way in which an agent hears of a letter at once."""
 
-    STREAM = auto()  # they follow their inbox
-    WAIT = auto()  # they hold a call open until something comes
+    STREAM = auto()  # it follows its inbox
+    WAIT = auto()  # it holds a call open until a letter comes
 
 
 class DeliveryChannels(Protocol):
-    """Knowledge that only the holder of open calls has."""
+    """The open calls and streams of a hub, which only their holder knows."""
 
     def way_to(self, project_id: UUID, agent: str) -> DeliveryChannel | None:
         """Return the way in which an agent would hear of a letter now; None if it looks by itself."""
@@ -87,14 +87,14 @@ class Waker:
 
     project_id: UUID
     agent: str
-    instance: str  # which run of the client it stands beside, in the client's words
+    instance: str  # the run of the client that it belongs to, in the client's words
     method: WakeMethod
     client: str
     idle: bool  # whether it wakes a client that does nothing
     since: int = 0  # kept by the hub, as are the other moments
     asked_at: int = 0
     expires_at: int = 0
-    busy: bool = False  # whether the agent was in a turn when it was last heard of
+    busy: bool = False  # whether the agent was in a turn at the last report
     thread: str | None = None
     host: str | None = None
     refused_at: int | None = None  # when it last said that it cannot
@@ -115,7 +115,7 @@ class Wake:
     id: UUID
     project_id: UUID
     agent: str
-    probe: bool  # made to try it, rather than for mail alone
+    probe: bool  # a test, not made for mail alone
     text: str
     unread: int
     asked_at: int
@@ -125,7 +125,7 @@ class Wake:
     method: WakeMethod | None = None
     told_at: int | None = None
     result: WakeResult | None = None
-    said: str | None = None  # by whoever took it, of why
+    said: str | None = None  # the waker's reason
     took_ms: int | None = None
     answered_at: int | None = None
     ended_at: int | None = None
@@ -133,7 +133,7 @@ class Wake:
 
     @property
     def status(self) -> str:
-        """Its status in one word: the ending, else the waker's result, else `taken` or `waiting`."""
+        """Return the status in one word: the ending, else the waker's result, else `taken` or `waiting`."""
         if self.ending is not None:
             return self.ending
         return self.result or ("waiting" if self.taken_at is None else "taken")
@@ -144,7 +144,7 @@ WakeChannel = Literal["hook", "native", "worker", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryForecast:
-    """Forecast for the sender of a letter, by the hub's present knowledge of the receiver."""
+    """Forecast for the sender of a letter, from the hub's present knowledge of the receiver."""
 
     wake: WakeChannel
     likely_seen: bool  # it will probably look soon

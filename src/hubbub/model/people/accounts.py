@@ -25,10 +25,12 @@ class Token:
     project_id: Annotated[UUID | None, Seen(REST)]
     agent: Annotated[str | None, Seen(REST)]
     role: Annotated[Role | None, Seen(REST)]
-    rate: Annotated[int | None, Seen(REST, "calls a second, where it is not as many as all may make")]
+    rate: Annotated[int | None, Seen(REST, "calls a second, if it has a limit of its own")]
     created_at: Annotated[int, Seen(REST)]
     expires_at: Annotated[int | None, Seen(REST)]
     revoked_at: Annotated[int | None, Seen(REST)]
-    lent_from: UUID | None = None  # the token with which it ends
-    lent_for: UUID | None = None  # the order, or the task in the background, with which it ends
-    chain: tuple[str, ...] = ()  # of what was lent: who asked whom, up to the program that has it
+    lent_from: UUID | None = None  # the token that it ends with
+    lent_for: UUID | None = None  # the order, or the background task, that it ends with
+    chain: tuple[
+        str, ...
+    ] = ()  # of a lent token: the agents that asked one another, up to the program that has it

@@ -14,6 +14,6 @@ class Login:
     id: Annotated[UUID, Seen(REST)]
     user_id: UUID
     created_at: Annotated[int, Seen(REST)]
-    seen_at: Annotated[int, Seen(REST, "when it was used last, to the minute")]
+    seen_at: Annotated[int, Seen(REST, "the time of its last use, to the minute")]
     expires_at: Annotated[int, Seen(REST, "later with each use, up to 90 days after it began")]
-    browser: Annotated[str | None, Seen(REST, "what the browser calls itself")]
+    browser: Annotated[str | None, Seen(REST, "the browser's name for itself")]

@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """The role of somebody in a project."""
+    """The role of a member or a token in a project."""
 
     OWNER = auto()
     ADMIN = auto()
@@ -57,9 +57,11 @@ class Actor:
     role: Role | None = None
     agent: str | None = None
     expires_at: int | None = None
-    rate: int | None = None  # calls a second, where the token has a limit of its own
-    lent_from: UUID | None = None  # the token whose use counts for this one, which was lent for an order
-    chain: tuple[str, ...] = ()  # of such a token: who asked whom, up to the program that has it
+    rate: int | None = None  # calls a second, if the token has its own limit
+    lent_from: UUID | None = None  # the token that this one was lent from for an order; its quota is charged
+    chain: tuple[
+        str, ...
+    ] = ()  # of such a token: the agents that asked one another, up to the program that has it
     is_browser: bool = False  # they have signed in there, and show a cookie instead of a token
 
     @property
@@ -68,9 +70,9 @@ class Actor:
 
     @property
     def label(self) -> str:
-        """The actor's name in the activity log, where no agent's name was given."""
+        """Return the actor's name in the activity log, where no agent's name was given."""
         return self.agent or self.user_name or HUB
 
 
-HUB = "hub"  # the name of everyone who has no name of their own; always a legal receiver of replies
+HUB = "hub"  # the name of every caller without a name of its own; always a legal receiver of replies
 SYSTEM = Actor(token_id=None, owns_hub=True)  # the hub itself: the sweep, the first start

@@ -26,7 +26,7 @@ EXTRAS: Mapping[str, Extra] = {
 
 
 class NotInstalled(HubError):
-    """Something needs an extra that is not installed."""
+    """A feature needs an extra that is not installed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Starting programs of hubbub, in this one place, so that nothing is loaded from the current folder.
+"""Starting programs of hubbub: the only place that does it, so that nothing is loaded from the current folder.
 
 Python looks for modules in the current folder, and in those of variables such as PYTHONPATH, which may name it, too.
 Programs are looked for in the folders of PATH, with the same risk. Agents write to the current folder, and so does the
@@ -9,8 +9,8 @@ import os
 import sys
 from collections.abc import MutableMapping
 
-_SAFE = ("-E", "-P")  # no variable of Python's, and no folder in front of what is installed
-_BARE = ("-I", "-S")  # no installed packages either: the quickest start there is
+_SAFE = ("-E", "-P")  # no variables of Python, and no folder before the installed packages
+_BARE = ("-I", "-S")  # no installed packages either: the quickest start possible
 
 
 def program(module: str = "hubbub") -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def program(module: str = "hubbub") -> tuple[str, ...]:
 
 
 def script(file: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Return the words that run a file of ours that needs only the standard library."""
+    """Return the words that run one of this package's files that needs only the standard library."""
     return (sys.executable, *_BARE, os.fspath(file))
 
 

@@ -1,4 +1,4 @@
-"""The way to an address: one on this machine itself needs less than others."""
+"""Trust on the way to an address: this machine itself needs less than others."""
 
 import ssl
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ def trusts_environment(url: str) -> bool:
 def authorities(url: str) -> ssl.SSLContext | bool:
     """Return the certificate authorities for httpx2: the system's, which take longer to load than a call.
 
-    Plain HTTP to this machine itself has nothing to vouch for, so it gets none.
+    Plain HTTP to this machine itself has no certificate, so it gets none.
     """
     if urlsplit(url).scheme == "http" and not trusts_environment(url):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

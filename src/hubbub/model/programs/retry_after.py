@@ -1,12 +1,12 @@
-"""Retries at the hub's request: a call refused as too fast is sent again, and its caller need not know."""
+"""Retries at the hub's request: a call refused as too fast is sent again, unseen by its caller."""
 
 import time
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
 TOO_MANY = 429
-LONGEST_PAUSE = 10.0  # seconds that the hub may have us wait, without our caller hearing of it
-PATIENT = 6  # tries at a request, while the hub has us wait
+LONGEST_PAUSE = 10.0  # seconds to wait at the hub's request, without telling the caller
+PATIENT = 6  # tries at a request, while the hub asks to wait
 
 
 class RetryableResponse(Protocol):
@@ -25,7 +25,7 @@ A = TypeVar("A", bound=RetryableResponse)
 def retry_seconds(answer: RetryableResponse) -> float | None:
     """Return the seconds to wait before the same request; None if the hub asks for no wait, or a too long one.
 
-    The hub did nothing of a request that it answers so: any request may be sent again.
+    The hub did nothing for a request with such a response: any request may be sent again.
     """
     after = answer.headers.get("Retry-After", "")
     if answer.status_code != TOO_MANY or not after.isdecimal() or float(after) > LONGEST_PAUSE:

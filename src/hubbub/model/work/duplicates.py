@@ -1,11 +1,11 @@
-"""Whether two tasks are the same job, by what their words say: a plain measure, the same on every machine.
+"""Likeness of tasks: whether two are the same job, by their words alone, and alike on every machine.
 
 Two are one job if both are about the same issue, pull request or branch, or if their titles have nearly the same words.
 Numbers and names in code have to agree: `Translate chapter 3` and `Translate chapter 4` are two jobs. So are two titles
-that are one sentence with another word at one place.
+that are the same sentence except for one word.
 
-A hub cannot compare each with each. So a task has *marks*, a few numbers made from its words; two tasks whose titles
-differ by one word on each side have a mark in common. What a task says is kept beside them, so none is read twice.
+A hub cannot compare every pair. So a task has *marks*, a few numbers made from its words; two tasks whose titles
+differ by one word on each side share a mark. The words of a task are stored beside them, so none is read twice.
 """
 
 import re
@@ -32,16 +32,16 @@ from hubbub.model.work.job_words import (
 )
 
 LONGEST = 200  # characters of a task that are read
-FEWEST = 3  # words that say enough to be compared
-MARKED = 4  # words of which each three make a mark
+FEWEST = 3  # words needed for a comparison
+MARKED = 4  # words; each three of them make a mark
 MOST_NAMES = 8
-NEAR = 0.74  # of the words of both, so many in common
-NEAR_BOTH = 0.78  # where either has words that the other has not
+NEAR = 0.74  # share of the words of both that are common
+NEAR_BOTH = 0.78  # if both have words that the other lacks
 
 NUMBER, IN_CODE = "\1", "\2"  # the signs of a number, and of a name in code
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_ASCII_TOKEN = re.compile(r"\w[\w.+/-]*", re.ASCII)  # the same in a third of the time
+_ASCII_TOKEN = re.compile(r"\w[\w.+/-]*", re.ASCII)  # the same for ASCII, in a third of the time
 _TOKEN = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}])\w)(?:(?![{_CJK}])[\w.+/-])*")
 _IS_CJK = re.compile(f"[{_CJK}]")
 _NUMBER = re.compile(r"v?[0-9]+(?:\.[0-9]+)*")
@@ -50,7 +50,7 @@ _ORDINAL = re.compile(
     "第?[0-9一二三四五六七八九十百零两]+(?=[章节步页期批个条号部篇轮版阶次])|第[一二三四五六七八九十百零]+"
 )
 _LOWER = re.compile("[a-z]+")
-# A number, or what makes a word a name in code; that it begins with a set makes it quick.
+# A number, or the sign of a name in code; the set at its beginning makes it fast.
 _SIGN = re.compile(
     rf"[0-9_./A-Z{_CJK}](?:(?<=[0-9_{_CJK}])|(?<=\w[./])(?=\w)|(?<=[a-z][A-Z])|(?<=\b[B-HJ-Z])\b)"
 )
@@ -60,7 +60,7 @@ _IN_CODE = re.compile(r"[a-z][A-Z]|[A-Za-z][0-9]|[0-9][A-Za-z]|_|\w[./]\w")
 
 
 class OnDuplicate(StrEnum):
-    """The ways to treat a new task that is the same job as another: refuse it, make it and tell, just make it."""
+    """The ways to treat a new task that is the same job as another: refuse it, create and report it, just create it."""
 
     REFUSE = auto()
     TELL = auto()
@@ -76,7 +76,7 @@ class SameBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The contents of a task, as far as they tell which job it is; `order` has the words of its title in order."""
+    """The words of a task, as far as they identify its job; `order` has the words of its title in order."""
 
     names: frozenset[str]
     deed: str | None
@@ -86,14 +86,14 @@ class Job:
     numbers: frozenset[str]
 
     def packed(self) -> str:
-        """Write it as one text, to be stored."""
+        """Pack it as one text, to be stored."""
         parts = (sorted(self.names), [self.deed or ""], sorted(self.words), self.order, sorted(self.in_code))
         return "\n".join(map("\t".join, (*parts, sorted(self.numbers))))
 
     @classmethod
     @lru_cache(maxsize=2_048)
     def unpacked(cls, text: str) -> "Job":
-        """Read what `packed` wrote."""
+        """Unpack the text that `packed` returned."""
         names, deed, words, order, in_code, numbers = (
             part.split("\t") if part else () for part in text.split("\n")
         )
@@ -116,7 +116,7 @@ class Likeness:
 
 
 def job(title: str, text: str, issue: str | None = None) -> Job:
-    """Read a task: its title, the beginning of its text, and the issue that its sender named beside."""
+    """Extract the job of a task from its title, the beginning of its text, and the issue that its sender named."""
     head, body = title[:LONGEST], text[:LONGEST]
     whole = body if body.startswith(head.removesuffix("…").rstrip()) else f"{head}\n{body}"
     named = dict(job_names.names(whole))
@@ -142,34 +142,34 @@ def job(title: str, text: str, issue: str | None = None) -> Job:
 
 
 def _has_signs(text: str) -> bool:
-    """Whether there are numbers or names in code, which takes a third of the time of finding them."""
+    """Tell whether the text has numbers or names in code; that takes a third of the time of finding them."""
     return _SIGN.search(text) is not None or not NUMBERS.isdisjoint(_LOWER.findall(text.lower()))
 
 
 def alike(one: Job, other: Job) -> Likeness | None:
-    """Say why the two are one job; None where they are not, as far as their words tell."""
+    """Return why the two are one job; None if they are not, as far as their words tell."""
     if one.numbers != other.numbers and one.numbers and other.numbers:
         return None
     if (name := _shared_name(one, other)) is not None and _side(one.deed) == _side(other.deed):
         return Likeness(SameBy.NAME, name)
     if one.names and other.names:
-        return None  # each is about something of its own, or other work on the same
+        return None  # different subjects, or different work on the same one
     return Likeness(SameBy.WORDS) if _say_the_same(one, other) else None
 
 
 def marks(each: Job) -> list[int]:
     """Return the numbers by which a task is found for another that is the same job.
 
-    Numbers in a text have to agree, so they are a part of each mark that is made of words.
+    Numbers in a text have to agree, so they are a part of each mark made of words.
     """
     named = [_digest(f"name {_bare(name)}") for name in each.names]
     return [*dict.fromkeys([*named, *(_word_marks(each) if _is_told(each) else ())])]
 
 
 def _word_marks(each: Job) -> list[int]:
-    """Make a mark of all but one of the four words that come first by their hashes.
+    """Make a mark of each three of the four words that come first by their hashes.
 
-    Of three words those are made also that one with a word more, and one with a word less, has.
+    Titles with three words also get those that a title with one word more, or one less, would have.
     """
     first = sorted(map(_hash, each.words - each.numbers))[:MARKED]
     whole = reduce(xor, first, _digest("\n".join(sorted(each.numbers))) if each.numbers else 0)
@@ -178,7 +178,7 @@ def _word_marks(each: Job) -> list[int]:
 
 
 def _is_told(each: Job) -> bool:
-    """Whether there are words enough to be compared."""
+    """Tell whether there are enough words to be compared."""
     return len(each.words) + (each.deed is not None) >= FEWEST
 
 
@@ -199,7 +199,7 @@ def _say_the_same(one: Job, other: Job) -> bool:
 
 
 def _unmatched(one: frozenset[str], other: frozenset[str]) -> tuple[set[str], set[str]]:
-    """Return the words of each for which the other has none that is the same or nearly so."""
+    """Return the words of each that have no equal, or nearly equal, word in the other."""
     mine, theirs = set(one - other), set(other - one)
     for word in sorted(mine):
         if (twin := next((each for each in sorted(theirs) if _is_nearly(word, each)), None)) is not None:
@@ -209,7 +209,7 @@ def _unmatched(one: frozenset[str], other: frozenset[str]) -> tuple[set[str], se
 
 
 def _is_nearly(word: str, other: str) -> bool:
-    """Whether one is the other's beginning, such as auth and authentication, or the other with a slip in it."""
+    """Tell whether one begins with the other, such as auth and authentication, or differs by one typing error."""
     short, long = sorted((word, other), key=len)
     if len(short) < 4 or IN_CODE in word + other or _IS_CJK.match(short):
         return False
@@ -219,7 +219,7 @@ def _is_nearly(word: str, other: str) -> bool:
 
 
 def _is_one_sentence(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether the two are one sentence with other words at one place."""
+    """Tell whether the two are the same sentence except for the words at one place."""
     if one == other:
         return False
     edits = [
@@ -236,7 +236,7 @@ def _is_one_sentence(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _side(deed: str | None) -> str | None:
-    """Return the kind of work on a name: to review, to test and to undo it are others than to make it."""
+    """Return the kind of work on a subject: reviewing, testing and undoing it differ from making it."""
     return deed if deed in OPPOSED else None
 
 
@@ -250,7 +250,7 @@ def _shared_name(one: Job, other: Job) -> str | None:
 
 
 def _bare(name: str) -> str:
-    """A name without its repository, which not everybody writes."""
+    """Return a name without its repository, which not everybody writes."""
     return f"#{name.rpartition('#')[2]}" if "#" in name and not name.startswith("branch ") else name
 
 
@@ -261,7 +261,7 @@ def _without(text: str, parts: Iterable[str]) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the words of a text in plain forms: numbers begin with a sign of their own, names in code end with one."""
+    """Return the words of a text in normal form: numbers begin with a sign of their own, names in code end with one."""
     found = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
     return [*chain.from_iterable(map(_plain, found))]
 
@@ -280,7 +280,7 @@ def _plain(token: str) -> tuple[str, ...]:
 
 
 def _chinese(run: str) -> Iterator[str]:
-    """Yield the words of a text without spaces: known verbs, and of all else each two signs."""
+    """Yield the words of a text without spaces: known verbs, and each two characters of the rest."""
     for number in _ORDINAL.findall(run):
         yield f"{NUMBER}{number}"
     for part in HALVES.split(_ORDINAL.sub(" ", run)):
@@ -292,7 +292,7 @@ def _chinese(run: str) -> Iterator[str]:
 
 
 def _said(whole: Sequence[str]) -> tuple[str | None, frozenset[str]]:
-    """Split a task into its verb, if it begins with one, and the words that say with what."""
+    """Split a task into its verb, if it begins with one, and the other words."""
     words = [each for each in whole if each not in STOP_WORDS and not each.startswith(NUMBER)]
     first = _first_deed(whole)
     if first is None:
@@ -316,7 +316,7 @@ def _first_deed(words: Sequence[str]) -> str | None:
 
 
 def _whole_words(tokens: Sequence[str]) -> Sequence[str]:
-    """Return the words, two that others write as one joined."""
+    """Return the words; two that others join are joined."""
     return tokens if _FIRST_OF_TWO.isdisjoint(tokens) else [*_joined(tokens)]
 
 
@@ -333,7 +333,7 @@ def _joined(tokens: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
-    """Cut the ending of a word, roughly: two forms of a word are the same after it."""
+    """Strip the ending of a word, roughly, so that two forms of a word become the same."""
     if word in DEEDS or word in OPPOSED or word in STOP_WORDS or not word.isascii():
         return word
     for ending, instead, length in ENDINGS:

@@ -1,6 +1,6 @@
 """Issues, pull requests and branches that a task is about, as people and agents write them, in English and Chinese.
 
-A name that is mentioned beside, as in `after #9` or `see octo/site#5`, is none that the task is about.
+A name mentioned on the side, as in `after #9` or `see octo/site#5`, is not what the task is about.
 """
 
 import re
@@ -19,18 +19,18 @@ _NUMBERED = re.compile(
 _KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9}|T)-([1-9][0-9]{0,8})(?![\w-])")
 _NO_KEYS = frozenset(
     """UTF ISO SHA MD RFC HTTP TLS SSL GPT PEP ES IPV MP ADR EC AES RSA WIN X PHASE STEP PART WEEK DAY""".split()  # noqa: SIM905
-)  # what is written like the key of an issue, and is none
+)  # words that look like the key of an issue, and are none
 _BRANCHES = (
     re.compile(r"(?:\bbranch|分支) *(?:called |named |of )?[`'\"“‘]?([A-Za-z0-9][\w./-]*\w)"),
     re.compile(r"(?<![\w/.-])([A-Za-z0-9][\w./-]*\w)[`'\"”’]? (?:branch\b|分支)"),
 )
 _NO_BRANCHES = frozenset(
     {"main", "master", "develop", "dev", "trunk", "head", "release"}
-)  # everybody works beside them
+)  # branches beside which everybody works
 _QUOTES = tuple("`'\"“‘")
 _DIGIT = re.compile("[0-9]")
 
-_BEFORE = 32  # characters in front of a name, and behind it, that say whether it is what the task is about
+_BEFORE = 32  # characters around a name that say whether the task is about it
 _BESIDE = re.compile(
     r"(?:\b(?:see|like|after|since|unlike|cf\.?|until|once|before|without|when|while|than|following|except|not"
     r"|for later|as (?:in|with|for|of)|follow(?:s|ed|ing)?[ -]up (?:to|of|on|for)|related to|similar to|in addition to"
@@ -47,7 +47,7 @@ _AFTERWARDS = re.compile(
 
 
 def names(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the issues, pull requests and branches that a task is about, each with how it is written there."""
+    """Yield the issues, pull requests and branches that a task is about, each as it is written there."""
     has_digits = _DIGIT.search(text) is not None
     for found in _ADDRESS.finditer(text) if "://" in text else ():
         if _is_subject(text, found):
@@ -71,7 +71,7 @@ def names(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_subject(text: str, found: re.Match[str]) -> bool:
-    """Whether what is named is what the task is about, and not only mentioned beside it."""
+    """Tell whether the task is about the name, and does not only mention it."""
     return not (
         _BESIDE.search(text[max(0, found.start() - _BEFORE) : found.start()])
         or _AFTERWARDS.match(text[found.end() : found.end() + _BEFORE])

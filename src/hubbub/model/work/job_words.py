@@ -28,14 +28,14 @@ _DEEDS = {
     "enable": "enable enables 启用 开启",
 }
 DEEDS = {word: deed for deed, words in _DEEDS.items() for word in words.split()}
-# Another work on a thing than making it: never one job with that, or with each other.
+# Work on a thing other than making it: never one job with making it, or with each other.
 OPPOSED = frozenset(
     "review test document translate revert investigate release remove plan rename upgrade merge".split()  # noqa: SIM905
 )
 TELLING = frozenset(
     {"work", "until", "when", "if", "after", "while", "because", "since"}
-)  # no deed follows them
-MADE = frozenset({"test", "document", "translate"})  # to add tests is to test
+)  # no verb follows them
+MADE = frozenset({"test", "document", "translate"})  # adding tests is testing
 
 STOP_WORDS = frozenset(
     """a an the this that these those it its they them their there here i we you our your us my me to of in on at by
@@ -47,7 +47,7 @@ STOP_WORDS = frozenset(
     sure such only own per via using use used uses make across s""".split()  # noqa: SIM905
 )
 
-# Two words that others write as one.
+# Two words that others join.
 TWO_WORDS = {
     "time out": "timeout", "tim out": "timeout", "log in": "login", "logg in": "login", "sign in": "login",
     "set up": "setup", "read me": "readme", "data base": "database", "file name": "filename", "drop down": "dropdown",
@@ -57,7 +57,7 @@ TWO_WORDS = {
     "log out": "logout", "sign out": "logout", "sign up": "signup",
 }  # fmt: skip
 
-# Endings of English words, what stands for them, and how much has to remain. The first that fits is taken.
+# Endings of English words, their replacements, and how much has to remain. The first match counts.
 ENDINGS = (
     ("ations", "ate", 3), ("ation", "ate", 3), ("ications", "y", 3), ("ies", "y", 2), ("sses", "ss", 2),
     ("xes", "x", 2), ("ches", "ch", 2), ("shes", "sh", 2), ("ings", "", 3), ("ing", "", 3),
@@ -72,7 +72,7 @@ NUMBERS = frozenset(
     """two three four five six seven eight nine ten first second third fourth fifth sixth last january february
     march april june july august september october november december monday tuesday wednesday thursday friday saturday
     sunday""".split()  # noqa: SIM905
-)  # what counts or dates, in letters
+)  # numbers and dates, in letters
 _CHINESE_DEEDS = sorted((word for word in DEEDS if not word.isascii()), key=len, reverse=True)
 HALVES = re.compile(
     f"({'|'.join(each for each in _CHINESE_DEEDS if len(each) > 1)}|^[修写加改搬])|{_SAYS_NOTHING}"

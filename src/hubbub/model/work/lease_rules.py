@@ -1,7 +1,7 @@
-"""Lease rules: commands that a project lets run only under a lease, found in a shell's text.
+"""Lease rules: commands that a project allows only under a lease, found in a shell's text.
 
 The text is read by words alone, with the operators of a shell between its commands. That is enough to remind an agent
-of the rules, and no wall: it does not see what a script does inside, or what variables and functions hide.
+of the rules, but no barrier: it does not see the inside of a script, or what variables and functions hide.
 """
 
 import shlex
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hubbub.model.errors import Invalid
 from hubbub.model.work.leases import COMMAND_LENGTH, LeaseRule
 
-DEEPEST = 4  # shells in shells that are looked into
+DEEPEST = 4  # nested shells that are searched
 LARGEST = 100_000  # characters of a text that is read
 SHOWN = 400  # characters of a command in a sentence
 
@@ -140,7 +140,7 @@ def _things(words: Words) -> Iterator[str]:
 
 
 def _code(words: Words) -> str | None:
-    """The code that a shell is given by `-c`."""
+    """Return the code that a shell is given by `-c`; None if there is none."""
     for at, word in enumerate(words[1:], 1):
         if word.startswith("-") and not word.startswith("--") and word.endswith("c"):
             return words[at + 1] if at + 1 < len(words) else None
@@ -155,7 +155,7 @@ def _simple(text: str) -> list[list[str]]:
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
         tokens = list(lexer)
-    except ValueError:  # a quote that does not end
+    except ValueError:  # an unclosed quote
         tokens = text.split()
     return [
         list(words)

@@ -1,7 +1,7 @@
-"""Leases: things such as ports, databases and processors, held by somebody for as long as they renew them.
+"""Leases: things such as ports, databases and processors, held by an agent or a program that renews them.
 
 A thing is called by its name, `db` or `port:8000`. Most things exist once; a project may count several, and `gpu:2`
-means two of them. Only the users know what the units are: the hub sees to it that never more are held than there are.
+means two of them. Only the users know what the units are: the hub ensures that never more are held than there are.
 """
 
 import re
@@ -18,14 +18,14 @@ from hubbub.model.records import Priority
 from hubbub.model.timestamps import duration_text
 from hubbub.model.visible_text import visible
 
-TTL = timedelta(seconds=30)  # for which a lease lasts unless it is renewed
+TTL = timedelta(seconds=30)  # of a lease that is not renewed
 SHORTEST, LONGEST = timedelta(seconds=5), timedelta(days=1)
-TOOL_TTL = timedelta(minutes=30)  # of what an agent holds by a call of a tool, as long as its files
-MOST = 500  # leases of a project, with those that wait
+TOOL_TTL = timedelta(minutes=30)  # of a lease held by a tool call, as long as for files
+MOST = 500  # leases of a project, held and waiting
 MOST_THINGS = 20  # of one lease
 MOST_RULES = 100
 MOST_CAPACITIES = 200
-LARGEST = 1_000  # of a thing that is counted
+LARGEST = 1_000  # units of a counted thing
 NAME_LENGTH = 100
 PURPOSE_LENGTH = 200
 COMMAND_LENGTH = 200
@@ -48,27 +48,27 @@ class Lease:
     id: Annotated[UUID, Seen(REST | CARD)]
     project_id: UUID
     number: Annotated[
-        int, Seen(REST | CARD, "counted in the project; of equal priority the smaller goes first")
+        int, Seen(REST | CARD, "counted in the project; at equal priority the smaller goes first")
     ]
-    things: Annotated[
-        tuple[str, ...], Seen(REST | CARD, "as they are asked for, such as `port:8000`, `gpu:2`")
-    ]
+    things: Annotated[tuple[str, ...], Seen(REST | CARD, "as in a request, such as `port:8000`, `gpu:2`")]
     wants: Mapping[str, int]  # how many of each
     status: Annotated[LeaseStatus, Seen(REST | CARD)]
     holder: Annotated[str, Seen(REST | CARD, "an agent, or a person")]
-    by_tool: bool = False  # held by a call of a tool: it ends with the agent's presence
-    purpose: Annotated[str | None, Seen(REST | CARD, "for what, such as a command; cut, without secrets")] = (
+    by_tool: bool = False  # held by a tool call: it ends with the agent's presence
+    purpose: Annotated[
+        str | None, Seen(REST | CARD, "its purpose, such as a command; cut, without secrets")
+    ] = None
+    host: Annotated[str | None, Seen(REST | CARD, "the machine where it is used, by its holder's word")] = (
         None
     )
-    host: Annotated[str | None, Seen(REST | CARD, "the machine where it is used, as its holder says")] = None
     priority: Annotated[Priority, Seen(REST | CARD)]
     fence: Annotated[
         int | None, Seen(REST | CARD, "rises with each lease that is granted; null while it waits")
     ] = None
-    units: Annotated[
-        Mapping[str, Sequence[int]], Seen(REST | CARD, "which of the things that are counted")
-    ] = field(default_factory=dict)
-    ttl: int  # milliseconds for which it lasts unless it is renewed
+    units: Annotated[Mapping[str, Sequence[int]], Seen(REST | CARD, "the units of each counted thing")] = (
+        field(default_factory=dict)
+    )
+    ttl: int  # milliseconds until it ends unless it is renewed
     asked_at: Annotated[int, Seen(REST | CARD)]
     granted_at: Annotated[int | None, Seen(REST | CARD, "null while it waits")] = None
     expires_at: Annotated[int, Seen(REST, "unless it is renewed")]
@@ -79,7 +79,7 @@ class Lease:
 
     @property
     def since(self) -> int:
-        """Time since when it is held, or waited for."""
+        """Return since when it is held, or waited for."""
         return self.asked_at if self.granted_at is None else self.granted_at
 
     def covers(self, wants: Mapping[str, int]) -> bool:
@@ -106,7 +106,7 @@ class Capacity:
     """The number of units of a counted thing."""
 
     thing: Annotated[str, Seen(REST)]
-    capacity: Annotated[int, Seen(REST, "how many may be held at a time")]
+    capacity: Annotated[int, Seen(REST, "the number of units that may be held at a time")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class LeaseRule:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Leases ahead of one that waits: the holders of its things, and those that asked before, in turn."""
+    """Leases ahead of a waiting one: the holders of its things, and those that asked before, in turn."""
 
     holders: Sequence[Lease] = ()
     waiting: Sequence[Lease] = ()
@@ -136,7 +136,7 @@ class InUse:
 
     @property
     def taken(self) -> int:
-        """The number of units that are held."""
+        """Return the number of units that are held."""
         return sum(each.wants[self.thing] for each in self.held)
 
 
@@ -152,8 +152,8 @@ class LeaseTable:
     def grantable(self) -> list[tuple[Lease, dict[str, list[int]]]]:
         """Find the waiting leases that can be served now, with the units that each gets.
 
-        One that cannot be served keeps its things from those behind it, so nobody is overtaken for ever. As nobody
-        holds a part of what they wait for, nobody waits in a circle.
+        One that cannot be served keeps its things from those behind it, so nobody is overtaken for ever. Since nobody
+        holds a part of what they wait for, there are no deadlocks.
         """
         left = {thing: self.capacity(thing) for each in (*self.held, *self.waiting) for thing in each.wants}
         taken: dict[str, set[int]] = {}
@@ -204,14 +204,14 @@ class LeaseTable:
 
 
 def turn(lease: Lease) -> tuple[int, int]:
-    """Sort key of a waiting lease: its place in the queue."""
+    """Return the sort key of a waiting lease: its place in the queue."""
     return lease.priority, lease.number
 
 
 def wanted(things: Iterable[str], capacities: Mapping[str, int]) -> dict[str, int]:
     """Count the wanted units of each thing: `gpu:2` means two where the project counts them, else a thing of that name.
 
-    Raises `Invalid` for a text that can be no name, for none or too many things, and for more units than there are.
+    Raises `Invalid` for a text that cannot be a name, for none or too many things, and for more units than there are.
     """
     found: dict[str, int] = {}
     for text in dict.fromkeys(things):
@@ -250,7 +250,7 @@ def asked(wants: Mapping[str, int], capacities: Mapping[str, int]) -> tuple[str,
 
 
 def refusal(ahead: Ahead, now: int) -> str:
-    """Say in one sentence what keeps the caller waiting."""
+    """Return one sentence that says what keeps the caller waiting."""
     held = [_held(each, now) for each in ahead.holders[:3]]
     more = len(ahead.holders) - len(held)
     said = held + ([f"{more} more hold some of it"] if more > 0 else [])

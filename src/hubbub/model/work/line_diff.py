@@ -2,14 +2,14 @@
 
 Equal lines at both ends are matched first, so that the effort depends on the edit. The middle is compared exactly
 (Myers' greedy algorithm) up to `FEW` differences, and by `difflib` beyond: that may leave frequent lines unmatched, but
-takes no minutes over a rewritten text. By `difflib` alone a third of a memory of list items and blank lines would be
-new after three edits.
+does not take minutes over a rewritten text. `difflib` alone would treat a third of a memory of list items and blank
+lines as new after three edits.
 """
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-FEW = 500  # lines that differ, which are looked for exactly
+FEW = 500  # differing lines that are compared exactly
 
 Pairs = list[tuple[int, int]]
 
@@ -41,7 +41,7 @@ def align(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
 def _exactly(old: Sequence[str], new: Sequence[str]) -> Pairs | None:
     """Return the pairs of a longest common subsequence, last first; None if more than `FEW` lines differ.
 
-    `reach[k]` is how far into `old` one gets on diagonal k (index in `old` minus index in `new`) with so many
+    `reach[k]` is how far into `old` one gets on diagonal k (index in `old` minus index in `new`) with that many
     lines dropped or added.
     """
     reach = {1: 0}

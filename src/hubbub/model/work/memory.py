@@ -1,4 +1,4 @@
-"""Memories of agents: documents of parts, as text and back.
+"""Memories of agents: documents of parts, rendered as text and parsed back.
 
 A memory is an ordered list of parts: *sections*, each with a key of its own, and parts without a key: the text before
 the first section, and appended text. As text a section is a heading and its content:
@@ -25,7 +25,7 @@ from hubbub.model.work.line_diff import align
 KEY_LENGTH = 256
 HEADING = "## "
 RULE = "---"
-PLACES = 100  # in which a part that was moved is looked for; only where lines are all alike there are more
+PLACES = 100  # searched for a moved part; only where all lines are alike there are more
 
 _BREAKS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _DATE = re.compile(r"([*_])\d{4}-\d{2}-\d{2}\1")
@@ -66,7 +66,7 @@ class RunSummary:
 
     project_id: UUID
     run: str
-    agent: str  # who saved it last
+    agent: str  # the last writer
     text: str
     version: int
     created_at: int
@@ -103,9 +103,9 @@ def render(parts: Sequence[MemoryPart]) -> str:
 
 
 def parse(text: str, known: Sequence[MemoryPart]) -> list[MemoryPart]:
-    """Parse the parts of `text`, which somebody has edited from `render(known)` by hand.
+    """Parse the parts of `text`, which a person or an agent has edited from `render(known)`.
 
-    An untouched part stays the part it was, so that `parse(render(parts), parts) == parts`. A new line that looks like
+    An untouched part keeps its identity, so that `parse(render(parts), parts) == parts`. A new line that looks like
     a heading begins a section, and the beginning of an append begins a part. A heading with the key of another section
     begins no second one: it belongs to a part without key. Line ends may have become CR LF; blank lines around a
     heading may be missing.
@@ -174,7 +174,7 @@ class _Edited:
         self._find_moved()
 
     def line(self, at: int) -> str:
-        """The line as it was before an editor changed its end."""
+        """Return the line as it was before an editor changed its end."""
         origin = self._origins[at]
         return origin.text if origin else self._lines[at]
 

@@ -1,8 +1,8 @@
 """Merge of two people's changes to the same document.
 
-Parts are compared, not lines: a part that only one side changed is as that side has it, and only a part that both
+Parts are compared, not lines: a part that only one side changed is taken from that side, and only a part that both
 changed differently is a clash. Then both stay: ours in its place, theirs after it as a section whose key says so.
-Deleting is changing; where one side deletes a part that the other rewrites, the rewritten part stays.
+Deleting counts as a change; if one side deletes a part that the other rewrites, the rewritten part stays.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from hubbub.model.work.line_diff import align
 from hubbub.model.work.memory import HEADING, KEY_LENGTH, MemoryPart, render
 
 START = -1  # the place before all parts
-KEPT_OF_KEY = 128  # characters of a key that are left in that of a clash, at least
+KEPT_OF_KEY = 128  # least number of characters of a key that remain in the key of a clash
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class _Merge:
 
 
 def _tells_of(key: str | None, clashed: str | None) -> bool:
-    """Tell whether the key is one that a merge gives to the kept part of a clash under `clashed`."""
+    """Tell whether a merge gives such a key to the kept part of a clash under `clashed`."""
     return key == clashed or (key is not None and key.startswith((clashed or "")[:KEPT_OF_KEY]))
 
 

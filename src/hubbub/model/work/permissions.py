@@ -1,7 +1,7 @@
-"""Rights on a task. This table is the only place that knows who may do what; `lifecycle` says when it is possible.
+"""Rights on a task. This table alone says who may do what; `lifecycle` says when it is possible.
 
-The caller has one or more *parts* in the task, and each part allows some verbs. A token bound to an agent has that
-agent's parts and no other. A person, or a token bound to nobody, may do everything but a holder's word about its own
+The caller has one or more *roles* in the task, and each role allows some verbs. A token bound to an agent has that
+agent's roles and no other. A person, or an unbound token, may do everything but report as a holder on its own
 work, if they name no agent. If they name one, they act as that agent, and steer like callers of the documented tool
 sets, whose servers know no tokens at all. The table in the documentation is drawn from this one (`as_table`).
 """
@@ -12,15 +12,15 @@ from uuid import UUID
 
 
 class TaskRole(StrEnum):
-    """The part that somebody has in a task."""
+    """A caller's role in a task."""
 
     HOLDER = "holder"  # its assignee
     SENDER = "sender"
     REVIEWER = "reviewer"  # asked for a review of what was made for it
-    TAKER = "taker"  # any agent, while it is free
+    TAKER = "taker"  # any agent, while the task is free
     COORDINATOR = "coordinator"  # made so by a person, for all of the project
-    PERSON = "person"  # who speaks in no agent's name: a person, a token bound to nobody, the hub itself
-    STAND_IN = "stand-in"  # a person, or a token bound to nobody, in the name of an agent
+    PERSON = "person"  # a person, an unbound token or the hub itself, without an agent's name
+    STAND_IN = "stand-in"  # a person, or an unbound token, in the name of an agent
     STRANGER = "stranger"  # an agent, by a token of its own
 
 
@@ -83,13 +83,13 @@ MAY: dict[Verb, frozenset[TaskRole]] = {
     V.COMMENT: frozenset(TaskRole),
 }
 
-# To these parts alone a manner is open, whatever the verb; the others are open to all.
+# A manner is open to these roles alone, whatever the verb; the others are open to all.
 OPEN_TO: dict[VerbManner, frozenset[TaskRole]] = {M.ANSWER: _ANSWERING, M.OWN: _DOER}
 
-# What a manner lets other parts do than the verb alone does.
+# Roles that a manner allows in place of those of the verb alone.
 MAY_SO: dict[VerbManner, dict[Verb, frozenset[TaskRole]]] = {
     M.ANSWER: {
-        V.CLAIM: _TAKER | {P.PERSON},  # who says yes for whoever it is addressed to
+        V.CLAIM: _TAKER | {P.PERSON},  # they accept on behalf of the addressee
         **dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL), _ANSWERING),
     },
     M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL), _STEERING | {P.TAKER}),
@@ -115,7 +115,7 @@ class Coordinator:
 
 
 def allowed(verb: Verb, manner: VerbManner = VerbManner.PLAIN) -> frozenset[TaskRole]:
-    """Return the parts that allow the verb in that manner; the manner must be open to one of them, too (`OPEN_TO`)."""
+    """Return the roles that allow the verb in that manner; the manner must be open to one of them, too (`OPEN_TO`)."""
     return MAY_SO.get(manner, {}).get(verb, MAY[verb])
 
 

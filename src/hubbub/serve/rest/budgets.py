@@ -26,7 +26,7 @@ router = APIRouter(tags=["budgets"])
 @tells(Budget)
 class BudgetShape(Shape):
     metered: Annotated[
-        bool, Seen(REST, "whether anybody has told what is used; where not, nobody is stopped", after="used")
+        bool, Seen(REST, "true if any use was reported; if not, nobody is stopped", after="used")
     ]
     now_level: Annotated[BudgetLevel, Seen(REST, "the level now, on a new day too", after="level_at")]
 

@@ -1,1 +1,1 @@
-"""Snapshots: a project as it is now, as it was at any moment, and the effect of each change on its picture."""
+"""Snapshots: the picture of a project now and at any past moment, and the effect of each change on it."""

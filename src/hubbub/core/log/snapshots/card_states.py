@@ -1,4 +1,4 @@
-"""Present state of agents and tasks: the contents of their cards, read from the tables."""
+"""Current state of agents and tasks: the contents of their cards, read from the tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ class KnownAgent:
 
 
 def of_task(tx: Tx, task: Task) -> Card:
-    """Return the card of a task, for reading only."""
+    """Return the card of a task, read-only."""
     return of_tasks(tx, [task])[0]
 
 
 def of_tasks(tx: Tx, found: Iterable[Task]) -> list[Card]:
-    """Return the cards of tasks, for reading only; each holder is looked up once."""
+    """Return the cards of tasks, read-only; each holder is looked up once."""
     holders: dict[tuple[UUID, str], KnownAgent | None] = {}
     told = []
     for task in found:
@@ -58,12 +58,12 @@ def of_tasks(tx: Tx, found: Iterable[Task]) -> list[Card]:
 
 
 def shown(task: Task) -> dict[str, Any]:
-    """Facts of a task on its card, in the order in which `projection.tasks` reads them."""
+    """Return the facts of a task on its card, in the order in which `projection.tasks` reads them."""
     return dict(zip(projection.TASK, _shown_of(task), strict=True))
 
 
 def card(tx: Tx, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
-    """Make the card of a task from its row; the `holder` matters while it is worked on."""
+    """Make the card of a task from its row; the `holder` matters while the task is worked on."""
     needs = dependencies.of_task(tx, row["id"]) if row["gated"] else ()
     is_free = row["status"] in (Status.QUEUED, Status.DELIVERED)
     ready_at = projection.ready_at(tx, row["id"]) if needs and is_free else 0

@@ -1,7 +1,7 @@
-"""Cards: the outside view of each thing in a picture of its project (`model/log/projection.py`).
+"""Cards: the outside view of each thing in the picture of its project (`model/log/projection.py`).
 
-A card is made by the same function whether something has just happened to the thing or a snapshot is taken of all of
-them. So it holds only facts from the tables, and nothing that changes by time alone. Agents' texts are cut: a card is
+The same function makes a card when something has happened to the thing and when a snapshot is taken of everything.
+So a card holds only facts from the tables, and nothing that changes by time alone. Agents' texts are cut: a card is
 for looking at, and the whole text is available elsewhere.
 
 A card shows the thing's standing (`model/log/attention.py`): its `state`, why it may `need` a person, and the verbs
@@ -38,9 +38,9 @@ from hubbub.model.records import Condition, Delivery, Message, Priority
 from hubbub.model.redaction import Redactor
 from hubbub.model.work.leases import Lease
 
-TITLE = 200  # characters of a task's title, and of what an agent says that it does
-NOTE = 280  # characters of what was said
-SHOWN = 2000  # characters of what a person is asked to allow
+TITLE = 200  # characters of a task's title, and of an agent's account of its work
+NOTE = 280  # characters of a message
+SHOWN = 2000  # characters of the text that a person is asked to allow
 LINE = 200  # characters of a name
 FILES = 50  # entries of a list
 RELEASE_SCOPE = "release-scope"
@@ -52,11 +52,11 @@ _FORMS: Mapping[Any, Callable[[Any], Any]] = {
     UUID | None: lambda value: str(value) if value else None,
     Priority: _PRIORITIES.__getitem__,
 }
-_SECRETS = Redactor()  # whoever may look at the project reads its pictures, for as long as the log is kept
+_SECRETS = Redactor()  # everybody who may see the project reads its pictures
 
 
 class CardMaker:
-    """Maker of cards of a noun with a record: most of their members are the record's fields, in a form for JSON."""
+    """Maker of cards for a noun with a record: most of their members are the record's fields, converted for JSON."""
 
     def __init__(self, face: CardShape, **forms: Callable[[Any], Any]) -> None:
         self._shown = face.shown
@@ -67,7 +67,7 @@ class CardMaker:
 
     def of_row(self, row: Mapping[str, Any], beside: Mapping[str, object]) -> Card:
         card: dict[str, Any] = {**self._blank, **row, **beside}
-        if len(card) > len(self._blank):  # the row has more than the card shows
+        if len(card) > len(self._blank):  # the row has more columns than the card shows
             card = {name: card[name] for name in self._blank}
         for name, form in self._forms:
             card[name] = form(card[name])
@@ -78,13 +78,13 @@ class CardMaker:
 
 
 def short(text: str | None, length: int) -> str | None:
-    """Return the beginning of a text, of at most so many characters."""
+    """Return the first `length` characters of a text."""
     return text if text is None or len(text) <= length else f"{text[: length - 1]}…"
 
 
 def said(text: str | None) -> str | None:
-    """Return the beginning of somebody's words, with secrets removed; None for nothing."""
-    beginning = text.strip()[: 2 * NOTE] if text else ""  # so that a secret at the edge is known for one
+    """Return the beginning of somebody's words, with secrets removed; None for an empty text."""
+    beginning = text.strip()[: 2 * NOTE] if text else ""  # to recognise a secret at the edge
     return short(_SECRETS.text(beginning), NOTE) or None
 
 
@@ -109,10 +109,10 @@ def task(
     holder: AgentFacts | None = None,
     ready_at: int | None = 0,
 ) -> Card:
-    """Make the card of a task; `of` has the columns of `projection.TASK`, `depends_on` are the tasks that it needs.
+    """Make the card of a task; `of` has the columns of `projection.TASK`, `depends_on` the tasks that it needs.
 
-    The `holder` matters for a task that is worked on, `ready_at` for one that nobody has taken. A snapshot may have
-    thousands, so this uses the row's own columns, without a detour.
+    The `holder` matters for a task that is worked on, `ready_at` for one without a holder. A snapshot may have
+    thousands of tasks, so this uses the row's own columns directly.
     """
     status = of["status"]
     need = attention.need_of_task(
@@ -129,9 +129,9 @@ def task(
 
 
 def agent(row: Mapping[str, Any], stands: AgentFacts, work: Sequence[UUID]) -> AgentCard:
-    """Make the card of an agent, as `projection.agents` reads it. Its scope is the declared one, while it is there.
+    """Make the card of an agent from a row of `projection.agents`. Its scope is the declared one, while it is there.
 
-    It holds the tasks of its `work`, and is at the first of them.
+    It holds the tasks of its `work`, and works on the first of them.
     """
     name, is_live, need = row["name"], stands.is_live, stands.need
     files = _files(_touched(row)) if is_live else None
@@ -164,7 +164,7 @@ def machine(of: Machine) -> Card:
 
 
 def approval(of: Approval) -> Card:
-    """Make the card of a question that waits for a person, or that nobody has answered in time."""
+    """Make the card of a question that waits for a person, or that expired unanswered."""
     is_open = of.status is ApprovalStatus.PENDING
     ended_at = of.ended_at or of.expires_at
     need = (
@@ -188,18 +188,18 @@ def lease(of: Lease) -> Card:
 
 
 def account(of: Account) -> Card:
-    """Card of an account that agents share, with its pause."""
+    """Make the card of an account that agents share, with its pause."""
     return _ACCOUNT.of(of, {})
 
 
 def stop(of: Stop) -> Card:
-    """Agents that a breaker has stopped, which a person may let go on."""
+    """Make the card of agents that a breaker has stopped, which a person may let go on."""
     need = Need(NeedKind.STOPPED, of.stopped_at)
     return _STOP.of(of, StopCardExtras(need=need.shape(), reason=reason(of), may=["lift"]))
 
 
 def budget(of: Budget) -> Card:
-    """A limit of use, with its need if little or nothing is left."""
+    """Make the card of a budget, which needs a person if little or nothing is left."""
     is_short = of.level is not BudgetLevel.ENOUGH
     need = Need(NeedKind.BUDGET, of.level_at, of.ends_at) if is_short else None
     return _BUDGET.of(of, BudgetCardExtras(need=need.shape() if need is not None else None))
@@ -229,7 +229,7 @@ def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str], s
 
 
 def stands(row: Mapping[str, Any], work: Iterable[str], *, asks: bool) -> AgentFacts:
-    """Facts of an agent, as `projection.agents` reads them, with the statuses of its tasks under way."""
+    """Return the facts of an agent from a row of `projection.agents`, with the statuses of its tasks under way."""
     return AgentFacts(
         condition=row["condition"],
         is_live=row["presence_id"] is not None and row["ended_at"] is None,

@@ -22,8 +22,8 @@ from hubbub.store.work import leases
 
 ENDED_TASKS = 1000  # the latest; older ones are history
 PENDING = 1000  # questions that wait for an answer
-MISSED = 100  # the latest that got none in time
-PIECE = 50  # cards that are written as JSON at once
+MISSED = 100  # the latest unanswered ones
+PIECE = 50  # cards written as JSON at once
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -45,9 +45,9 @@ def moment(tx: Tx, project_id: UUID) -> SnapshotMoment:
 def nouns(
     tx: Tx, project_id: UUID, *, pressing: bool = False
 ) -> Iterator[tuple[str, Iterable[tuple[str, Card]]]]:
-    """Yield the nouns of the project's picture, each with its cards by key, made one after the other.
+    """Yield the nouns of the project's picture, each with an iterator of its cards by key.
 
-    `pressing` leaves out the tasks and agents that cannot need a person now, which are nearly all.
+    `pressing` omits the tasks and agents that cannot need a person now, which are nearly all.
     """
     crew = _crew(tx, project_id)
     yield "tasks", _tasks(tx, project_id, crew, pressing=pressing)
@@ -66,7 +66,7 @@ def nouns(
 class SnapshotText:
     """The JSON of the project's picture, piece by piece; `cards` counts the cards so far.
 
-    A project may have a hundred thousand of them: they never all exist at once, and no piece keeps other threads
+    A project may have a hundred thousand of them: they never exist all at once, and no piece keeps other threads
     waiting for long.
     """
 
@@ -99,12 +99,12 @@ class _Hand:
 
     @property
     def shown(self) -> tuple[str, Card]:
-        """Its name and its card."""
+        """Return its name and its card."""
         return self.row["name"], cards.agent(self.row, self.stands, [each["id"] for each in self.held])
 
 
 def _crew(tx: Tx, project_id: UUID) -> dict[str, _Hand]:
-    """All agents, by name."""
+    """Return all agents, by name."""
     asking = projection.asking(tx, project_id)
     work: defaultdict[str, list[Row]] = defaultdict(list)
     for each in projection.work(tx, project_id):

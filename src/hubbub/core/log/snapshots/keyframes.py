@@ -1,9 +1,9 @@
-"""Keyframes and reels: any moment of a project, made from the last stored picture before it.
+"""Keyframes and replays: any moment of a project is made from the last stored picture before it.
 
-A keyframe is stored when there were as many activities since the last as that has cards, after 2,000 activities at the
-soonest, and once a day if anything happened. So a moment is never further from one than the picture is large; and
-however large that is, each activity bears the cost of one card. A young project begins with the empty picture; one that
-is older than pictures begins with the first that was taken. The log is always cut at a keyframe.
+A keyframe is stored once the log has grown by as many activities as the last keyframe has cards (2,000 at least), and
+once a day if anything happened. So no moment is further from a keyframe than the picture is large; and
+however large it is, each activity bears the cost of one card. A new project begins with the empty picture; a project
+older than pictures begins with the first one taken. The log is always cut at a keyframe.
 """
 
 import json
@@ -24,10 +24,10 @@ from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
 EVERY = 2000  # activities, at least
-OLDEST = timedelta(days=1)  # of a project's last keyframe, if anything has happened since
-PAGE = 1000  # activities that are forgotten by one transaction
+OLDEST = timedelta(days=1)  # age of a project's last keyframe, if anything has happened since
+PAGE = 1000  # activities dropped in one transaction
 
-# Nothing to decide: the store's own.
+# These need no rule of their own, so they are the store's functions.
 KeyframePlace = keyframes.KeyframePlace
 first = keyframes.first
 
@@ -38,7 +38,7 @@ class Replay:
 
     start: Keyframe
     end: Position
-    earlier: bool  # there are keyframes before this one
+    earlier: bool  # whether there are keyframes before this one
 
 
 def begin(tx: Tx, project_id: UUID) -> None:
@@ -53,14 +53,14 @@ def due(tx: Tx) -> list[UUID]:
 
 
 def take_keyframe(tx: Tx, project_id: UUID) -> Keyframe:
-    """Take a keyframe of the project as it is. It takes a while: give it a long read."""
+    """Return a keyframe of the project as it is. It takes a while: give it a long read."""
     taken, text = moment(tx, project_id), SnapshotText(tx, project_id)
     packed = keyframes.pack(text)
     return _frame(project_id, taken, text.cards, packed)
 
 
 def keep(tx: Tx, frame: Keyframe) -> None:
-    """Keep a keyframe, unless another hub was faster."""
+    """Store a keyframe, unless another hub was faster."""
     projects.lock(tx, frame.project_id)
     if _is_due(tx, frame.project_id):
         keyframes.put(tx, frame)
@@ -82,7 +82,7 @@ def replay(tx: Tx, project_id: UUID, until: int | None = None) -> Replay:
 
 
 def activities(tx: Tx, reel: Replay) -> Iterator[Activity]:
-    """Yield the activities after the reel's keyframe, in the order of the log."""
+    """Yield the activities after the replay's keyframe, in the order of the log."""
     return activity.between(tx, reel.start.project_id, reel.start.position, reel.end)
 
 
@@ -105,7 +105,7 @@ def _forget(tx: Tx, project_id: UUID, before: int) -> bool:
     cut = keyframes.last(tx, project_id, until=before)
     if cut is None or cut.position == START:
         return False
-    keyframes.drop_before(tx, project_id, cut.position)  # first: nobody may count on what is about to go
+    keyframes.drop_before(tx, project_id, cut.position)  # first: nobody may use what is about to go
     return activity.drop(tx, project_id, cut.position, PAGE) == PAGE
 
 

@@ -1,6 +1,6 @@
-"""Patches: the effect of a change on the picture of its project, computed in the transaction that made it.
+"""Patches: the effect of a change on the picture of its project, computed in the transaction that makes it.
 
-An agent's standing depends on its tasks and questions, and theirs depends on the agent. So a change of one also records
+An agent's standing depends on its tasks and questions, and theirs depends on the agent. So changing one also records
 the changes of the others, under the lock of the agent's name, which `projection.agent` takes: the later of two
 transactions sees the result of the other.
 """
@@ -22,7 +22,7 @@ from hubbub.store.work import dependencies
 
 
 def task(tx: Tx, changed: Task, before: Task | None = None) -> Patch:
-    """Patch for a changed task, its holders now and before, and the tasks that wait for it."""
+    """Return the patch for a changed task, its holders now and before, and the tasks that wait for it."""
     names = sorted(_concerned(changed, before))
     agents = {name: KnownAgent.of(tx, changed.project_id, name, lock=True) for name in names}
     found = {
@@ -37,18 +37,18 @@ def task(tx: Tx, changed: Task, before: Task | None = None) -> Patch:
 
 
 def agent(tx: Tx, project_id: UUID, name: str) -> Patch:
-    """Patch for an agent, after a change that does not affect its tasks."""
+    """Return the patch for an agent, after a change that does not affect its tasks."""
     return agents(tx, project_id, [name])
 
 
 def agents(tx: Tx, project_id: UUID, names: Iterable[str]) -> Patch:
-    """Patch for several agents, like `agent`."""
+    """Return the patch for several agents, like `agent`."""
     found = {name: KnownAgent.of(tx, project_id, name, lock=True) for name in sorted(names)}
     return {"agents": {name: each.card if each is not None else None for name, each in found.items()}}
 
 
 def at_work(tx: Tx, project_id: UUID, name: str) -> Patch:
-    """Patch for an agent and the task that it works on."""
+    """Return the patch for an agent and the task that it works on."""
     found = KnownAgent.of(tx, project_id, name, lock=True)
     rows = projection.worked_on(tx, project_id, name)
     told: Patch = {"agents": {name: found.card if found is not None else None}}
@@ -57,14 +57,14 @@ def at_work(tx: Tx, project_id: UUID, name: str) -> Patch:
 
 
 def progress(tx: Tx, task: Task, name: str) -> Patch:
-    """Patch for an agent and the task that it has reported on."""
+    """Return the patch for an agent and the task that it has reported on."""
     found = KnownAgent.of(tx, task.project_id, name, lock=True)
     told = card_states.card(tx, card_states.shown(task), found)
     return {"agents": {name: found.card if found is not None else None}, "tasks": {str(task.id): told}}
 
 
 def approval(tx: Tx, changed: Approval) -> Patch:
-    """Patch for a question that has opened or closed; its asker waits or goes on."""
+    """Return the patch for a question that was asked or closed; its asker waits or goes on."""
     told = at_work(tx, changed.project_id, changed.who)  # first, for its lock
     found: dict[str, Card | None] = {str(changed.id): None}
     if changed.status is ApprovalStatus.PENDING:
@@ -75,17 +75,17 @@ def approval(tx: Tx, changed: Approval) -> Patch:
 
 
 def letter(message: Message, row: Delivery) -> Patch:
-    """Patch for a message that waits for a person."""
+    """Return the patch for a message that waits for a person."""
     return {"letters": {str(row.id): cards.letter(message, row)}}
 
 
 def machine(now: Machine) -> Patch:
-    """Patch for a machine."""
+    """Return the patch for a machine."""
     return {"machines": {now.name: cards.machine(now)}}
 
 
 def _concerned(changed: Task, before: Task | None) -> set[str]:
-    """Return the agents that a task's change affects, or that its state depends on."""
+    """Return the agents that a task's change affects, or on which its state depends."""
     held = [each for each in (changed, before) if each is not None and each.status in UNDER_WAY]
     return {each.assignee for each in held if each.assignee is not None}
 
@@ -97,6 +97,9 @@ def _hold(task: Task) -> tuple[object, ...]:
 
 
 def _waiting_for(tx: Tx, changed: Task) -> dict[str, Card]:
-    """Cards of the free tasks that need this one: the later of two last needs sees the other's end."""
+    """Return the cards of the free tasks that need this one.
+
+    The end of their last need frees them: the later of two transactions sees the other's end.
+    """
     rows = (projection.not_taken(tx, each) for each in dependencies.waiting_for(tx, changed.id))
     return {str(each["id"]): card_states.card(tx, each, None) for each in rows if each is not None}

@@ -1,4 +1,4 @@
-"""Overlaps of agents' scopes, stored pair by pair, so that a picture of the project has them at once."""
+"""Overlaps of agents' scopes, stored pair by pair, so that a picture of the project need not compute them."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -152,7 +152,7 @@ class Failure(BaseModel):
 class ProjectShape(Shape):
     number: Annotated[int, Seen(REST, "counted in the hub, from 1", after="id")]
     role: Annotated[
-        Role | None, Seen(REST, "the caller's, where it was asked who the caller is", after="heartbeat_ttl")
+        Role | None, Seen(REST, "the caller's; only in replies about the caller", after="heartbeat_ttl")
     ] = None
 
 
@@ -182,7 +182,7 @@ class UserShape(Shape):
 @tells(Token)
 class TokenShape(Shape):
     user: Annotated[
-        str | None, Seen(REST, "the person whose it is, or who made it; in lists", after="user_id")
+        str | None, Seen(REST, "its owner, or the person who made it; in lists", after="user_id")
     ] = None
     project: Annotated[str | None, Seen(REST, "the slug of its project; in lists", after="project_id")] = None
 
@@ -233,21 +233,22 @@ class NeedShape(Shape):
 @tells(Task)
 class TaskShape(Shape):
     state: Annotated[
-        TaskState, Seen(REST, "the status as people see it; waiting: as its holder does", after="status")
+        TaskState,
+        Seen(REST, "the status as people see it; waiting: its holder waits for a person", after="status"),
     ]
     need: Annotated[
-        NeedShape | None, Seen(REST, "why a person is needed, and from when on; null: for nothing")
+        NeedShape | None, Seen(REST, "the reason why a person is needed, and its beginning; null: none")
     ]
     may: Annotated[list[str], Seen(REST, "the verbs that are possible now, for people who may write")]
     text: Annotated[str, Seen(REST, "title and description as one text", after="description")]
     machine: Annotated[
-        str | None, Seen(REST, "where its assignee runs, as far as is known", after="result")
+        str | None, Seen(REST, "the machine that its assignee runs on, if known", after="result")
     ] = None
     depends_on: Annotated[
         list[UUID],
         Seen(REST, "the tasks that must be completed before it may be claimed", after="external_id"),
     ]
-    ready: Annotated[bool, Seen(REST, "whether all of them are")]
+    ready: Annotated[bool, Seen(REST, "true if all of them are completed")]
 
 
 @tells(Message)
@@ -257,7 +258,7 @@ class MessageShape(Shape):
 
 @tells(Run)
 class RunShape(Shape):
-    current: Annotated[bool, Seen(REST, "whether to it belongs what names no run", after="name")]
+    current: Annotated[bool, Seen(REST, "true if things that name no run belong to it", after="name")]
 
 
 @tells(Artifact)

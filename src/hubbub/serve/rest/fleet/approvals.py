@@ -27,7 +27,7 @@ class ApprovalShape(Shape):
             after="node",
         ),
     ]
-    now: Annotated[int, Seen(REST, "the hub's time, to see how long is left", after="ended_at")]
+    now: Annotated[int, Seen(REST, "the hub's time, to compute the time left", after="ended_at")]
 
 
 class Approvals(BaseModel):

@@ -41,9 +41,11 @@ class LoadShape(Shape):
 @tells(Machine)
 class MachineShape(Shape):
     online: Annotated[bool, Seen(REST, after="runtime")]
-    own: Annotated[bool, Seen(REST, "whether a hub runs on it, which needs no link to it")]
-    linked: Annotated[bool, Seen(REST, "whether it has joined, and a hub holds its link")]
-    load: Annotated[LoadShape | None, Seen(REST, "null: it is offline, or does not tell", after="expires_at")]
+    own: Annotated[bool, Seen(REST, "true if a hub runs on it, which needs no link")]
+    linked: Annotated[bool, Seen(REST, "true if it has joined, and a hub holds its link")]
+    load: Annotated[
+        LoadShape | None, Seen(REST, "null: it is offline, or does not report it", after="expires_at")
+    ]
 
 
 class Machines(BaseModel):

@@ -24,7 +24,7 @@ Whose = Annotated[str | None, Query(description="of whom; else the caller's own.
 
 @tells(Login)
 class LoginShape(Shape):
-    current: Annotated[bool, Seen(REST, "it is the one that asks", after="browser")]
+    current: Annotated[bool, Seen(REST, "true for the login that asks", after="browser")]
 
 
 class Logins(BaseModel):

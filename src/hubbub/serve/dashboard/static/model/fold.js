@@ -15,18 +15,18 @@
  * @property {string} title
  * @property {string} status
  * @property {string} state  the status as people see it
- * @property {object|null} need  why a person is needed, and from when on
+ * @property {object|null} need  the reason why a person is needed, and its beginning
  * @property {string[]} may  the verbs that are possible now, for people who may write
  * @property {"critical"|"high"|"medium"|"low"} priority
  * @property {string} sender
- * @property {string|null} assignee  null: it is free for anyone to claim
- * @property {string|null} area  the area of the project that it is in
- * @property {string|null} issue  the issue on GitHub it is about, as owner/repository#number
+ * @property {string|null} assignee  null: any agent may claim it
+ * @property {string|null} area  its area of the project
+ * @property {string|null} issue  its GitHub issue, as owner/repository#number
  * @property {string|null} run_id
  * @property {string|null} parent_id
- * @property {string[]} depends_on  what must be completed before it may be claimed
+ * @property {string[]} depends_on  the tasks that must be completed before it may be claimed
  * @property {number} attempt  1 for the first delivery; rises with retries and redeliveries
- * @property {string[]|null} files  what was changed for it, cut
+ * @property {string[]|null} files  the files changed for it; cut
  * @property {string|null} note  what was said last of why it is as it is: why it is blocked, or was released
  * @property {number} created_at
  * @property {number} updated_at
@@ -39,23 +39,23 @@
 /**
  * @typedef {object} Agent
  * @property {string} name
- * @property {string} state  what it does as people see it: its condition, unless something says more
- * @property {object|null} need  why a person is needed, and from when on
- * @property {string[]} may  what is possible now, for people who may write
- * @property {string[]} holds  the tasks that it has begun, the one that it is at first
- * @property {"working"|"idle"|"blocked"|"error"|"waiting"|"offline"} condition  what it says it is doing
+ * @property {string} state  its state as people see it: its condition, unless something says more
+ * @property {object|null} need  the reason why a person is needed, and its beginning
+ * @property {string[]} may  the verbs that are possible now, for people who may write
+ * @property {string[]} holds  the tasks that it has begun, the current one first
+ * @property {"working"|"idle"|"blocked"|"error"|"waiting"|"offline"} condition  its own report of its state
  * @property {string|null} doing  cut
- * @property {boolean} live  whether it is there
- * @property {string|null} end_reason  left, replaced, or silent: it stopped reporting
+ * @property {boolean} live  true while it is there
+ * @property {string|null} end_reason  left, replaced, or silent (it stopped reporting)
  * @property {number|null} progress  percent
  * @property {string|null} runtime
  * @property {string|null} model
- * @property {string|null} machine  where it runs, as far as is known
- * @property {string|null} area  where it has declared that it works, while it is there
- * @property {string[]|null} files  and on what; cut
- * @property {number|null} since  when it came to be in its condition
+ * @property {string|null} machine  the machine that it runs on, if known
+ * @property {string|null} area  the area in which it has declared to work, while it is there
+ * @property {string[]|null} files  the files that it has declared; cut
+ * @property {number|null} since  the start of its present condition
  * @property {number|null} ended_at
- * @property {string|null} account  which it shares with others, as far as is known
+ * @property {string|null} account  the account that it shares with others, if known
  */
 /**
  * @typedef {object} Machine
@@ -63,37 +63,37 @@
  * @property {string} platform
  * @property {string} version
  * @property {string[]} labels
- * @property {string} sandbox  the wall around what it runs: bwrap, landlock or none
+ * @property {string} sandbox  the sandbox of its commands: bwrap, landlock or none
  * @property {string|null} runtime  the agent that can be asked there; null: none
- * @property {boolean} online  what the log has told last
+ * @property {boolean} online  the last word of the log
  * @property {number} first_seen_at
  */
 /**
  * @typedef {object} Approval
  * @property {string} id
- * @property {object} need  why a person is needed
- * @property {string[]} may  how it may be answered
- * @property {"read"|"write"|"manage"} right  of whoever answers
- * @property {string} who  whose call it is
- * @property {string} node  the machine; where a program with a token asked, `{who}@{said_node}`
- * @property {string|null} said_node  the machine as a program with a token says; null: the machine asked
+ * @property {object} need  the reason why a person is needed
+ * @property {string[]} may  the possible answers
+ * @property {"read"|"write"|"manage"} right  the right needed to answer
+ * @property {string} who  the caller
+ * @property {string} node  the machine; if a program with a token asked, `{who}@{said_node}`
+ * @property {string|null} said_node  the machine, by the word of a program with a token; null: the machine asked
  * @property {string} tool
- * @property {string} kind  whether one call may go on, or the policy gets a rule
+ * @property {string} kind  the subject: one call, or a new rule of the policy
  * @property {string} shown  the resolved words of the call, invisible characters written out
  * @property {string} reason
- * @property {boolean} dangerous  whether the call is of a kind that the machine always has asked about
+ * @property {boolean} dangerous  true if the machine always asks about such a call
  * @property {number} created_at
  * @property {number} expires_at
  */
 /**
  * @typedef {object} Letter
- * @property {string} id  of the inbox row
+ * @property {string} id  the id of the inbox row
  * @property {object} need
  * @property {string} message_id
  * @property {number} number
  * @property {string} sender
  * @property {string} recipient  `hub`, or a member by their name
- * @property {string} text  cut, without what looks like a secret
+ * @property {string} text  cut, without secrets
  * @property {string|null} in_reply_to  a task or a message
  * @property {string|null} thread
  * @property {"text"|"status"|"request"|null} intent
@@ -101,23 +101,23 @@
  */
 /**
  * @typedef {object} Overlap
- * @property {string[]} agents  two that are there, sorted
- * @property {string[]} files  what both have declared
+ * @property {string[]} agents  two present agents, sorted
+ * @property {string[]} files  the entries that both have declared
  * @property {string[]} areas
  * @property {object} need
  */
 /**
  * @typedef {object} Lease
  * @property {string} id
- * @property {number} number  counted in the project; of equal priority the smaller goes first
- * @property {string[]} things  as they are asked for, such as `port:8000`, `gpu:2`
+ * @property {number} number  counted in the project; at equal priority the smaller goes first
+ * @property {string[]} things  as in a request, such as `port:8000`, `gpu:2`
  * @property {"waiting"|"held"} status
  * @property {string} holder  an agent, or a person
- * @property {string|null} purpose  for what, such as a command; cut, without secrets
- * @property {string|null} host  the machine where it is used, as its holder says
+ * @property {string|null} purpose  its purpose, such as a command; cut, without secrets
+ * @property {string|null} host  the machine where it is used, by its holder's word
  * @property {"critical"|"high"|"medium"|"low"} priority
  * @property {number|null} fence  rises with each lease that is granted; null while it waits
- * @property {object} units  which of the things that are counted
+ * @property {object} units  the units of each counted thing
  * @property {number} asked_at
  * @property {number|null} granted_at  null while it waits
  */
@@ -125,33 +125,33 @@
  * @typedef {object} Account
  * @property {string} name
  * @property {number|null} paused_at  null: it is not paused
- * @property {number|null} paused_until  when its agents go on; null while it is paused: when a person resumes it
- * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  which limit; null where a person paused it
- * @property {string|null} paused_by  who paused it, or the agent that was told of the limit
+ * @property {number|null} paused_until  the end of the pause; null while it is paused: a person ends it
+ * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  the limit; null if a person paused it
+ * @property {string|null} paused_by  the person who paused it, or the agent whose program reported the limit
  */
 /**
  * @typedef {object} Budget
  * @property {string} id
- * @property {"project"|"agent"|"task"|"token"} kind  whose use it limits
+ * @property {"project"|"agent"|"task"|"token"} kind  the kind of thing whose use it limits
  * @property {string} whom  the agent's name, or the id of the task or token; empty: the project
- * @property {string} label  what people call that
- * @property {boolean} daily  each day anew, in UTC
+ * @property {string} label  that thing, as people call it
+ * @property {boolean} daily  true if it begins anew each day, in UTC
  * @property {"tokens"|"usd"} unit
  * @property {number} amount  in tokens, or in millionths of a dollar
- * @property {"enough"|"low"|"spent"} level  as it was at `level_at`
- * @property {number} level_at  when it came to that level
- * @property {object|null} need  why a person is needed, and from when on
+ * @property {"enough"|"low"|"spent"} level  the level since `level_at`
+ * @property {number} level_at  the time when it reached that level
+ * @property {object|null} need  the reason why a person is needed, and its beginning
  */
 /**
  * @typedef {object} Stop
  * @property {string} id
- * @property {object} need  why a person is needed
+ * @property {object} need  the reason why a person is needed
  * @property {"answering"|"repeating"|"nesting"|"multiplying"|"retrying"} kind  the rule that they broke
  * @property {string[]} agents  the agents that are stopped
- * @property {number} count  how often it happened
- * @property {string} reason  why they are stopped, in one sentence
- * @property {string[]} may  what a person may do
- * @property {string|null} task_id  the task with which it began, if one did
+ * @property {number} count  the number of repetitions
+ * @property {string} reason  the reason why they are stopped, in one sentence
+ * @property {string[]} may  the verbs that people may use
+ * @property {string|null} task_id  the task with which it began, if any
  * @property {number} stopped_at
  */
 // The end of the cards.
