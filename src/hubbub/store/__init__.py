@@ -1,1 +1,1 @@
-"""The store: one contract (`tx`), two engines (`sqlite`, `postgres`), one module of SQL a noun."""
+"""The store: one contract (`tx`), two engines (`sqlite`, `postgres`), and one module of SQL for each noun."""

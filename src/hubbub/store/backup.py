@@ -11,8 +11,8 @@ from hubbub.processes import durable_files
 def copy(db: apsw.Connection, target: Path) -> None:
     """Write everything committed so far to the new file `target`, which only its owner may read.
 
-    It takes a while for a large database, and stops nobody from writing. The file appears when it is complete; a failed
-    copy leaves nothing. Raises `StoreRefused` if the file exists, or its folder does not.
+    It takes a while for a large database, and blocks no writer. The file appears when it is complete; a failed
+    copy leaves nothing behind. Raises `StoreRefused` if the file exists, or its folder does not.
     """
     if target.exists():
         raise StoreRefused(f"{target.name} exists already; name a file that does not")

@@ -1,7 +1,7 @@
-"""Migrations: bring a database to the program's version by numbered SQL files, each applied once, all or none.
+"""Migrations bring a database to the program's version by numbered SQL files, each applied once, all or none.
 
-The files are written for SQLite and spelled for PostgreSQL by the table below. Each applied file is recorded with its
-checksum, so that a database of a newer program, or one made by other files, is refused instead of damaged.
+The files are written for SQLite and translated for PostgreSQL by the table below. Each applied file is recorded with
+its checksum, so that a database of a newer program, or one made by other files, is refused instead of damaged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TABLE = """CREATE TABLE migrations (
 ) STRICT"""
 APPLIED = "SELECT number, checksum FROM migrations"
 
-SPELLING = (  # SQLite's words, and PostgreSQL's; the first that fits is taken
+SPELLING = (  # SQLite's words, and PostgreSQL's; the first match counts
     (r"\bINTEGER PRIMARY KEY AUTOINCREMENT\b", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
     (r"\bINTEGER\b", "bigint"),
     (r"\bREAL\b", "double precision"),
@@ -45,7 +45,7 @@ SPELLING = (  # SQLite's words, and PostgreSQL's; the first that fits is taken
     (r"\) STRICT(, WITHOUT ROWID)?", ")"),
 )
 
-# Two programs that migrate one PostgreSQL database take turns by this lock; the number is any that is always the same.
+# Two programs that migrate one PostgreSQL database take turns by this lock; any fixed number will do.
 _ADVISORY_LOCK = 0x687562627562
 
 
@@ -67,14 +67,14 @@ class Migration:
 
 
 def spell_for_postgres(text: str) -> str:
-    """Spell the table definitions in PostgreSQL's words."""
+    """Translate the table definitions into PostgreSQL's dialect."""
     for pattern, word in SPELLING:
         text = re.sub(pattern, word, text)
     return text
 
 
 def known(folder: Path = FOLDER) -> list[Migration]:
-    """Return the migrations that the program brings, in order."""
+    """List the migrations in the package, in order."""
     return [
         Migration(int(file.name.split("_", 1)[0]), file.name, file.read_text("utf-8"))
         for file in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
@@ -82,9 +82,9 @@ def known(folder: Path = FOLDER) -> list[Migration]:
 
 
 def missing(migrations: Sequence[Migration], applied: Mapping[int, str]) -> list[Migration]:
-    """Return those of `migrations` that are not among `applied`, checksums by number.
+    """List those of `migrations` that are not among `applied`, which maps numbers to checksums.
 
-    Raises `StoreRefused` when the database is newer than the program, or was made by another text.
+    Raises `StoreRefused` if the database is newer than the program, or was made by another text.
     """
     newest = max((migration.number for migration in migrations), default=0)
     if max(applied, default=0) > newest:
@@ -138,9 +138,9 @@ def _back_up(db: apsw.Connection, folder: Path, version: int) -> None:
 
 
 def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOLDER) -> int:
-    """Apply the missing migrations in one transaction, and return the version that the database has now.
+    """Apply the missing migrations in one transaction, and return the database's version.
 
-    Two programs that do it at once take turns. Raises `StoreRefused` as `missing` does.
+    Two programs that do it at once take turns. Raises `StoreRefused` like `missing`.
     """
     with db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", (_ADVISORY_LOCK,))
@@ -151,7 +151,7 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
         for migration in todo:
             db.execute(spell_for_postgres(migration.text).encode())
             db.execute("INSERT INTO migrations VALUES (%s, %s, %s, %s)", migration.row())
-        # A dump that was restored into a younger server carries transaction numbers that are still to come; the log
+        # A dump that was restored into a younger server has transaction numbers that are still to come; the log
         # would not count as settled until then. Keyframes are places in that order, and mean nothing in another.
         restored = db.execute("UPDATE activity SET tx = 0 WHERE tx >= pg_current_xact_id()::text::bigint")
         if restored.rowcount:
@@ -162,9 +162,9 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
 
 
 def _count_inboxes(db: psycopg.Connection[TupleRow]) -> None:
-    """Count the waiting rows of inboxes anew: a hub of an older version that went on meanwhile did not count them.
+    """Recount the waiting rows of inboxes: a hub of an older version that went on meanwhile did not count them.
 
-    It takes the lock that writers take first, so that none of them is halfway through.
+    It takes the lock that writers take first, so that none of them is halfway.
     """
     db.execute("LOCK TABLE deliveries IN SHARE ROW EXCLUSIVE MODE")
     db.execute("DELETE FROM inbox_tally")
@@ -176,10 +176,10 @@ def _count_inboxes(db: psycopg.Connection[TupleRow]) -> None:
 
 
 def prepare_postgres(db: psycopg.Connection[TupleRow]) -> None:
-    """Make an empty database one of this version; raise `StoreRefused` for one of another version.
+    """Create the tables in an empty database; raise `StoreRefused` for one of another version.
 
-    Hubs that start at once on an empty one take turns, and the first makes it. A database with tables is not touched:
-    hubs of another version may be using it.
+    Hubs that start at once on an empty database take turns, and the first creates them. A database with tables is
+    not touched: hubs of another version may be using it.
     """
     if not _has_tables(db):
         migrate_postgres(db)

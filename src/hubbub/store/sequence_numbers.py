@@ -10,7 +10,7 @@ LAST = 2**62  # greater than any number
 def next_number(tx: Tx, project_id: UUID, noun: str) -> int:
     """Return the next number of `noun` in the project.
 
-    On PostgreSQL the counter stays locked until the commit, so only the first number of a transaction is asked for.
+    On PostgreSQL the counter stays locked until the commit, so only the first number of a transaction reads it.
     """
     counter = project_id, noun
     last = tx.tally.last.get(counter) or tx.before.last.get(counter)
@@ -32,5 +32,5 @@ def _raise(tx: Tx, project_id: UUID, noun: str) -> int:
         project_id=project_id,
         noun=noun,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return int(row["value"])

@@ -9,8 +9,8 @@ from hubbub.store.tx import Connection, CounterChanges, Tx
 def flush(db: Connection, tally: CounterChanges) -> None:
     """Add the changes to the stored counts. The engines call this last before a commit.
 
-    Always in the same order, so that two transactions that change the same rows wait for each other, not both
-    for ever; and last, so that the rows, which every sender of a project needs, are locked for a moment only.
+    Always in the same order, so that two transactions that change the same rows do not deadlock; and last, so that
+    the rows, which every sender of a project needs, are locked only for a moment.
     """
     for (project_id, noun), more in sorted(tally.numbers.items()):
         db.tell(
@@ -58,12 +58,12 @@ def pending(tx: Tx, project_id: UUID, recipient: str) -> int:
 
 
 def unread(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """Count the waiting rows of the recipient's inbox that it has not looked at."""
+    """Count the waiting rows of the recipient's inbox that it has not read."""
     return _in_inbox(tx, "unread", project_id, recipient)
 
 
 def _in_inbox(tx: Tx, which: Literal["pending", "unread"], project_id: UUID, recipient: str) -> int:
-    """Return the count that this transaction sees: the stored one, with its own changes and those committed with it."""
+    """Return the count that this transaction sees: the stored one, its own changes, and those committed with it."""
     row = tx.one(
         f"SELECT {which} AS kept FROM inbox_tally WHERE project_id = :project_id AND recipient = :recipient",
         project_id=project_id,

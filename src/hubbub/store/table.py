@@ -1,4 +1,4 @@
-"""Tables of records: columns, and the conversion between a row and its record, made from the record's fields."""
+"""Tables of records: columns, and the conversion between a row and its record, derived from the record's fields."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -18,7 +18,7 @@ Way = Callable[[Any], Any]
 class Table(Generic[Record]):
     """The rows of `kind`. Each of its fields is a column of that name, except those `joined` from elsewhere.
 
-    Numbers, texts and ids are in a row as they are in the record; flags are 0 or 1; lists and mappings are JSON.
+    Numbers, texts and ids are the same in row and record; flags are 0 or 1; lists and mappings are JSON.
     """
 
     def __init__(
@@ -38,19 +38,19 @@ class Table(Generic[Record]):
         self._write = tuple((each, write) for each in self.columns if (write := ways[each][1]))
 
     def inserting(self, more: Collection[str] = ()) -> str:
-        """Return the statement that adds a row, with `more` columns that the record does not have."""
+        """Return the statement that inserts a row, with `more` columns that the record does not have."""
         names = (*self.columns, *more)
         return (
             f"INSERT INTO {self.name} ({', '.join(names)}) VALUES ({', '.join(f':{each}' for each in names)})"
         )
 
     def putting(self, *key: str) -> str:
-        """Return the statement that adds a row, or replaces the one with the same `key`."""
+        """Return the statement that inserts a row, or replaces the one with the same `key`."""
         anew = ", ".join(f"{each} = excluded.{each}" for each in self.columns if each not in key)
         return f"{self.insertion} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
 
     def record(self, row: Row) -> Record:
-        """Return the record in a row, which may hold more."""
+        """Return the record in a row, which may have more columns."""
         return self.kind(**self.values(row))
 
     def values(self, row: Row) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Table(Generic[Record]):
 
 
 def _ways(hint: Any) -> tuple[Way | None, Way | None]:
-    """Return the functions that read a column of the type, and write it; None: the value is used as it is."""
+    """Return the functions that read and write a column of the type; None: the value is used as it is."""
     if isinstance(hint, UnionType):
         (hint,) = set(get_args(hint)) - {NoneType}
     if get_origin(hint) is tuple:

@@ -33,7 +33,7 @@ def unix_ms() -> int:
 
 
 class WroteInRead(RuntimeError):
-    """A bug in an operation: it ran as a read, and tried to write."""
+    """An operation ran as a read, and tried to write: a bug."""
 
     def __init__(self) -> None:
         super().__init__("an operation that was run as a read tried to write")
@@ -46,16 +46,16 @@ class MustWrite(Exception):
 class Connection(Protocol):
     """The part of a database connection that operations need, common to both engines.
 
-    The fragments are the only SQL in which they differ: the number of the writing transaction; the condition under
-    which no earlier activity can still appear; the lock of a row before a change; the option to skip rows that another
-    transaction has locked; the condition under which the hub in the column `hub` has ended, never to be asked about the
-    asking hub itself; and the comparison of places in the log.
+    The fragments are the only SQL in which the engines differ: the number of the writing transaction; the condition
+    under which no earlier activity can still appear; the lock of a row before a change; the option to skip rows that
+    another transaction has locked; the condition under which the hub in the column `hub` has ended, never used about
+    the asking hub itself; and the comparison of places in the log.
     """
 
     transaction_number: str
     settled: str
-    for_update: str  # whoever only refers to the row goes on
-    for_delete: str  # whoever refers to it waits, and finds it gone
+    for_update: str  # transactions that only refer to the row go on
+    for_delete: str  # transactions that refer to it wait, and find it gone
     for_reference: str
     skip_locked: str
     hub_has_ended: str
@@ -66,10 +66,10 @@ class Connection(Protocol):
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
-        """Query rows one by one, where there are too many to hold at once; other queries may run meanwhile."""
+        """Query rows one by one, if there are too many to hold at once; other queries may run meanwhile."""
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
-        """Run a statement without rows: it may be done, and fail, as late as at the end of the call."""
+        """Run a statement without rows: it may be done, and fail, as late as the end of the call."""
 
 
 @dataclass(slots=True)
@@ -78,9 +78,9 @@ class CounterChanges:
 
     tasks: Counts = field(default_factory=_none)  # by project and status
     pending: Counts = field(default_factory=_none)  # rows of inboxes, by project and recipient
-    unread: Counts = field(default_factory=_none)  # those among them nobody has looked at
-    numbers: Counts = field(default_factory=_none)  # how far counters went on (`store/sequence_numbers.py`)
-    last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # the numbers that they are at
+    unread: Counts = field(default_factory=_none)  # those among them that are unread
+    numbers: Counts = field(default_factory=_none)  # increments of counters (`store/sequence_numbers.py`)
+    last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # their present values
 
     def add(self, other: CounterChanges) -> None:
         self.last.update(other.last)
@@ -101,15 +101,15 @@ class Tx:
     db: Connection
     actor: Actor
     now: int  # Unix milliseconds, read once, so that a transaction has one time
-    is_read: bool = False  # run as a read: whoever has to write raises `MustWrite`
+    is_read: bool = False  # run as a read: an operation that has to write raises `MustWrite`
     tally: CounterChanges = field(default_factory=CounterChanges)
     before: CounterChanges = field(
         default_factory=CounterChanges
     )  # of the calls that are committed together with this one
-    recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
-    stored: int = 0  # characters of the texts that were handed to the store: about what they take there
-    speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known
-    door: str = ""  # the tool set in which the caller speaks; none for the hub's own REST
+    recorded: int = 0  # activities written; on commit, followers of the log are woken
+    stored: int = 0  # characters of the texts passed to the store: about their size there
+    speaker: tuple[UUID, str] | None = None  # the project, and the agent as which the caller acts, once known
+    door: str = ""  # the caller's tool set; empty for the hub's own REST
     locked: set[tuple[UUID, str]] = field(default_factory=set)  # names of agents (`store/agents.lock`)
 
     def run(self, sql: str, **values: object) -> None:
@@ -140,9 +140,9 @@ class Tx:
         detail: Mapping[str, object] | None = None,
         patch: Patch | None = None,
     ) -> None:
-        """Write one line of the activity log; nobody hears of it unless the transaction commits.
+        """Write one line of the activity log; it becomes visible only if the transaction commits.
 
-        `patch` is the change of the project's picture (`model/log/projection.py`); without it the picture is the same.
+        `patch` is the change of the project's picture (`model/log/projection.py`); without it the picture is unchanged.
         """
         self.recorded += 1
         self.run(
@@ -173,16 +173,16 @@ def perform(operation: Operation[T], tx: Tx) -> T:
 class Store(Protocol):
     """An engine. Every method may be called from any thread; the awaitable ones need a running event loop.
 
-    An operation that raises is undone and its error reaches its caller alone. An error of the engine itself (disk
+    An operation that raises is undone, and its error reaches only its own caller. An error of the engine itself (disk
     full, connection gone) is `StoreUnavailable`; its sentence says that nothing of the call was kept or, when a
-    server is lost in the moment of the commit, that nobody knows. A write is durable before it is answered. An
-    operation must do nothing outside its transaction: an engine may run it again from the start.
+    server is lost at the moment of the commit, that nobody knows. A write is durable before it is answered. An
+    operation must have no effects outside its transaction: an engine may run it again from the start.
     """
 
     def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
         """Run `operation` in a transaction that may write.
 
-        A `short` one may be run on the event loop at once; it begins anew elsewhere where it is not so short after all.
+        A `short` one may be run on the event loop at once; it begins anew elsewhere if it turns out to take long.
         """
 
     def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> Awaitable[T]:
@@ -195,16 +195,16 @@ class Store(Protocol):
         """Run a `read` for callers without an event loop; blocks."""
 
     def on_activity(self, wake: Callable[[], None]) -> None:
-        """Have `wake` called, from any thread, soon after activities were committed here or by another hub."""
+        """Register `wake`, called from any thread soon after activities were committed here or by another hub."""
 
     def be_seen(self, hub: str) -> None:
         """Show the other hubs of this store that the hub of that name is present, for as long as it runs."""
 
     def tell_hubs(self, news: str) -> None:
-        """Send the other hubs of this store `news`, in ASCII, which is stored nowhere: soon, or not at all."""
+        """Send the other hubs of this store `news`, in ASCII, which is not stored: soon, or not at all."""
 
     def on_news(self, hear: Callable[[str], None]) -> None:
-        """Have `hear` called, from any thread, with the news of other hubs."""
+        """Register `hear`, called from any thread with the news of other hubs."""
 
     def close(self) -> None:
         """Finish the work under way and release the database."""

@@ -16,10 +16,10 @@ _TABLE = Table("presences", Presence)
 _READ = (
     *_TABLE.columns,
     "claimed",
-)  # what it holds (`store/agents/file_claims.py`) is shown with what it has declared
+)  # held files are shown with the declared ones
 _COLUMNS = ", ".join(f"p.{name}" for name in _READ)
 _INSERT = _TABLE.inserting(["stamp"])
-_STAMPS = 2**42  # so many there are; those of a million presences add up to a number that the engines know
+_STAMPS = 2**42  # number of possible stamps; the engines can hold the sum of a million of them
 
 
 class Version(NamedTuple):
@@ -42,7 +42,7 @@ def _presence(row: Row) -> Presence:
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> bool:
-    """Make the name known to the project; True if it was not before."""
+    """Make the name known to the project; True if it was unknown."""
     row = tx.one(
         """INSERT INTO agents (project_id, name, created_at) VALUES (:project_id, :name, :now)
            ON CONFLICT (project_id, name) DO NOTHING RETURNING name""",
@@ -54,7 +54,7 @@ def meet(tx: Tx, project_id: UUID, name: str) -> bool:
 
 
 def forget(tx: Tx, project_id: UUID, name: str) -> None:
-    """Forget the name in the project; its presences stay as a part of the past."""
+    """Forget the name in the project; its presences stay in the past."""
     for table, column in (("agents", "name"), ("evidence", "agent"), ("todo_lists", "agent")):
         tx.run(
             f"DELETE FROM {table} WHERE project_id = :project_id AND {column} = :name",
@@ -84,8 +84,8 @@ def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
 def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
     """Lock these agents' state until this transaction ends. A transaction that locks names does so first.
 
-    On PostgreSQL it comes before the presence, the tasks and the project: so two writers wait in a row, and never for
-    each other. Names that are not known, or None, are ignored.
+    On PostgreSQL the names come before the presence, the tasks and the project: so writers queue up, and never
+    deadlock. Unknown names, and None, are ignored.
     """
     if not tx.db.for_update:
         return
@@ -100,9 +100,9 @@ def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
 
 
 def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
-    """Return the presence that the agent has, or the last one it had; `lock` it against other writers.
+    """Return the agent's present presence, or else its last one; `lock` it against other writers.
 
-    The name is locked first: also when there is no presence yet, or when it is about to be replaced.
+    The name is locked first, so this also holds when there is no presence yet, or it is about to be replaced.
     """
     if lock:
         lock_names(tx, project_id, name)
@@ -116,7 +116,7 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
 
 
 def projects_with(tx: Tx, name: str, instance: str) -> list[UUID]:
-    """Return the projects in which the agent of that name has, or had last, a presence of that instance."""
+    """List the projects whose agent of that name has, or last had, a presence of that instance."""
     rows = tx.all(
         """SELECT a.project_id FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.name = :name AND p.instance = :instance""",
@@ -127,7 +127,7 @@ def projects_with(tx: Tx, name: str, instance: str) -> list[UUID]:
 
 
 def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence | None:
-    """The presence that was opened with this hash; `lock` it against other writers, its agent's name first."""
+    """Return the presence opened with this hash; `lock` it against other writers, its agent's name first."""
     if lock:
         tx.run(
             f"""SELECT name FROM agents WHERE (project_id, name) IN (
@@ -142,7 +142,7 @@ def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence |
 
 
 def opened_by(tx: Tx, project_id: UUID, token_id: UUID, *, lock: bool = False) -> list[Presence]:
-    """The presences that are there and were opened, each with a secret, by this token; `lock` them."""
+    """List the present presences that this token opened, each with a secret; `lock` them."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :project_id AND p.token_id = :token_id AND p.secret IS NOT NULL
@@ -158,9 +158,9 @@ def opened_by(tx: Tx, project_id: UUID, token_id: UUID, *, lock: bool = False) -
 def history(
     tx: Tx, project_id: UUID, *, end_reasons: Sequence[str | None] = (), limit: int, offset: int = 0
 ) -> tuple[list[Presence], int]:
-    """The project's presences, newest first, and how many there are.
+    """Return the project's presences, newest first, and the number of all.
 
-    `end_reasons` narrows both, None being for those that have not ended.
+    `end_reasons` narrows both; None among them stands for presences that have not ended.
     """
     wanted = {f"reason{number}": reason for number, reason in enumerate(end_reasons)}
     listed = ", ".join(f":{name}" for name in wanted)
@@ -183,7 +183,7 @@ def history(
 
 
 def close(tx: Tx, presence: Presence) -> None:
-    """Store an agent's words on its stay as it leaves."""
+    """Store an agent's report on its stay as it leaves."""
     tx.run(
         """UPDATE presences SET outcome = :outcome, summary = :summary, touched = :touched, stamp = :stamp
            WHERE id = :id""",
@@ -208,7 +208,7 @@ def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
 
 
 def counts(tx: Tx, project_id: UUID) -> dict[Condition, int]:
-    """Count the agents of the project in each condition; an absent one counts as offline, whatever it said last."""
+    """Count the agents of the project by condition; an absent one counts as offline, whatever its last report."""
     rows = tx.all(
         """SELECT CASE WHEN p.ended_at IS NULL AND p.expires_at > :now THEN p.condition ELSE :offline END AS said,
                   count(*) AS agents
@@ -221,7 +221,7 @@ def counts(tx: Tx, project_id: UUID) -> dict[Condition, int]:
 
 
 def presences(tx: Tx, project_id: UUID) -> list[Presence]:
-    """The present or last presence of every agent of the project, oldest first."""
+    """List the current or last presence of every agent of the project, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :id ORDER BY p.opened_at, p.id""",
@@ -231,7 +231,7 @@ def presences(tx: Tx, project_id: UUID) -> list[Presence]:
 
 
 def by_token(tx: Tx, project_id: UUID, token_id: UUID | None) -> list[Presence]:
-    """Presences that a token has opened, otherwise like `presences`."""
+    """List the presences that a token has opened, otherwise like `presences`."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :id AND p.token_id = :token_id ORDER BY p.opened_at, p.id""",
@@ -242,9 +242,9 @@ def by_token(tx: Tx, project_id: UUID, token_id: UUID | None) -> list[Presence]:
 
 
 def version(tx: Tx, project_id: UUID) -> Version:
-    """Return the version of the project's presences: as long as it is the same, `presences` returns the same.
+    """Return the version of the project's presences: while it is unchanged, so is the result of `presences`.
 
-    A counter of the project instead would be one row that all its agents wait for on PostgreSQL.
+    A counter of the project would be one row that all its agents wait for on PostgreSQL.
     """
     row = tx.one(
         """SELECT count(*) AS number, CAST(sum(p.stamp) AS BIGINT) AS stamps
@@ -268,7 +268,7 @@ def open_presence(tx: Tx, new: Presence) -> Presence:
 
 
 def update_presence(tx: Tx, presence: Presence) -> Presence:
-    """Store the news of a heartbeat."""
+    """Store the changes that a heartbeat brings."""
     changing = (
         "instance", "condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since",
         "secret", "voices", "heartbeat_told_at", "paused_until",
@@ -285,7 +285,7 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
 
 
 def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
-    """End a presence that has not ended; None if it has."""
+    """End a presence; None if it has ended already."""
     row = tx.one(
         f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline, since = :now,
                 stamp = :stamp

@@ -11,13 +11,13 @@ _RULES = ", ".join(RULES)
 
 
 def rules(tx: Tx, project_id: UUID) -> BreakerRules:
-    """The rules of a project; the defaults where it has set none."""
+    """Return the rules of a project; the defaults if it has set none."""
     row = tx.one(f"SELECT {_RULES} FROM breaker_rules WHERE project_id = :id", id=project_id)
     return _rules(row) if row else BreakerRules()
 
 
 def all_rules(tx: Tx) -> dict[UUID, BreakerRules]:
-    """The rules of every project that has set some."""
+    """Return the rules of every project that has set some."""
     rows = tx.all(f"SELECT project_id, {_RULES} FROM breaker_rules")
     return {row["project_id"]: _rules(row) for row in rows}
 
@@ -35,13 +35,13 @@ def put_rules(tx: Tx, project_id: UUID, new: BreakerRules) -> None:
 
 
 def put(tx: Tx, stop: Stop) -> Stop:
-    """Keep a stop."""
+    """Store a stop."""
     tx.run(_STOPS.insertion, **_STOPS.row(stop))
     return stop
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Stop]:
-    """The stops of a project, oldest first."""
+    """List the stops of a project, oldest first."""
     rows = tx.all(
         f"SELECT {_STOPS.selected} FROM stops WHERE project_id = :id ORDER BY stopped_at, id", id=project_id
     )
@@ -49,7 +49,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[Stop]:
 
 
 def same(tx: Tx, project_id: UUID, kind: LoopKind, agents: tuple[str, ...], task_id: UUID | None) -> bool:
-    """Whether these agents are stopped for the same already."""
+    """Tell whether these agents are stopped for the same reason already."""
     return any(
         each.kind is kind and each.agents == agents and each.task_id == task_id
         for each in of_project(tx, project_id)
@@ -57,7 +57,7 @@ def same(tx: Tx, project_id: UUID, kind: LoopKind, agents: tuple[str, ...], task
 
 
 def take(tx: Tx, project_id: UUID, stop_id: UUID) -> Stop | None:
-    """Delete a stop, and return it; None where there is none."""
+    """Delete a stop and return it; None if there is none."""
     row = tx.one(
         f"DELETE FROM stops WHERE project_id = :project_id AND id = :id RETURNING {_STOPS.selected}",
         project_id=project_id,

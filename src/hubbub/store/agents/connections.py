@@ -1,4 +1,4 @@
-"""SQL for connections, that is transport sessions of MCP, and for the facts kept with them."""
+"""SQL for connections, that is MCP transport sessions, and for the facts stored with them."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -8,7 +8,7 @@ from hubbub.store.tx import Tx
 
 
 def insert(tx: Tx, connection: Connection) -> None:
-    """Keep a connection that begins."""
+    """Store a new connection."""
     tx.run(
         """INSERT INTO connections (id, token_id, dialect, revision, asks, used_at)
            VALUES (:id, :token_id, :dialect, :revision, :asks, :now)""",
@@ -18,7 +18,7 @@ def insert(tx: Tx, connection: Connection) -> None:
 
 
 def use(tx: Tx, connection_id: str) -> Connection | None:
-    """Note a use of the connection, and return it; None if there is none (any more)."""
+    """Record a use of the connection and return it; None if there is none (any more)."""
     row = tx.one(
         """UPDATE connections SET used_at = :now WHERE id = :id
            RETURNING id, token_id, dialect, revision, asks""",
@@ -29,12 +29,12 @@ def use(tx: Tx, connection_id: str) -> Connection | None:
 
 
 def end(tx: Tx, connection_id: str) -> None:
-    """Drop the connection, with everything kept with it."""
+    """Delete the connection, with everything stored with it."""
     tx.run("DELETE FROM connections WHERE id = :id", id=connection_id)
 
 
 def remember(tx: Tx, connection_id: str, memory: str) -> None:
-    """Keep with the connection the facts that its dialect's tools need later."""
+    """Store the facts of a connection that later calls of its dialect's tools need."""
     tx.run("UPDATE connections SET memory = :memory WHERE id = :id", id=connection_id, memory=memory)
 
 
@@ -45,7 +45,7 @@ def recall(tx: Tx, connection_id: str) -> str | None:
 
 
 def count_stream(tx: Tx, connection_id: str) -> int:
-    """Count one more stream of the connection, and return how many there were by now."""
+    """Count one more stream of the connection, and return the number so far."""
     row = tx.one(
         "UPDATE connections SET streams = streams + 1 WHERE id = :id RETURNING streams", id=connection_id
     )
@@ -53,7 +53,7 @@ def count_stream(tx: Tx, connection_id: str) -> int:
 
 
 def follow(tx: Tx, connection_id: str, address: str) -> None:
-    """Have the connection follow a resource."""
+    """Subscribe the connection to a resource."""
     tx.run(
         """INSERT INTO followed (connection, address) SELECT id, :address FROM connections WHERE id = :id
            ON CONFLICT (connection, address) DO NOTHING""",
@@ -63,7 +63,7 @@ def follow(tx: Tx, connection_id: str, address: str) -> None:
 
 
 def unfollow(tx: Tx, connection_id: str, address: str) -> None:
-    """Have the connection follow the resource no more."""
+    """Unsubscribe the connection from a resource."""
     tx.run(
         "DELETE FROM followed WHERE connection = :id AND address = :address",
         id=connection_id,
@@ -72,7 +72,7 @@ def unfollow(tx: Tx, connection_id: str, address: str) -> None:
 
 
 def followed(tx: Tx, connection_id: str) -> list[str]:
-    """Return the addresses of the resources that the connection follows."""
+    """List the addresses of the resources that the connection is subscribed to."""
     rows = tx.all("SELECT address FROM followed WHERE connection = :id ORDER BY address", id=connection_id)
     return [row["address"] for row in rows]
 
@@ -87,7 +87,7 @@ def ask(tx: Tx, connection_id: str, question: str) -> None:
 
 
 def answer(tx: Tx, connection_id: str, question: str, said: str) -> None:
-    """Keep the answer to a question, if it was asked there; the first counts."""
+    """Store the answer to a question, if it was asked there; the first one counts."""
     tx.run(
         "UPDATE questions SET answer = :said WHERE id = :question AND connection = :id AND answer IS NULL",
         id=connection_id,
@@ -103,7 +103,7 @@ def answered(tx: Tx, question: str) -> str | None:
 
 
 def close_question(tx: Tx, question: str) -> None:
-    """Drop a question."""
+    """Delete a question."""
     tx.run("DELETE FROM questions WHERE id = :question", question=question)
 
 
@@ -125,6 +125,6 @@ def chosen(tx: Tx, token_id: UUID) -> str | None:
 
 
 def forget(tx: Tx, unused_since: int, chosen_before: int) -> None:
-    """Drop the connections that nobody has used since then, and old choices."""
+    """Delete the connections unused since then, and old choices."""
     tx.run("DELETE FROM connections WHERE used_at < :since", since=unused_since)
     tx.run("DELETE FROM choices WHERE chosen_at < :before", before=chosen_before)

@@ -1,7 +1,7 @@
 """SQL for claims: files that agents hold because they edit them, and the last editors of files.
 
-The entries of claims stand among the declared ones (`store/agents/scopes.py`), where others look. A claim's number is
-its position there, far behind those of declared entries.
+The entries of claims are stored among the declared ones (`store/agents/scopes.py`), where others look. A claim's number
+is its position there, far behind those of declared entries.
 """
 
 import json
@@ -32,7 +32,7 @@ def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
 
 
 def of_project(tx: Tx, project_id: UUID, agent: str | None = None) -> list[Claim]:
-    """Return the claims in the project, by agent, oldest first; only those of `agent`, if it is given."""
+    """List the claims in the project, by agent, oldest first; only those of `agent`, if it is given."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM claims
             WHERE project_id = :project_id AND expires_at > :now {"AND agent = :agent" if agent else ""}
@@ -45,7 +45,7 @@ def of_project(tx: Tx, project_id: UUID, agent: str | None = None) -> list[Claim
 
 
 def add(tx: Tx, project_id: UUID, claim: Claim) -> None:
-    """Keep a claim, with its entry where others look."""
+    """Store a claim, with its entry where others look."""
     row = tx.one("SELECT max(number) AS last FROM claims WHERE presence_id = :id", id=claim.presence_id)
     number = CLAIMED_FROM if row is None or row["last"] is None else int(row["last"]) + 1
     tx.run(_INSERT, project_id=project_id, number=number, **_TABLE.row(claim))
@@ -63,7 +63,7 @@ def add(tx: Tx, project_id: UUID, claim: Claim) -> None:
 def renew(
     tx: Tx, presence_id: UUID, entries: Iterable[str], *, instance: str | None = None, expires_at: int
 ) -> None:
-    """Extend the presence's claims on these entries, edited just now, by that instance if one is given."""
+    """Extend the presence's claims on these entries, which were just edited, by that instance if one is given."""
     for entry in entries:
         tx.run(
             """UPDATE claims SET edited_at = :now, expires_at = :expires_at,
@@ -94,7 +94,7 @@ def drop(tx: Tx, presence_id: UUID, entries: Iterable[str]) -> None:
 
 
 def drop_all(tx: Tx, presence_id: UUID) -> None:
-    """Drop all claims of the presence; somebody else withdraws their entries."""
+    """Delete all claims of the presence; the caller withdraws their entries."""
     tx.run("DELETE FROM claims WHERE presence_id = :id", id=presence_id)
 
 
@@ -110,7 +110,7 @@ def show(tx: Tx, presence_id: UUID) -> None:
 
 
 def lapsed(tx: Tx, limit: int) -> Sequence[tuple[UUID, str, UUID, str]]:
-    """Claims that nobody has renewed in time: the project, the agent, the presence and the entry of each."""
+    """List expired claims: the project, the agent, the presence and the entry of each."""
     rows = tx.all(
         """SELECT project_id, agent, presence_id, entry FROM claims WHERE expires_at <= :now
            ORDER BY expires_at LIMIT :limit""",
@@ -121,7 +121,7 @@ def lapsed(tx: Tx, limit: int) -> Sequence[tuple[UUID, str, UUID, str]]:
 
 
 def home(tx: Tx, project_id: UUID) -> str | None:
-    """The repository that the project took for its own, since it was the first."""
+    """Return the repository that the project took for its own, because it was the first."""
     row = tx.one("SELECT home_repository FROM projects WHERE id = :id", id=project_id)
     return row["home_repository"] if row else None
 

@@ -1,4 +1,4 @@
-"""SQL for evidence: the last visible activity of each agent."""
+"""SQL for the last visible activity of each agent."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -8,7 +8,7 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = "agent, node, runtime, last_output, last_output_at, last_tool, last_tool_at"
 
-LEAVING = 60_000  # milliseconds after its presence in which an agent's last call may be noted
+LEAVING = 60_000  # milliseconds after its presence in which an agent's last call may be recorded
 
 
 def _evidence(row: Row) -> LastActivity:
@@ -16,7 +16,7 @@ def _evidence(row: Row) -> LastActivity:
 
 
 def put(tx: Tx, project_id: UUID, seen: LastActivity) -> None:
-    """Store a visible activity; omitted parts stay as they were, and so do newer ones."""
+    """Store a visible activity; omitted parts keep their value, and older ones do not replace newer ones."""
     tx.run(
         f"""INSERT INTO evidence (project_id, {_COLUMNS})
             VALUES (:project_id, :agent, :node, :runtime, :last_output, :last_output_at, :last_tool,
@@ -53,10 +53,10 @@ def find(tx: Tx, project_id: UUID, agent: str) -> LastActivity | None:
 
 
 def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int | None:
-    """Time of the agent's last action outside any presence; 0 if none since its last one, None if the name is unknown.
+    """Return when the agent last acted outside a presence: 0 for never since its last one, None for an unknown name.
 
-    An action is a call of a tool, the beginning of its present work, or its own doing in the log, among the `recent`
-    lines that concern it. Changes of its presence and its claims do not count, nor do wakes: they happen to it.
+    Actions are tool calls, the beginning of its present work, and its own acts in the log, among the `recent`
+    lines about it. Changes of its presence and its claims do not count, nor do wakes: they happen to it.
     """
     row = tx.one(
         """SELECT e.last_tool_at AS called_at,

@@ -1,4 +1,4 @@
-"""SQL for merges to come: the heads of branches, and what git said of pairs of them."""
+"""SQL for predicted merges: the heads of branches, and git's judgements on pairs of them."""
 
 from uuid import UUID
 
@@ -40,7 +40,7 @@ def newest_head(tx: Tx, project_id: UUID, agent: str) -> BranchHead | None:
 
 
 def heads_of_others(tx: Tx, project_id: UUID, repository: str, agent: str, limit: int) -> list[BranchHead]:
-    """Return the heads of other agents' branches in the repository, the newest first."""
+    """List the heads of other agents' branches in the repository, newest first."""
     rows = tx.all(
         f"""SELECT {_HEADS.selected} FROM branch_heads
             WHERE project_id = :project_id AND repository = :repository AND agent <> :agent
@@ -68,7 +68,7 @@ def put_forecast(tx: Tx, forecast: MergeForecast) -> None:
 
 
 def forecasts_of(tx: Tx, project_id: UUID, repository: str, agent: str, branch: str) -> list[MergeForecast]:
-    """Return what git said of the pairs that the branch is in."""
+    """List git's judgements on the pairs that the branch is in."""
     rows = tx.all(
         f"SELECT {_FORECASTS.selected} FROM merge_forecasts WHERE {_OF_BRANCH}",
         project_id=project_id,
@@ -80,7 +80,7 @@ def forecasts_of(tx: Tx, project_id: UUID, repository: str, agent: str, branch: 
 
 
 def conflicts(tx: Tx, project_id: UUID) -> list[MergeForecast]:
-    """Return the pairs of the project's branches that would conflict, the newest first."""
+    """List the pairs of the project's branches that would conflict, newest first."""
     rows = tx.all(
         f"""SELECT {_FORECASTS.selected} FROM merge_forecasts
             WHERE project_id = :project_id AND files <> '[]' ORDER BY found_at DESC""",
@@ -104,13 +104,13 @@ def drop_forecast(tx: Tx, forecast: MergeForecast) -> None:
 
 
 def old_heads(tx: Tx, before: int) -> list[BranchHead]:
-    """Return the heads that were told before then."""
+    """List the heads that were reported before then."""
     rows = tx.all(f"SELECT {_HEADS.selected} FROM branch_heads WHERE told_at < :before", before=before)
     return [_HEADS.record(row) for row in rows]
 
 
 def heads_of(tx: Tx, project_id: UUID, agent: str) -> list[BranchHead]:
-    """Return the heads of the agent's branches."""
+    """List the heads of the agent's branches."""
     rows = tx.all(
         f"SELECT {_HEADS.selected} FROM branch_heads WHERE project_id = :project_id AND agent = :agent",
         project_id=project_id,

@@ -1,7 +1,7 @@
 """SQL for areas, and for the scopes that agents declare.
 
-A presence keeps its scope as declared, for as long as that is remembered. While the scope counts, each of its entries
-also stands in a table of its own, under the place where others find it.
+A presence keeps its scope as declared, for as long as presences are stored. While the scope counts, each of its entries
+is also in a table of its own, under the place where others look for it.
 """
 
 import json
@@ -16,11 +16,11 @@ from hubbub.store.tx import Row, Tx
 ROWS = 50  # written by one statement
 PLACES = 100  # looked up by one statement
 CLAIMED_FROM = (
-    1_000_000  # positions of what is claimed (`store/agents/file_claims.py`); what is declared comes before
+    1_000_000  # positions of claimed entries (`store/agents/file_claims.py`); declared ones come before
 )
 
 _AREA = "slug, name, description, patterns, number"
-# Whether who has declared it is there is asked of what was found, so that PostgreSQL does not begin with all who are.
+# Presence is checked on the entries found, so that PostgreSQL does not begin with all present agents.
 _DECLARED = """SELECT e.presence_id, p.agent, e.place, e.entry,
                       p.ended_at IS NULL AND p.expires_at > :now AS is_there
                FROM scope_entries e JOIN presences p ON p.id = e.presence_id
@@ -69,27 +69,27 @@ def put_area(tx: Tx, project_id: UUID, area: Area) -> Area:
         number=area.number,
         now=tx.now,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return _area(row)
 
 
 def areas(tx: Tx, project_id: UUID) -> list[Area]:
-    """The areas of the project, by slug."""
+    """List the areas of the project, by slug."""
     rows = tx.all(f"SELECT {_AREA} FROM areas WHERE project_id = :id ORDER BY slug", id=project_id)
     return [_area(row) for row in rows]
 
 
 def find(tx: Tx, presence: Presence) -> Scope:
-    """Return the last scope that the presence declared, also if it has ended since."""
+    """Return the last scope that the presence declared, also if the presence has ended."""
     row = tx.one("SELECT area, files FROM presences WHERE id = :id", id=presence.id)
-    assert row is not None  # presences are never forgotten
+    assert row is not None  # presences are never deleted
     return _scope(row)
 
 
 def whole(tx: Tx, presence_id: UUID) -> Scope:
     """Return the last declared scope of the presence together with its claims."""
     row = tx.one("SELECT area, files, claimed FROM presences WHERE id = :id", id=presence_id)
-    assert row is not None  # presences are never forgotten
+    assert row is not None  # presences are never deleted
     return _whole(row)
 
 
@@ -114,7 +114,7 @@ def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
 
 
 def withdraw(tx: Tx, presence_id: UUID) -> None:
-    """Withdraw the scope and the claims of the presence, so that they do not count any more."""
+    """Withdraw the scope and the claims of the presence, so that they no longer count."""
     tx.run("DELETE FROM scope_entries WHERE presence_id = :id", id=presence_id)
 
 
@@ -127,13 +127,13 @@ def candidates(tx: Tx, project_id: UUID, reach: PlaceRange) -> list[Declaration]
             project_id=project_id,
             now=tx.now,
             folder=folder,
-            beyond=folder[:-1] + chr(ord("/") + 1),  # comes right after all that begins with the folder
+            beyond=folder[:-1] + chr(ord("/") + 1),  # comes right after everything below the folder
         )
     return _declarations(row for row in found if row["is_there"])
 
 
 def live(tx: Tx, project_id: UUID) -> list[Declaration]:
-    """Return the whole scopes and claims of present agents, by agent. Agents with neither are left out."""
+    """List the whole scopes and claims of present agents, by agent. Agents with neither are left out."""
     rows = tx.all(
         """SELECT a.name, p.id, p.area, p.files, p.claimed FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :id AND p.ended_at IS NULL AND p.expires_at > :now
@@ -146,7 +146,7 @@ def live(tx: Tx, project_id: UUID) -> list[Declaration]:
 
 
 def lock(tx: Tx, project_id: UUID, *agents: str) -> None:
-    """Make others who declare in the project wait until the transaction ends; `agents` are locked first."""
+    """Lock the project's declarations until the transaction ends; `agents` are locked first."""
     lock_names(tx, project_id, *agents)
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
@@ -154,7 +154,7 @@ def lock(tx: Tx, project_id: UUID, *agents: str) -> None:
 def _insert(
     tx: Tx, project_id: UUID, presence_id: UUID, first: int, entries: Sequence[tuple[str, str]]
 ) -> None:
-    """Add entries with their places, counted from `first`, in one statement: each is a round trip on PostgreSQL."""
+    """Insert entries with their places, counted from `first`, in one statement: each is a round trip on PostgreSQL."""
     values: dict[str, object] = {}
     for number, (place, entry) in enumerate(entries):
         values |= {f"position_{number}": first + number, f"place_{number}": place, f"entry_{number}": entry}
@@ -172,7 +172,7 @@ def _insert(
 
 
 def _chunks(places: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Yield the places as values for statements of always the same text: the last place is repeated."""
+    """Yield the places as values for statements with a fixed text: the last place is repeated."""
     listed = sorted(places)
     for first in range(0, len(listed), PLACES):
         chunk = listed[first : first + PLACES]

@@ -13,13 +13,13 @@ _BEFORE = "ORDER BY kind, label, daily, id"
 
 
 def put(tx: Tx, budget: Budget) -> Budget:
-    """Keep a budget as it is now."""
+    """Store a budget in its present state."""
     tx.run(_TABLE.putting("id"), **_TABLE.row(budget))
     return budget
 
 
 def find(tx: Tx, project_id: UUID, budget_id: UUID) -> Budget | None:
-    """The budget of that id, locked."""
+    """Return the budget with that id, locked."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM budgets WHERE project_id = :project_id AND id = :id {tx.db.for_update}""",
         project_id=project_id,
@@ -29,7 +29,7 @@ def find(tx: Tx, project_id: UUID, budget_id: UUID) -> Budget | None:
 
 
 def of(tx: Tx, project_id: UUID, kind: BudgetKind, whom: str, *, daily: bool) -> Budget | None:
-    """The budget that there is for the same, locked."""
+    """Return the existing budget for the same owner, locked."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM budgets
             WHERE project_id = :project_id AND kind = :kind AND whom = :whom AND daily = :daily
@@ -43,7 +43,7 @@ def of(tx: Tx, project_id: UUID, kind: BudgetKind, whom: str, *, daily: bool) ->
 
 
 def of_project(tx: Tx, project_id: UUID, *, lock: bool = False) -> list[Budget]:
-    """All budgets of a project; with `lock` nobody else counts meanwhile."""
+    """List all budgets of a project; `lock` them against other counters."""
     order = f"ORDER BY id {tx.db.for_update}" if lock else _BEFORE
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM budgets WHERE project_id = :project_id {order}", project_id=project_id
@@ -52,7 +52,7 @@ def of_project(tx: Tx, project_id: UUID, *, lock: bool = False) -> list[Budget]:
 
 
 def spent(tx: Tx, project_id: UUID) -> list[Budget]:
-    """The budgets of which nothing is left; a daily one may be of a day that is over."""
+    """List the spent budgets; a daily one may be of a past day."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM budgets
             WHERE project_id = :project_id AND level = '{BudgetLevel.SPENT}' {_BEFORE}""",
@@ -62,5 +62,5 @@ def spent(tx: Tx, project_id: UUID) -> list[Budget]:
 
 
 def delete(tx: Tx, budget: Budget) -> None:
-    """Forget a budget."""
+    """Delete a budget."""
     tx.run("DELETE FROM budgets WHERE id = :id", id=budget.id)

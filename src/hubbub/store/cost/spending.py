@@ -38,10 +38,10 @@ class CountedSpending(NamedTuple):
 
 
 def hear(tx: Tx, project_id: UUID, conversation: str, source: Source, *, silent: int) -> Source:
-    """Note that a source reports on a client's conversation, and return the source that counts.
+    """Record that a source reports on a client's conversation; return the source that counts.
 
-    That is the first, until it has been silent since `silent`; a report never takes the place of another. The row is
-    locked from then on, so that nobody counts of the same conversation meanwhile.
+    That is the first one, until it has been silent since `silent`; a final report never replaces another source. The
+    row is locked, so that no other transaction counts the same conversation meanwhile.
     """
     takes_over = "metered.heard_at < :silent AND excluded.source <> :report"
     row = tx.one(
@@ -59,7 +59,7 @@ def hear(tx: Tx, project_id: UUID, conversation: str, source: Source, *, silent:
         silent=silent,
         report=int(Source.REPORT),
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return Source(row["source"])
 
 
@@ -70,7 +70,7 @@ def counted(tx: Tx, mark: UUID) -> CountedSpending | None:
 
 
 def count(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> None:
-    """Note the count under the mark."""
+    """Store the count under the mark."""
     tx.run(
         """INSERT INTO counted (mark, at, total, forget_at) VALUES (:mark, :at, :total, :forget_at)
            ON CONFLICT (mark) DO UPDATE
@@ -118,7 +118,7 @@ def sums(
 ) -> Sequence[Row]:
     """Sum the use by `by`, by model, by day, and by whether the client reported a price.
 
-    With a `step`, in milliseconds, each such stretch is summed apart. `only` narrows it.
+    With a `step`, in milliseconds, each such interval is summed separately. `only` narrows it.
     """
     named = {f"only_{each}": value for each, value in only.items()}
     narrowed = "".join(f" AND {COLUMNS[each]} = :only_{each}" for each in only)
@@ -137,7 +137,7 @@ def sums(
 
 
 def agents_there(tx: Tx, project_id: UUID, *, since: int, until: int) -> list[str]:
-    """List the agents that the project knew by then, and has heard of since."""
+    """List the agents that the project knew by `until`, and that were active after `since`."""
     rows = tx.all(
         """SELECT a.name FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :project_id AND a.created_at < :until AND p.seen_at >= :since ORDER BY a.name""",
@@ -149,7 +149,7 @@ def agents_there(tx: Tx, project_id: UUID, *, since: int, until: int) -> list[st
 
 
 def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int) -> list[UUID]:
-    """List those of the newest tasks that were begun at some time between."""
+    """List those of the newest tasks that were under way in between."""
     rows = tx.all(
         """SELECT id FROM (SELECT id, number, started_at FROM tasks WHERE project_id = :project_id
                            ORDER BY number DESC LIMIT :among) AS newest
@@ -163,7 +163,7 @@ def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int)
 
 
 def titles(tx: Tx, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, str]]:
-    """Return the numbers and titles of tasks."""
+    """Return the numbers and titles of tasks, by id."""
     found = {}
     for task_id in task_ids:
         row = tx.one("SELECT number, title FROM tasks WHERE id = :id", id=task_id)

@@ -1,6 +1,6 @@
-"""The lock of a data folder, for one hub: a file beside the database, which says who holds it.
+"""The lock of a data folder, for one hub: a file beside the database that names the holder.
 
-The lock is the kernel's (`flock`), so it ends with the process, however that ends. The file's text is for people.
+The lock is the kernel's (`flock`), so it ends with the process in any case. The file's text is for people.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Functions to be called when something has happened."""
+"""Listeners: functions that are called when activities were committed."""
 
 import logging
 from collections.abc import Callable
@@ -13,12 +13,12 @@ class Listeners:
         self._wakes: list[Callable[[], None]] = []
 
     def add(self, wake: Callable[[], None]) -> None:
-        """Have `wake` called from now on; it should return at once."""
+        """Register `wake`; it should return at once."""
         self._wakes.append(wake)
 
     def wake(self) -> None:
         for wake in self._wakes:
             try:
                 wake()
-            except Exception:  # the store goes on, whatever is wrong with one of its listeners
+            except Exception:  # the store goes on, however a listener fails
                 log.exception("a listener to activities failed")

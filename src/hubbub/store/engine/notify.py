@@ -1,6 +1,6 @@
-"""Messages between hubs on a PostgreSQL database: something happened, live news, and signs of presence.
+"""Messages between hubs on a PostgreSQL database: new activities, live news, and signs of presence.
 
-NOTIFY takes a lock on the whole server until its transaction ends; inside every transaction it would let them commit
+NOTIFY takes a server-wide lock until its transaction ends; inside every transaction it would make them commit
 one after the other. So one connection notifies for the whole hub, at most once in some milliseconds. A lost
 notification costs a second: the listeners are woken that often in any case. Lost news is lost.
 
@@ -23,10 +23,10 @@ NOTIFY_EVERY = 0.005  # seconds
 POLL_EVERY = 1.0  # seconds
 PATIENCE = 1.5  # seconds
 CONNECT_TIMEOUT = 5  # seconds
-PIECE = 7000  # bytes of news in one notification, which may have at most 8000
-MOST_NEWS = 1000  # that wait to be passed on; more than the server takes replace the oldest
+PIECE = 7000  # bytes of news in one notification; the server's limit is 8000
+MOST_NEWS = 1000  # waiting to be passed on; beyond that the oldest are dropped
 
-HUBS = 0x68756262  # the first half of the locks that hubs hold; the second is made of the hub's name
+HUBS = 0x68756262  # the first half of the hubs' lock numbers; the second is derived from the hub's name
 HUB_HAS_ENDED = f"""NOT EXISTS (
     SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND classid = {HUBS} AND objid = (hashtext(hub)::bigint & 4294967295)::oid
@@ -38,7 +38,7 @@ class Notifier:
 
     def __init__(self, url: str, notify_every: float) -> None:
         self._url, self._notify_every = url, notify_every
-        self._name = uuid4().hex  # what this hub signs with, to know its own notifications
+        self._name = uuid4().hex  # this hub's signature, to recognise its own notifications
         self._listeners = Listeners()
         self._hearers: list[Callable[[str], None]] = []
         self._news: deque[str] = deque(maxlen=MOST_NEWS)
@@ -49,17 +49,17 @@ class Notifier:
         self._threads = [self._start(self._speak, "hubbub-notifier")]
 
     def add(self, wake: Callable[[], None]) -> None:
-        """Have `wake` called soon after a writing transaction ended, in this hub or another."""
+        """Register `wake`, called soon after a writing transaction ended, in this hub or another."""
         self._listeners.add(wake)
         if len(self._threads) == 1:
             self._threads.append(self._start(self._listen, "hubbub-listener"))
 
     def add_hearer(self, hear: Callable[[str], None]) -> None:
-        """Have `hear` called with the news of other hubs, once there is a listener here."""
+        """Register `hear`, called with the news of other hubs, once there is a listener here."""
         self._hearers.append(hear)
 
     def hold(self, hub: str) -> None:
-        """Have others see that the hub of that name is there, once there is a listener here."""
+        """Show other hubs that the hub of that name is present, once there is a listener here."""
         self._hub = hub
 
     def tell(self) -> None:
@@ -68,7 +68,7 @@ class Notifier:
         self._listeners.wake()
 
     def pass_on(self, news: str) -> None:
-        """Tell the other hubs soon."""
+        """Send news to the other hubs soon."""
         self._news.append(news)
         self._due.set()
 
@@ -77,7 +77,7 @@ class Notifier:
         self._closing.set()
         self._due.set()
         for thread in self._threads:
-            thread.join(PATIENCE)  # one that is just trying to reach a server that is gone ends by itself
+            thread.join(PATIENCE)  # one that is connecting to a dead server ends by itself
         if self._speaker is not None:
             self._speaker.close()
 
@@ -106,7 +106,7 @@ class Notifier:
                     "SELECT pg_notify(%s, piece) FROM unnest(%s::text[]) AS piece", (NEWS, pieces)
                 )
         except psycopg.OperationalError:
-            self._speaker = None  # the others look by themselves soon; the next notification connects anew
+            self._speaker = None  # the others look by themselves soon; the next notification reconnects
 
     def _listen(self) -> None:
         while not self._closing.is_set():
@@ -132,7 +132,7 @@ class Notifier:
                     hear(news)
 
     def _is_held(self, db: psycopg.Connection) -> bool:
-        """Tell whether this connection holds the hub's lock by now; the connection before it may still have had it."""
+        """Tell whether this connection holds the hub's lock by now; the earlier connection may still have had it."""
         if self._hub is None:
             return False
         row = db.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", (HUBS, self._hub)).fetchone()
@@ -143,14 +143,14 @@ class Notifier:
 
 
 def _pieces(sender: str, news: str) -> Iterator[str]:
-    """Cut the news for notifications: `sender number-of-those-that-follow piece`, each one different."""
+    """Cut the news for notifications: `sender number-of-pieces-to-follow piece`, each one different."""
     starts = range(0, len(news), PIECE)
     for left, start in zip(reversed(range(len(starts))), starts, strict=True):
         yield f"{sender} {left} {news[start : start + PIECE]}"
 
 
 class _Assembled:
-    """Assembles news from its pieces. Those of one sender come in order, one news after the other."""
+    """Assembles news from its pieces. Those of one sender arrive in order, one news after the other."""
 
     def __init__(self) -> None:
         self._begun: dict[str, str] = {}

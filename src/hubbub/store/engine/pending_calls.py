@@ -1,4 +1,4 @@
-"""Calls that wait for a writer, and how each caller gets its outcome."""
+"""Calls that wait for a writer, and the delivery of their outcomes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class PendingCall:
         return self._future.cancelled()
 
     def answer(self) -> None:
-        """Hand the outcome to the caller, in the caller's thread; nothing happens if the caller gave up."""
+        """Deliver the outcome to the caller, in the caller's thread; nothing happens if the caller gave up."""
         if self._future.done():
             return
         if self.error is None:
@@ -45,7 +45,7 @@ class PendingCall:
 
 
 def answer(calls: Sequence[PendingCall]) -> None:
-    """Give each caller its outcome: each event loop is woken once, however many wait in it."""
+    """Deliver each outcome: each event loop is woken once, however many callers wait in it."""
     loops: dict[asyncio.AbstractEventLoop, list[PendingCall]] = {}
     for call in calls:
         if call.loop is None:
@@ -53,7 +53,7 @@ def answer(calls: Sequence[PendingCall]) -> None:
         else:
             loops.setdefault(call.loop, []).append(call)
     for loop, own in loops.items():
-        with suppress(RuntimeError):  # the loop is closed, and with it everyone who waited there
+        with suppress(RuntimeError):  # the loop is closed, with everyone who waited there
             loop.call_soon_threadsafe(_answer_all, own)
 
 

@@ -2,11 +2,11 @@
 
 Operations are the same plain functions. One writer takes the calls that gathered during the last commit, runs each in a
 savepoint, and commits once for all, as on SQLite: otherwise a transaction would hold a project's counter until the disk
-has the commit, with all other senders in a line behind. Another writer takes over the waiting calls where the first is
-long at one call. A call that meets a lock of another transaction is put aside, and does its waiting alone.
+has the commit, with all other senders queued behind it. Another writer takes over the waiting calls while the first is
+busy with a long call. A call that meets a lock of another transaction is put aside, and waits for it alone.
 
-Operations may meet here: two that wait for each other (a deadlock) are begun again from the start, with a new `Tx`,
-which is safe because an operation does nothing outside its transaction.
+Operations may deadlock here: they are then run again from the start, with a new `Tx`, which is safe because an
+operation has no effects outside its transaction.
 """
 
 import asyncio
@@ -33,27 +33,27 @@ from hubbub.store.tx import Clock, CounterChanges, Operation, Tx, WroteInRead, p
 
 T = TypeVar("T")
 
-WORKERS = 16  # threads, and connections: more only queue inside the server
-WRITERS = 4  # of the connections, at most, for calls that are committed together
+WORKERS = 16  # threads and connections: more would only queue inside the server
+WRITERS = 4  # connections, at most, for calls that are committed together
 BATCH = (
     64  # calls in one commit, at most: the server is slow with more savepoints, and others wait for its locks
 )
-TRIES = 6  # at an operation that meets another or loses its connection, before its caller hears of it
+TRIES = 6  # of an operation that meets another or loses its connection, before it fails
 STEP_BACK = 0.01  # seconds, doubled with every try
-CLOSING = 1.5  # seconds for what waits to be done, and then for the pool's own threads to end
+CLOSING = 1.5  # seconds for pending calls, and then for the pool's own threads to end
 PATIENCE = 5.0  # seconds to wait for a connection
 LIMITS = """
     SET statement_timeout = '60s';
     SET lock_timeout = '10s';
     SET idle_in_transaction_session_timeout = '60s'
 """  # the tail of the log waits for every transaction that has begun, so none may hang
-SHORTLY = "SET LOCAL lock_timeout = '5ms'"  # for calls behind which others wait
+SHORTLY = "SET LOCAL lock_timeout = '5ms'"  # for calls that others wait behind
 
 UNREACHABLE = "the database server cannot be reached, or does not let the hub in"
 FORBIDDEN = "the database is empty, and its user may make no tables in it; grant CREATE on its schema"
 COLLISIONS = (errors.DeadlockDetected, errors.SerializationFailure)
 
-# What may befall the engine, as people should read it; the first that fits. Other errors are bugs and shown as such.
+# Faults of the engine, as people should read them; the first match counts. Other errors are bugs and shown as such.
 FAULTS: tuple[tuple[type[psycopg.Error], str], ...] = (
     (errors.DiskFull, "the disk of the database server is full"),
     (errors.LockNotAvailable, "the database is locked by another program"),
@@ -88,7 +88,7 @@ class Postgres:
 
     @classmethod
     def open(cls, url: str, *, clock: Clock = unix_ms, notify_every: float = NOTIFY_EVERY) -> "Postgres":
-        """Open the store at `url` (postgresql://…); make its tables if the database is empty.
+        """Open the store at `url` (postgresql://…); create its tables if the database is empty.
 
         `notify_every` is the least number of seconds between two notifications of other hubs. Raises `StoreRefused` if
         the database is not at this version of the program, `StoreUnavailable` if it cannot be reached.
@@ -104,7 +104,7 @@ class Postgres:
 
     @staticmethod
     def migrate(url: str) -> int:
-        """Bring the database at `url` to this version and return its number; hubs may go on serving meanwhile.
+        """Migrate the database at `url` to this version and return its number; hubs may go on serving meanwhile.
 
         Raises `StoreRefused` if the database is newer than the program, `StoreUnavailable` if it cannot be reached.
         """
@@ -119,7 +119,7 @@ class Postgres:
         actor: Actor,
         operation: Operation[T],
         *,
-        short: bool = False,  # a server is asked anyway
+        short: bool = False,  # a server is asked in any case
     ) -> Awaitable[T]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -158,7 +158,7 @@ class Postgres:
         finishing = threading.Thread(target=self._finish, name="hubbub-closing")
         finishing.start()
         finishing.join(CLOSING)
-        self._pool.close(timeout=CLOSING)  # so that nobody waits on for a server that is gone
+        self._pool.close(timeout=CLOSING)  # so that nobody waits for a dead server
         finishing.join()
         self._wakeups.close()
 
@@ -167,7 +167,7 @@ class Postgres:
         self._threads.shutdown()
 
     def _together(self, turn: Iterator[PendingCall]) -> None:
-        """Run the calls as one transaction and answer them; calls that fail through others run again alone."""
+        """Run the calls as one transaction and answer them; calls that failed because of others run again alone."""
         taken: list[PendingCall] = []
         aside: list[PendingCall] = []
         try:
@@ -176,18 +176,18 @@ class Postgres:
             taken += turn
             for call in taken:
                 call.error = _explained(error)
-        except psycopg.Error:  # whose fault it is will be seen
+        except psycopg.Error:  # the second run shows whose fault it is
             aside = [*taken]
-        finally:  # also after one that recorded nothing or failed: the tail may have waited for its end
+        finally:  # also after a failure, or without activities: the tail may have waited for its end
             self._wakeups.tell()
         answer([call for call in taken if call not in aside])
         for call in aside:
             self._threads.submit(self._aside, call)
 
     def _tried_twice(self, turn: Iterator[PendingCall], taken: list[PendingCall]) -> list[PendingCall]:
-        """Commit what can be done at once, and return the calls that could not. Raises when nothing was kept.
+        """Commit the calls that can be done at once, and return the others. Raises if nothing was kept.
 
-        A statement sent without waiting may fail when another is at work; then all begin anew, and each is waited for.
+        A statement sent without waiting may fail when another transaction interferes; then all begin anew, one by one.
         """
         try:
             return self._commit(_noted(turn, taken))
@@ -213,7 +213,7 @@ class Postgres:
         return aside
 
     def _run(self, call: PendingCall, tx: Tx, connection: PostgresConnection, *, waits: bool) -> bool:
-        """Run one call among others; if it raises, it alone is undone. False if it has to be run alone.
+        """Run one call among others; if it raises, only that call is undone. False if it has to be run alone.
 
         Raises the failure of an earlier call.
         """
@@ -223,12 +223,12 @@ class Postgres:
             call.result = perform(call.operation, tx)
             if waits:
                 connection.settle()
-        except BaseException as error:  # whatever it is, it is its caller's
+        except BaseException as error:  # any error belongs to its caller
             if not isinstance(error, psycopg.Error):
                 connection.settle()
             if not connection.has_done(earlier):
                 raise
-            connection.recover()  # raises where the connection is gone, and with it the whole transaction
+            connection.recover()  # raises if the connection is gone, and with it the whole transaction
             connection.tell("ROLLBACK TO call", {})
             is_done = not isinstance(error, (*COLLISIONS, errors.LockNotAvailable))
             call.error = _explained(error) if isinstance(error, psycopg.OperationalError) else error
@@ -236,7 +236,7 @@ class Postgres:
         return is_done
 
     def _aside(self, call: PendingCall) -> None:
-        """Run a call in a transaction of its own, as often and as long as that takes."""
+        """Run a call in a transaction of its own, as often and as long as needed."""
         call.error = None
         try:
             call.result = self._patiently(self._write, call.actor, call.operation)
@@ -249,7 +249,7 @@ class Postgres:
     def _patiently(
         self, once: Callable[[Actor, Operation[T]], T], actor: Actor, operation: Operation[T]
     ) -> T:
-        """Run the operation, again where that may help, and explain the failure where it does not."""
+        """Run the operation, again if that may help, and explain its failure otherwise."""
         tries = 0
         while True:
             tries += 1
@@ -263,7 +263,7 @@ class Postgres:
                 if isinstance(error, COLLISIONS):
                     _step_back(tries)
                 elif _is_lost(error):
-                    self._pool.check()  # where one connection is gone, all may be
+                    self._pool.check()  # if one connection is gone, all may be
                 else:
                     raise _explained(error) from error
 
@@ -280,7 +280,7 @@ class Postgres:
 
     @contextmanager
     def _transaction(self, how: str) -> Iterator[PostgresConnection]:
-        """Open a transaction that is committed in the end, and undone if something raises."""
+        """Open a transaction, committed at the end, or undone if the block raises."""
         with self._pool.connection() as db:
             connection = PostgresConnection(db)
             try:
@@ -306,7 +306,7 @@ def _configure(db: Db) -> None:
 
 
 def _commit(db: Db, connection: PostgresConnection) -> None:
-    """Commit; if the connection is lost just now, it stays unknown whether the server did."""
+    """Commit; if the connection is lost at that moment, nobody knows whether the server did."""
     try:
         connection.commit()
     except psycopg.OperationalError as error:
@@ -318,18 +318,18 @@ def _commit(db: Db, connection: PostgresConnection) -> None:
 
 
 def _step_back(tries: int) -> None:
-    """Let the other one pass: an immediate return takes the row again before the other has woken up."""
+    """Let the other transaction pass: an immediate retry would take the row again before the other has woken up."""
     time.sleep(STEP_BACK * 2**tries * random.uniform(0.5, 1))  # noqa: S311  # nothing secret
 
 
 def _is_lost(error: psycopg.OperationalError) -> bool:
-    """Tell whether the connection is gone, so that another one may do; the server says so, or gives no code."""
+    """Tell whether the connection is gone, so that another may do; the server says so, or gives no code."""
     gone = isinstance(error, (errors.AdminShutdown, errors.CrashShutdown)) or error.sqlstate is None
     return gone and not isinstance(error, (PoolTimeout, PoolClosed))
 
 
 def _explained(error: psycopg.OperationalError | StoreUnavailable) -> StoreUnavailable:
     if isinstance(error, StoreUnavailable):
-        return StoreUnavailable(str(error))  # each caller has one of its own
+        return StoreUnavailable(str(error))  # each caller gets its own
     sentence = next(sentence for kind, sentence in FAULTS if isinstance(error, kind))
     return StoreUnavailable(f"{sentence}; nothing of this call was kept")

@@ -1,8 +1,8 @@
-"""A connection to PostgreSQL for operations: statements without answers go along with the next question.
+"""A connection to PostgreSQL for operations: statements without results are sent along with the next query.
 
 Each statement is prepared once a connection, and sent without waiting for the one before; only a query waits for its
-rows. This is psycopg's own way of talking to libpq, without its cursors, which cost three times the processor's time of
-what the wire needs.
+rows. This uses psycopg's binding of libpq, without its cursors, which cost three times the processor time of
+the wire protocol.
 """
 
 import re
@@ -24,17 +24,17 @@ from psycopg.pq.abc import PGresult
 from hubbub.store.engine.notify import HUB_HAS_ENDED
 from hubbub.store.tx import Row
 
-PREPARED = 1000  # statements a connection: more than the program has, if not of those that it puts together
+PREPARED = 1000  # statements of a connection: more than the program has, except those built at run time
 
 ASKING = re.compile(r"\s*SELECT\b(?!.*\bFOR (NO KEY |KEY )?(UPDATE|SHARE)\b)(?!.*\bpg_)", re.DOTALL)
 CHANGING = re.compile(r"\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)")
 
-FETCHED = 500  # rows at once, of those that are asked for one by one
+FETCHED = 500  # rows at once, of those that are read one by one
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
-BOOL, INT8, FLOAT8, UUID_OID, ANY = 16, 20, 701, 2950, 0  # `ANY` is what the server makes of a text
+BOOL, INT8, FLOAT8, UUID_OID, ANY = 16, 20, 701, 2950, 0  # `ANY` is the server's type for a text
 OKAY = {pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK}
 ABORTED, SYNC = pq.ExecStatus.PIPELINE_ABORTED, pq.ExecStatus.PIPELINE_SYNC
 
@@ -49,7 +49,7 @@ _TOKENS = re.compile(
 
 @lru_cache(maxsize=1024)
 def spell(sql: str) -> tuple[bytes, tuple[str, ...]]:
-    """Spell the statement with numbers for its `:name` parameters, and list their names; texts and casts stay."""
+    """Rewrite the statement with numbers for its `:name` parameters, and list their names; texts and casts stay."""
     names: list[str] = []
 
     def token(match: re.Match[str]) -> str:
@@ -75,12 +75,12 @@ def may_have_changed(sql: str, asked: str) -> bool:
     return any(re.search(rf"\b{table}\b", asked) for table in CHANGING.findall(sql))
 
 
-Key = tuple[str, tuple[int, ...]]  # a statement, and the types of what it is given
-Given = tuple[tuple[str, object], ...]  # what a statement is given
+Key = tuple[str, tuple[int, ...]]  # a statement, and the types of its parameters
+Given = tuple[tuple[str, object], ...]  # the parameters of a statement
 
 
 class _Value(NamedTuple):
-    """A parameter in the form of the wire."""
+    """A parameter in wire format."""
 
     oid: int
     format: pq.Format
@@ -122,7 +122,7 @@ class PostgresConnection:
 
     transaction_number = "pg_current_xact_id()::text::bigint"
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-    for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
+    for_update = "FOR NO KEY UPDATE"  # keys never change, so transactions that refer to the row go on
     for_delete = "FOR UPDATE"
     for_reference = "FOR KEY SHARE"
     skip_locked = "SKIP LOCKED"
@@ -132,12 +132,12 @@ class PostgresConnection:
         self._db, self._pg = db, db.pgconn
         self._owed: deque[Key | None] = (
             deque()
-        )  # answers to come that nobody waits for; with the key, to preparing
+        )  # pending answers that nobody waits for; with the key, to preparing
         self._rows = Transformer(db)
         self._poll = select.poll()
-        self._told = 0  # statements that are done, of those that nobody waited for
+        self._told = 0  # finished statements, of those that nobody waited for
         self._is_opening = False
-        self._answers: dict[str, dict[Given, Sequence[Row]]] = {}  # to what calls asked first
+        self._answers: dict[str, dict[Given, Sequence[Row]]] = {}  # to the queries that calls began with
 
     def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
         """Compare row by row, as an index does."""
@@ -153,7 +153,7 @@ class PostgresConnection:
         """Begin a call among others, and return the number of statements that come before its first.
 
         Until it changes or locks something it gets the answers that earlier calls of this transaction got to the same
-        questions: it was waiting as the transaction began, so it might as well have asked then.
+        queries: it was already waiting when the transaction began, so it could have asked then.
         """
         self.tell("SAVEPOINT call", {})
         self._is_opening = True
@@ -173,7 +173,7 @@ class PostgresConnection:
         return self._asked(sql, values)
 
     def _go_beyond(self, sql: str) -> None:
-        """Forget the answers that a statement may have changed; a call that changes or locks something asks anew."""
+        """Drop the answers that a statement may have changed; a call that changes or locks something asks anew."""
         if not only_asks(sql):
             self._is_opening = False
             for asked, known in self._answers.items():
@@ -224,7 +224,7 @@ class PostgresConnection:
                 raise psycopg.OperationalError("the connection is lost")
 
     def commit(self) -> None:
-        """Commit, and leave the connection as it was. Raises if it is not kept, or nobody knows."""
+        """Commit, and leave the connection as it was. Raises if the commit failed, or nobody knows."""
         self.tell("COMMIT", {})
         try:
             self.settle()
@@ -232,7 +232,7 @@ class PostgresConnection:
             self._leave()
 
     def undo(self) -> None:
-        """Undo the transaction, as far as there is still a connection, and leave the connection as it was."""
+        """Undo the transaction, if the connection still exists, and leave the connection as it was."""
         with suppress(psycopg.OperationalError):
             self.recover()
             self.tell("ROLLBACK", {})
@@ -269,7 +269,7 @@ class PostgresConnection:
         return name
 
     def _hand_over(self) -> None:
-        """Send all statements to the server. Take in its answers meanwhile: it may read on only then."""
+        """Send all statements to the server. Read its answers meanwhile: only then does it read on."""
         if self._pg.flush():
             self._poll.modify(self._pg.socket, select.POLLIN | select.POLLOUT)
             while self._pg.flush():

@@ -14,13 +14,13 @@ from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
-PATIENCE = timedelta(seconds=5)  # with another program that looks into the database
+PATIENCE = timedelta(seconds=5)  # for another program that reads the database
 
 
 def restore(folder: Path, source: Path) -> Path | None:
-    """Copy the backup `source` to the database of `folder`; return the place of the old one, if there was one.
+    """Copy the backup `source` to the database of `folder`; return the path of the old database, if there was one.
 
-    Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is no sound database of this
+    Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is not a sound database of this
     version or an older one.
     """
     durable_files.make_folder(folder, 0o700)
@@ -57,8 +57,8 @@ def _copy_checked(source: Path, target: Path) -> None:
 def _set_aside(database: Path) -> Path | None:
     """Keep the old database under another name as well; it stays the database until it is replaced.
 
-    The files beside it have other names when this returns, and that is on the disk: else, after a power cut, the new
-    database could find them, and take their words about the old one for its own.
+    When this returns, the files beside it are renamed, durably: otherwise, after a power cut, the new
+    database could find them, and take the old database's log for its own.
     """
     if not database.exists():
         return None
@@ -75,7 +75,7 @@ def _set_aside(database: Path) -> Path | None:
 
 
 def _gather(database: Path) -> None:
-    """Move everything that a database holds into its own file; of a damaged one, the files beside it are kept."""
+    """Move everything that a database holds into its own file; for a damaged one, the files beside it are kept."""
     try:
         with closing(apsw.Connection(str(database))) as db:
             db.set_busy_timeout(milliseconds(PATIENCE))

@@ -1,4 +1,4 @@
-"""The part of a store about other hubs, where there can be none."""
+"""The part of `Store` about other hubs, for an engine without any."""
 
 from collections.abc import Callable
 

@@ -26,8 +26,8 @@ from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
 T = TypeVar("T")
 
 DATABASE = "hubbub.db"
-READERS = 2  # threads for what is known to take long, and as many for what turned out to
-STATEMENTS, ROWS = 300, 300  # that are carried out and read on an event loop: some 5 ms
+READERS = 2  # threads for reads known to take long, and as many for those that turned out to
+STATEMENTS, ROWS = 300, 300  # limits on an event loop: some 5 ms
 
 
 class SQLite(SingleHub):
@@ -54,11 +54,11 @@ class SQLite(SingleHub):
         busy_timeout: timedelta = timedelta(seconds=5),
         clock: Clock = unix_ms,
     ) -> "SQLite":
-        """Open the store of `folder`: made if it is new, brought to this version if it is older (after a backup).
+        """Open the store of `folder`; create it if it is new, or migrate it if it is older (after a backup).
 
         `url` is the hub's address, for the refusal of a second hub. `busy_timeout` is how long a write waits for
-        another program that has locked the database. Raises `StoreRefused` when another hub holds the folder or the
-        database is not of this version, `StoreUnavailable` when it cannot be read or written.
+        another program that has locked the database. Raises `StoreRefused` if another hub holds the folder or the
+        database is not of this version, `StoreUnavailable` if it cannot be read or written.
         """
         file = folder / DATABASE
         try:
@@ -124,7 +124,7 @@ class SQLite(SingleHub):
         self._listeners.add(wake)
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy to the new file `target`; see `backup.copy`. Blocks; others read and write on."""
+        """Write a consistent copy to the new file `target`; see `backup.copy`. Blocks; other reads and writes go on."""
         with explaining("no backup was made"):
             db = SQLiteConnection(self._file, self._busy_timeout).db
             try:
@@ -154,7 +154,7 @@ class SQLite(SingleHub):
 
 
 def _prepare(file: Path, folder: Path, busy_timeout: timedelta) -> None:
-    """Bring the file to the program's version before anyone serves from it."""
+    """Migrate the file to the program's version before anyone serves from it."""
     connection = SQLiteConnection(file, busy_timeout)
     try:
         migrate.migrate_sqlite(connection.db, folder)

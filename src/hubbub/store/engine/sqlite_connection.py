@@ -1,4 +1,4 @@
-"""One connection to SQLite, and its errors in words."""
+"""One connection to SQLite, and explanations of its errors."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ from hubbub.model.errors import StoreUnavailable
 from hubbub.model.timestamps import milliseconds
 from hubbub.store.tx import Row
 
-STATEMENTS = 512  # kept prepared a connection: more than the program has
+STATEMENTS = 512  # prepared statements of a connection: more than the program has
 UNBOUNDED = sys.maxsize
-STEPS = 1000  # of SQLite's machine, between two looks at how many there were
-LOOKS = 200  # before it is enough: some 10 ms, where most of the steps read rows
+STEPS = 1000  # of SQLite's virtual machine, between two checks of their number
+LOOKS = 200  # until the limit: some 10 ms, if most of the steps read rows
 
-# What may befall the engine, as people should read it. Every other error of SQLite is a bug, and is shown as it is.
+# Faults of the engine, as people should read them. Every other error of SQLite is a bug, and is shown as it is.
 FAULTS: dict[type[apsw.Error], str] = {
     apsw.FullError: "the disk is full",
     apsw.BusyError: "the database is locked by another program",
@@ -53,20 +53,20 @@ class SQLiteConnection:
     for_delete = ""
     for_reference = ""
     skip_locked = ""
-    hub_has_ended = "1 = 1"  # there is one at a time
+    hub_has_ended = "1 = 1"  # there is one hub at a time
 
     def __init__(self, file: Path, busy_timeout: timedelta) -> None:
         self.db = apsw.Connection(str(file), statementcachesize=STATEMENTS)
         self.db.convert_binding = _bind
         self.db.set_busy_timeout(milliseconds(busy_timeout))
-        apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
-        # Else a statement whose plan might depend on a value is prepared anew for each value, as for each moment.
+        apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a string
+        # Otherwise a statement whose plan may depend on a value is prepared anew for each value, such as each time.
         self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        self._names: dict[str, list[str]] = {}  # of the columns of each statement
+        self._names: dict[str, list[str]] = {}  # columns of each statement
         self.release()
 
     def bound(self, statements: int, rows: int) -> None:
-        """Limit the next statements: their number, their rows in all, and SQLite's own work."""
+        """Limit the next statements: their number, the total of their rows, and SQLite's own work."""
         self._statements, self._rows, self._looks = statements, rows, LOOKS
         self.db.set_progress_handler(self._has_looked_enough, STEPS)
 
@@ -80,7 +80,7 @@ class SQLiteConnection:
         return self._looks < 0
 
     def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
-        """Compare one by one: for both at once SQLite reads all rows with the same `tx`, the whole log."""
+        """Compare column by column: for a row comparison SQLite reads all rows with the same `tx`, the whole log."""
         return f"tx = {tx} AND seq {sign} {seq}"
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
@@ -123,7 +123,7 @@ def _bind(_cursor: object, _number: int, value: object) -> bytes:
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
-@lru_cache(maxsize=4096)  # making one takes a while, and most rows speak of the same project and run
+@lru_cache(maxsize=4096)  # making one takes a while, and most rows refer to the same project and run
 def _uuid(value: bytes) -> UUID:
     return UUID(bytes=value)
 
@@ -134,7 +134,7 @@ def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
 
 
 def explained(error: BaseException, consequence: str) -> BaseException:
-    """Explain an error to its caller: a fault of the engine in one sentence, anything else as it is."""
+    """Return the error for the caller: a fault of the engine explained in one sentence, any other as it is."""
     if (told := _fault(error)) is not None:
         fault = StoreUnavailable(f"{told}; {consequence}")
         fault.__cause__ = error

@@ -1,13 +1,13 @@
 """The one connection to SQLite that writes, and the calls that wait for it.
 
-A commit has to reach the disk before it is answered, and that takes longer than an operation. So calls take turns:
+A commit has to reach the disk before it is answered, which takes longer than an operation. So calls take turns:
 those that gathered during the last commit are run one after the other, each in a savepoint, and committed once for
-all. Nobody waits on purpose; the more callers, the larger the turns. Only the writer checkpoints: older SQLites lose
+all. No call waits on purpose; the more callers, the larger the turns. Only the writer checkpoints: older SQLites lose
 data if two connections do it at once.
 
-The writer is a thread, which alone waits for the disk. But two threads that are both busy hand the interpreter's lock
+The writer is a thread, which alone waits for the disk. But two busy threads pass the interpreter's lock
 to and fro at each statement, which costs as much as the statements. So calls marked `short` are run by the event loop
-that they come from, and only committed by the thread. They never hold up a loop: a call that takes more than promised
+that they come from, and only committed by the thread. They never block a loop: a call that takes longer than promised
 is undone, and begins anew in the thread.
 """
 
@@ -30,17 +30,17 @@ from hubbub.store.engine.pending_calls import PendingCall, answer
 from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explained
 from hubbub.store.tx import Clock, CounterChanges, Tx, perform
 
-BATCH = 256  # calls in one commit, at most: so many are lost together when it fails
+BATCH = 256  # calls in one commit, at most: all are lost together when it fails
 ON_LOOP = 32  # of them that an event loop runs at once: some 8 ms
-STATEMENTS, ROWS = 800, 2000  # that it carries out meanwhile, and reads
-CHECKPOINT_AT = 1000  # pages of 4 KiB in the write-ahead log from which on it is moved into the database
-WAL_LIMIT = 64 * 1024 * 1024  # bytes; a write-ahead log that has grown beyond it is cut
+STATEMENTS, ROWS = 800, 2000  # limits of these
+CHECKPOINT_AT = 1000  # pages of 4 KiB in the write-ahead log from which it is moved into the database
+WAL_LIMIT = 64 * 1024 * 1024  # bytes; a larger write-ahead log is truncated
 PRAGMAS = {
     "journal_mode": "WAL",
-    "synchronous": "FULL",  # what was answered survives a power cut
+    "synchronous": "FULL",  # answered calls survive a power cut
     "fullfsync": "ON",  # also on macOS, where fsync alone does not reach the disk
     "journal_size_limit": WAL_LIMIT,
-    "temp_store": "MEMORY",  # in files, what savepoints keep for an undo would cost a third of the time
+    "temp_store": "MEMORY",  # files of savepoints would cost a third of the time
     "cache_size": -16 * 1024,  # KiB
     "foreign_keys": "ON",
 }
@@ -55,7 +55,7 @@ class WriteBatch:
 
     calls: list[PendingCall]
     to_run: deque[PendingCall] = field(init=False)
-    total: CounterChanges = field(init=False)  # of those that have been
+    total: CounterChanges = field(init=False)  # of the calls run so far
     recorded: int = field(init=False)
     has_begun: bool = field(init=False)
 
@@ -80,9 +80,9 @@ class Writer:
             self._db.close()
             raise
         self._busy_timeout = milliseconds(busy_timeout)
-        self._gate = threading.Lock()  # around the next five
+        self._gate = threading.Lock()  # guards the next five
         self._waiting: deque[PendingCall] = deque()
-        self._turns: SimpleQueue[WriteBatch | None] = SimpleQueue()  # for the thread to finish; None to stop
+        self._turns: SimpleQueue[WriteBatch | None] = SimpleQueue()  # for the thread to finish; None stops it
         self._is_busy = False  # a turn is under way, or due
         self._due: asyncio.AbstractEventLoop | None = None  # where a turn is due, and has not begun
         self._is_closed = False
@@ -93,11 +93,11 @@ class Writer:
 
     @property
     def line(self) -> int:
-        """The number of calls that wait for their turn."""
+        """Return the number of calls that wait for their turn."""
         return len(self._waiting)
 
     def add(self, call: PendingCall) -> None:
-        """Have the call done soon. Raises `StoreUnavailable` once closed."""
+        """Queue the call. Raises `StoreUnavailable` once closed."""
         with self._gate:
             if self._is_closed:
                 raise StoreUnavailable(f"the hub is closing; {KEPT_NOTHING}")
@@ -131,13 +131,13 @@ class Writer:
         self._turns.put(WriteBatch([]))
 
     def _take_from_loop(self) -> None:
-        """Let the thread begin the turn that is due on a loop, which may never come to it. Needs the gate."""
+        """Let the thread begin the turn that is due on a loop, which may never run again. Needs the gate."""
         if self._due is not None:
             self._due = None
             self._turns.put(WriteBatch([]))
 
     def _taken(self, most: int, loop: asyncio.AbstractEventLoop | None = None) -> list[PendingCall]:
-        """Take the next calls out of the line: for a `loop`, its short ones. Needs the gate."""
+        """Take the next calls out of the queue: for a `loop`, its short ones. Needs the gate."""
         taken: list[PendingCall] = []
         while self._waiting and len(taken) < most:
             if loop is not None and not (self._waiting[0].is_short and self._waiting[0].loop is loop):
@@ -159,7 +159,7 @@ class Writer:
         self._turns.put(turn)
 
     def _run_bounded(self, turn: WriteBatch) -> None:
-        """Run what a loop can do in the allowed time; leave failures of the whole turn, and waiting, to the thread."""
+        """Run the calls that fit into the loop's limits; leave waiting, and failures of the turn, to the thread."""
         self._connection.bound(STATEMENTS, ROWS)
         self._db.set_busy_timeout(0)
         try:
@@ -174,7 +174,7 @@ class Writer:
             self._db.set_busy_timeout(self._busy_timeout)
 
     def _serve(self) -> None:
-        """The thread: turn after turn, until the store is closed and everyone has an answer."""
+        """Run the thread: turn after turn, until the store is closed and every call is answered."""
         while (turn := self._turns.get()) is not None:
             if not turn.calls:
                 with self._gate:
@@ -191,7 +191,7 @@ class Writer:
                         self._turns.put(None)
 
     def _is_committed(self, turn: WriteBatch) -> bool:
-        """Finish a turn and answer everyone in it; true if it wrote activities."""
+        """Finish a turn and answer every call in it; True if it wrote activities."""
         try:
             self._run(turn)
             if turn.has_begun:
@@ -208,7 +208,7 @@ class Writer:
     def _run(self, turn: WriteBatch) -> None:
         """Run the remaining calls of a turn, in its transaction.
 
-        Raises `TooLong` where that takes more than is allowed, and when SQLite gave up the transaction.
+        Raises `TooLong` if that takes longer than allowed, and if SQLite gave up the transaction.
         """
         while turn.to_run:
             if not turn.has_begun:
@@ -223,12 +223,12 @@ class Writer:
                 turn.recorded += tx.recorded
 
     def _run_one(self, call: PendingCall, tx: Tx) -> None:
-        """Run one call among others; if it raises, it alone is undone."""
+        """Run one call among others; if it raises, only that call is undone."""
         self._db.execute("SAVEPOINT call")
         call.error = None  # of an earlier try
         try:
             call.result = perform(call.operation, tx)
-        except BaseException as error:  # whatever it is, it is its caller's
+        except BaseException as error:  # any error belongs to its caller
             if not self._db.in_transaction:  # SQLite gave it up, as it may when the disk is full
                 raise
             self._db.execute("ROLLBACK TO call")
@@ -239,7 +239,7 @@ class Writer:
         self._db.execute("RELEASE call")
 
     def _undo(self) -> None:
-        with suppress(apsw.Error):  # if it cannot even undo, the next BEGIN says so to its callers
+        with suppress(apsw.Error):  # if it cannot even undo, the next BEGIN tells its callers
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
 
@@ -250,8 +250,8 @@ class Writer:
     def _checkpoint(self) -> None:
         """Move the write-ahead log into the database; callers have had their answers by now.
 
-        A large log is also cut, unless a reader still needs it. Nothing waits here, and a failed checkpoint loses
-        nothing: the next commit brings the next try.
+        A large log is also truncated, unless a reader still needs it. Nothing waits here, and a failed checkpoint loses
+        nothing: the next commit tries again.
         """
         if self._wal_pages < CHECKPOINT_AT:
             return

@@ -1,7 +1,7 @@
-"""The order of writers: calls gather while a writer is busy, and form the next turn together.
+"""The turns of several writers: calls gather while a writer is busy, and form the next turn together.
 
-One writer at a time is best, as its calls never wait for each other. But where it is long at one call, which may be
-slow or wait for somebody, another takes the waiting calls, also those of the same turn.
+One writer at a time is best, as its calls never wait for each other. But while it is busy with a long call, which may
+be slow or blocked, another takes the waiting calls, also those of the same turn.
 """
 
 import threading
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from hubbub.model.errors import StoreUnavailable
 from hubbub.store.engine.pending_calls import PendingCall
 
-LONG = 0.2  # seconds at one call, after which another writer takes what waits
+LONG = 0.2  # seconds in one call, after which another writer takes the waiting calls
 
 
 class WriterPool:
@@ -22,9 +22,9 @@ class WriterPool:
         self._write, self._most = write, most
         self._waiting: deque[PendingCall] = deque()
         self._changed = threading.Condition()
-        self._busy: dict[int, float] = {}  # the writers that write, and when each began its call
+        self._busy: dict[int, float] = {}  # busy writers, and when each began its call
         self._begun = 0  # turns
-        self._watching = 0  # writers that will look whether another takes long
+        self._watching = 0  # writers that will check whether another takes long
         self._closed = False
         self._threads = [
             threading.Thread(target=self._serve, name=f"hubbub-writer-{number}", daemon=True)
@@ -34,7 +34,7 @@ class WriterPool:
             thread.start()
 
     def add(self, call: PendingCall) -> None:
-        """Have the call done soon. Raises `StoreUnavailable` once closed."""
+        """Queue the call. Raises `StoreUnavailable` once closed."""
         with self._changed:
             if self._closed:
                 raise StoreUnavailable("the hub is closing; nothing of this call was kept")
@@ -77,7 +77,7 @@ class WriterPool:
                 self._watching -= watches
 
     def _until_turn(self) -> float:
-        """Return the seconds until no writer is at work that is expected to finish soon."""
+        """Return the seconds until no writer is busy that is expected to finish soon."""
         return max(self._busy.values()) + LONG - time.monotonic() if self._busy else 0
 
     def _turn(self, number: int, begun: int) -> Iterator[PendingCall]:
@@ -89,7 +89,7 @@ class WriterPool:
                 call = self._waiting.popleft()
                 self._go_on()
                 if self._waiting and not self._watching and len(self._busy) < len(self._threads):
-                    self._changed.notify()  # somebody has to look whether this one takes long
+                    self._changed.notify()  # wakes a writer to check whether this one takes long
             if not call.is_abandoned:
                 yield call
 

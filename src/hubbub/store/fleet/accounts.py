@@ -46,7 +46,7 @@ def of_agent(tx: Tx, project_id: UUID, agent: str) -> Account | None:
 
 
 def delete(tx: Tx, project_id: UUID, name: str) -> bool:
-    """Forget an account; False where there is none."""
+    """Delete an account; False if there is none."""
     row = tx.one(
         "DELETE FROM accounts WHERE project_id = :project_id AND name = :name RETURNING name",
         project_id=project_id,
@@ -56,7 +56,7 @@ def delete(tx: Tx, project_id: UUID, name: str) -> bool:
 
 
 def agents(tx: Tx, project_id: UUID, name: str) -> list[str]:
-    """Names of the agents that share an account, sorted."""
+    """List the names of the agents that share an account, sorted."""
     rows = tx.all(
         "SELECT name FROM agents WHERE project_id = :project_id AND account = :account ORDER BY name",
         project_id=project_id,
@@ -87,7 +87,7 @@ def over(tx: Tx, limit: int) -> list[Account]:
 
 
 def shift(tx: Tx, project_id: UUID, agent: str, by: int) -> None:
-    """Shift the ends of an agent's claims, and of its leases by tools, by so many milliseconds."""
+    """Shift the ends of an agent's claims and tool leases by so many milliseconds."""
     for table, holder, narrowed in (("claims", "agent", ""), ("leases", "holder", "AND by_tool = 1")):
         tx.run(
             f"""UPDATE {table} SET expires_at = expires_at + :shift

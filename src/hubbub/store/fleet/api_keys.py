@@ -21,6 +21,6 @@ def find(tx: Tx, project_id: UUID) -> ApiKey | None:
 
 
 def remove(tx: Tx, project_id: UUID) -> bool:
-    """Forget the project's key; False if it had none."""
+    """Delete the project's key; False if it had none."""
     row = tx.one("DELETE FROM api_keys WHERE project_id = :id RETURNING project_id", id=project_id)
     return row is not None

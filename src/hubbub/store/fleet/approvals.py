@@ -10,7 +10,7 @@ _TABLE = Table("approvals", Approval)
 _COLUMNS = _TABLE.selected
 _approval = _TABLE.record
 
-# Its machine is not there any more, and has not been since `:gone`, or was removed.
+# Its machine has been gone since `:gone` or longer, or was removed.
 FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM machines WHERE machines.id = approvals.machine AND (online = 1 OR machines.expires_at > :gone))"""
 
@@ -25,7 +25,7 @@ def insert(tx: Tx, approval: Approval) -> None:
 
 
 def find(tx: Tx, approval_id: UUID, *, lock: bool = False) -> Approval | None:
-    """The approval of that id; `lock` it for a change."""
+    """Return the approval with that id; `lock` it for a change."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM approvals WHERE id = :id {tx.db.for_update if lock else ''}", id=approval_id
     )
@@ -46,7 +46,7 @@ def search(tx: Tx, project_id: UUID, *, status: ApprovalStatus | None, limit: in
 
 
 def missed(tx: Tx, project_id: UUID, limit: int) -> list[Approval]:
-    """List the latest questions that expired without an answer and were not asked again since, oldest first."""
+    """List the latest questions that expired unanswered and were not asked again since, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id AND {_MISSED}
             ORDER BY created_at DESC, id DESC LIMIT :limit""",
@@ -57,12 +57,12 @@ def missed(tx: Tx, project_id: UUID, limit: int) -> list[Approval]:
 
 
 def is_missed(tx: Tx, approval: Approval) -> bool:
-    """Tell whether the question expired without an answer, and was not asked again since."""
+    """Tell whether the question expired unanswered, and was not asked again since."""
     return tx.one(f"SELECT id FROM approvals WHERE id = :id AND {_MISSED}", id=approval.id) is not None
 
 
 def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
-    """List the earlier questions about the same call that expired without an answer."""
+    """List the earlier questions about the same call that expired unanswered."""
     rows = tx.all(
         f"""SELECT id FROM approvals WHERE project_id = :project_id AND digest = :digest AND created_at < :asked_at
             AND {_UNANSWERED}""",
@@ -89,7 +89,7 @@ def before(tx: Tx, asked: Approval, limit: int) -> list[Approval]:
 
 
 def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
-    """Count the questions of one token's calls that wait for an answer; None: of the hub's own."""
+    """Count the waiting questions of one token's calls; None: of the hub's own."""
     row = tx.one(
         """SELECT count(*) AS number FROM approvals
            WHERE project_id = :project_id AND status = :pending
@@ -111,9 +111,9 @@ def move(
     by: str | None = None,
     signature: str | None = None,
 ) -> Approval | None:
-    """Apply `step` if the status allows it just now, else return None.
+    """Apply `step` if the status allows it now, else return None.
 
-    `by` gave the answer, with their `signature` if they gave one; `expires_at` is the end of the new status, where it
+    `by` gave the answer, perhaps with their `signature`; `expires_at` is the end of the new status, if it
     has one.
     """
     allowed_from, to = STEPS[step]
@@ -136,7 +136,7 @@ def move(
 
 
 def receive(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
-    """Replace the receipt that counts, by its hash."""
+    """Replace the valid receipt, given by its hash."""
     row = tx.one(
         f"UPDATE approvals SET receipt = :receipt WHERE id = :id RETURNING {_COLUMNS}",
         id=approval_id,
@@ -158,7 +158,7 @@ def lapsed(tx: Tx, limit: int) -> list[Approval]:
 
 
 def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
-    """List the questions of machines gone since `gone`, or for longer: of each the oldest first."""
+    """List the questions of machines gone since `gone`, or for longer, each machine's oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals WHERE {FORSAKEN}
             ORDER BY machine, created_at LIMIT :limit {tx.db.for_update}""",
@@ -169,7 +169,7 @@ def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
 
 
 def unanswered(tx: Tx, machine: UUID) -> list[Approval]:
-    """A machine's questions that wait, or would if it had not been gone; oldest first."""
+    """List a machine's questions that wait, or would if it had not been gone; oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM approvals
             WHERE machine = :machine AND (status = :pending OR (status = :expired AND ended_at < expires_at

@@ -13,7 +13,7 @@ def _head(row: Row) -> AuditHead:
 
 
 def insert(tx: Tx, head: AuditHead) -> bool:
-    """Keep a head; False if it is there already."""
+    """Store a head; False if it is there already."""
     row = tx.one(
         """INSERT INTO audit_heads (project_id, node, seq, hash, broken, kept_at)
            VALUES (:project_id, :node, :seq, :hash, :broken, :kept_at)
@@ -40,7 +40,7 @@ def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[AuditHead]:
 
 
 def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> AuditHead | None:
-    """Return the head of the machine's log before that moment; None if nothing is known of it."""
+    """Return the head of the machine's log before that moment; None if none is known."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM audit_heads
            WHERE project_id = :project_id AND node = :node AND broken = 0 AND kept_at < :before
@@ -74,7 +74,7 @@ def names(tx: Tx, project_id: UUID) -> list[str]:
 
 
 def of_project(tx: Tx, project_id: UUID, *, node: str | None, limit: int) -> list[AuditHead]:
-    """List the heads of the project's machines, or of one: of each the farthest first, and at most `limit` in all."""
+    """List the heads of the project's machines, or of one, each machine's latest line first; at most `limit` in all."""
     narrowed = "AND node = :node" if node is not None else ""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM audit_heads WHERE project_id = :project_id {narrowed}

@@ -49,7 +49,7 @@ def _dispatch(row: Row) -> Dispatch:
 def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None) -> Dispatch:
     """Store a dispatch, unless the token has one by that key: then return that one.
 
-    A claim of a key that somebody else is just using waits for their commit.
+    A claim of a key that another transaction is just using waits for its commit.
     """
     row = tx.one(
         f"""INSERT INTO dispatches (id, project_id, machine, node, token_id, who, is_person, tool, arguments, chain,
@@ -74,7 +74,7 @@ def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None)
         created_at=dispatch.created_at,
         patience=milliseconds(patience) if (patience := dispatch.order.patience) is not None else None,
     )
-    return _dispatch(cast(Row, row))  # an upsert always returns its row
+    return _dispatch(cast(Row, row))  # an upsert always returns a row
 
 
 def find(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
@@ -122,7 +122,7 @@ def move(
     code: RefusalCode | None = None,
     frees_key: bool = False,
 ) -> Dispatch | None:
-    """Apply `step` if the status allows it just now, else return None.
+    """Apply `step` if the status allows it now, else return None.
 
     An ended dispatch loses its arguments; `frees_key` lets its client make the same call anew.
     """
@@ -153,7 +153,7 @@ def forget(tx: Tx, before: int) -> None:
 
 
 def forget_outcomes(tx: Tx, before: int) -> None:
-    """Drop the outcomes of those that ended before `before` and have no key, so that nobody can ask for them."""
+    """Delete the outcomes of those that ended before `before` without a key, which nobody can ask for."""
     tx.run(
         "UPDATE dispatches SET outcome = NULL WHERE ended_at < :before AND key IS NULL AND outcome IS NOT NULL",
         before=before,

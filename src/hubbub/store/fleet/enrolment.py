@@ -13,7 +13,7 @@ def insert(tx: Tx, code: JoinCode, secret_hash: str) -> None:
 
 
 def use(tx: Tx, secret_hash: str) -> JoinCode | None:
-    """Use up the code of that secret and return it; None if it was used, is too old, or never existed."""
+    """Use up the code with that secret and return it; None if it was used, has expired, or never existed."""
     row = tx.one(
         f"""UPDATE join_codes SET used_at = :now
             WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING {_TABLE.selected}""",
@@ -24,5 +24,5 @@ def use(tx: Tx, secret_hash: str) -> JoinCode | None:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop codes that ran out before `before`, used or not."""
+    """Delete codes that expired before `before`, used or not."""
     tx.run("DELETE FROM join_codes WHERE expires_at < :before", before=before)

@@ -55,14 +55,14 @@ def update(
         hub=hub,
         online=int(online),
     )
-    assert row is not None  # it was found, with a lock
+    assert row is not None  # it was found, and is locked
     return _machine(row)
 
 
 def find(
     tx: Tx, project_id: UUID, name: str, *, lock: bool = False, removing: bool = False
 ) -> Machine | None:
-    """Return the machine of that name, in any case; `lock` it for a change, or for `removing` against references."""
+    """Return the machine with that name, in any case; `lock` it for a change, or for `removing` against references."""
     held = tx.db.for_delete if removing else tx.db.for_update if lock else ""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id AND folded = :folded
@@ -93,7 +93,7 @@ def find_by_key(tx: Tx, token_id: UUID) -> Machine | None:
 
 
 def is_of_hub(tx: Tx, name: str) -> bool:
-    """Tell whether a hub runs just now on a machine of that name, in any case and any project."""
+    """Tell whether a hub runs now on a machine with that name, in any case and any project."""
     row = tx.one(
         "SELECT 1 AS one FROM machines WHERE folded = :folded AND token_id IS NULL AND expires_at > :now LIMIT 1",
         folded=name.casefold(),
@@ -103,7 +103,7 @@ def is_of_hub(tx: Tx, name: str) -> bool:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
-    """The project's machines, by name."""
+    """List the project's machines, by name."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id ORDER BY folded",
         project_id=project_id,
@@ -112,18 +112,18 @@ def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
 
 
 def close(tx: Tx, machine: UUID) -> Machine:
-    """Have the machine be offline from now on."""
+    """Set the machine offline from now on."""
     row = tx.one(
         f"UPDATE machines SET expires_at = :now, online = 0 WHERE id = :id RETURNING {_COLUMNS}",
         id=machine,
         now=tx.now,
     )
-    assert row is not None  # it was found, with a lock
+    assert row is not None  # it was found, and is locked
     return _machine(row)
 
 
 def beat(tx: Tx, machine: UUID, expires_at: int) -> Machine | None:
-    """Keep the machine present until `expires_at` if a hub holds its link; return it as it was before, else None."""
+    """Keep the machine online until `expires_at` if a hub holds its link; return it as it was before, else None."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM machines WHERE id = :id AND hub IS NOT NULL {tx.db.for_update}", id=machine
     )
@@ -154,7 +154,7 @@ def set_load(tx: Tx, machine: UUID, load: Load) -> None:
 
 
 def note_silence(tx: Tx, machine: UUID) -> None:
-    """Note that the log says that the machine is gone."""
+    """Note that the log reports the machine as gone."""
     tx.run("UPDATE machines SET online = 0 WHERE id = :id", id=machine)
 
 
@@ -180,5 +180,5 @@ def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
 
 
 def delete(tx: Tx, machine: UUID) -> None:
-    """Forget a machine, to which nothing refers any more."""
+    """Delete a machine without any references."""
     tx.run("DELETE FROM machines WHERE id = :id", id=machine)

@@ -24,7 +24,7 @@ def find(tx: Tx, share_id: UUID) -> ShareLink | None:
 
 
 def find_good(tx: Tx, secret_hash: str) -> ShareLink | None:
-    """Return the link of that secret, if it leads anywhere just now."""
+    """Return the link with that secret, if it is valid now."""
     row = tx.one(
         f"SELECT {_COLUMNS} {_FROM} WHERE s.hash = :hash AND s.revoked_at IS NULL AND s.expires_at > :now",
         hash=secret_hash,
@@ -34,7 +34,7 @@ def find_good(tx: Tx, secret_hash: str) -> ShareLink | None:
 
 
 def of_project(tx: Tx, project: Project) -> list[ShareLink]:
-    """The project's links that lead somewhere, oldest first."""
+    """List the project's valid links, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} {_FROM}
             WHERE s.project_id = :project_id AND s.revoked_at IS NULL AND s.expires_at > :now ORDER BY s.id""",
@@ -55,5 +55,5 @@ def revoke(tx: Tx, share_id: UUID) -> bool:
 
 
 def forget_machine(tx: Tx, machine: UUID) -> None:
-    """Drop all links to look at that machine."""
+    """Delete all links to look at that machine."""
     tx.run("DELETE FROM shares WHERE machine = :machine", machine=machine)

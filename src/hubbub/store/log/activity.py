@@ -1,7 +1,7 @@
-"""SQL for the activity log: reading on from a position, and looking back.
+"""SQL for the activity log: reading on from a position, and queries of the past.
 
 Writing is `Tx.record`. The order of the log is (tx, seq), and a follower reads only its *settled* part: on PostgreSQL
-`seq` is handed out before the commit, so a reader that asks for a greater `seq` than its last would step over the late
+`seq` is assigned before the commit, so a reader that asks for a greater `seq` than its last would miss the late
 commits of slower transactions.
 """
 
@@ -14,7 +14,7 @@ from hubbub.model.records import Activity
 from hubbub.store.tx import Row, Tx
 
 COLUMNS = "tx, seq, project_id, at, kind, actor, agent, task_id, message_id, detail"
-PATCHED = f"{COLUMNS}, patch"  # for whoever goes along with the log
+PATCHED = f"{COLUMNS}, patch"  # for readers that follow the log
 
 
 class Position(NamedTuple):
@@ -28,7 +28,7 @@ START = Position(0, 0)  # before everything
 
 
 class Counted(NamedTuple):
-    """The number of a project's activities, from the then oldest up to a place in the log."""
+    """The number of a project's activities, from the then oldest one up to a place in the log."""
 
     oldest: int
     until: Position
@@ -36,7 +36,7 @@ class Counted(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Activities in the order of the log, and the position behind the last: the beginning of the next page."""
+    """Activities in the order of the log, and the position after the last: the beginning of the next page."""
 
     activities: list[Activity]
     position: Position
@@ -56,7 +56,7 @@ def tail(tx: Tx, after: Position, limit: int) -> Page:
 
 
 def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str | None = None) -> Page:
-    """Return the `tail` of one project; with `agent`, only activities that concern that agent."""
+    """Return the `tail` of one project; with `agent`, only activities about that agent."""
     whose = "AND agent = :agent" if agent is not None else ""
     rows = tx.all(
         f"""SELECT {PATCHED} FROM activity
@@ -80,10 +80,10 @@ def history(
     task_id: UUID | None = None,
     limit: int,
 ) -> list[Activity]:
-    """Return the latest activities of a project, newest first; `before` is the `seq` to go on from.
+    """List the latest activities of a project, newest first; `before` is the `seq` to go on from.
 
-    `agent` and `task_id` narrow it to those that concern them. Nothing is before an activity that does not exist. The
-    activities of one task come in the order of `seq`: each of its changes waited for the one before.
+    `agent` and `task_id` narrow it to activities about them. Nothing is before an activity that does not exist. The
+    activities of one task come in the order of `seq`, as each of its changes waited for the one before.
     """
     position = position_of(tx, before) if before is not None else None
     if position is None and before is not None:
@@ -147,7 +147,7 @@ def of_kind(
     actor: str | None = None,
     limit: int,
 ) -> list[Activity]:
-    """Return the latest activities of one kind, newest first, `before` a place in the log; None: the hub's own."""
+    """List the latest activities of one kind, newest first, `before` a place in the log; None: the hub's own."""
     at = before or START
     where = ["project_id = :project_id" if project_id is not None else "project_id IS NULL", "kind = :kind"]
     where += [tx.db.placed("<")] if before is not None else []
@@ -166,19 +166,19 @@ def of_kind(
 
 
 def find(tx: Tx, seq: int) -> Activity | None:
-    """The activity of that place in the log, with its patch; None if there is none (any more)."""
+    """Return the activity at that place in the log, with its patch; None if there is none (any more)."""
     row = tx.one(f"SELECT {PATCHED} FROM activity WHERE seq = :seq", seq=seq)
     return _activity(row) if row else None
 
 
 def position_of(tx: Tx, seq: int) -> Position | None:
-    """The position behind the activity `seq`; None if there is none (any more)."""
+    """Return the position after the activity `seq`; None if there is none (any more)."""
     row = tx.one("SELECT tx, seq FROM activity WHERE seq = :seq", seq=seq)
     return Position(row["tx"], row["seq"]) if row else None
 
 
 def head(tx: Tx) -> Position:
-    """Return the position behind all settled activities: the start for a follower of the future alone."""
+    """Return the position after all settled activities, where a follower of new ones starts."""
     row = tx.one(f"SELECT tx, seq FROM activity WHERE {tx.db.settled} ORDER BY tx DESC, seq DESC LIMIT 1")
     return Position(row["tx"], row["seq"]) if row else START
 
@@ -246,7 +246,7 @@ def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
 def drop(tx: Tx, project_id: UUID, until: Position, limit: int) -> int:
     """Drop the oldest activities of a project, up to and including a place in the log; return how many, up to `limit`.
 
-    The newest activity of the log stays, whatever its project: else nobody could follow the log from its end.
+    The newest activity of the log stays, whatever its project: otherwise nobody could follow the log from its end.
     """
     end = head(tx)
     rows = tx.all(

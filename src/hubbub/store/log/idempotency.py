@@ -6,7 +6,7 @@ from hubbub.store.tx import Row, Tx
 def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
     """Return the `digest` and `reply` of that key; a new key becomes the caller's, with an empty reply.
 
-    A claim of a key that somebody else is just using waits for their commit.
+    A claim of a key that another transaction is just using waits for its commit.
     """
     row = tx.one(
         """INSERT INTO idempotency (owner, key, digest, reply, created_at)
@@ -17,7 +17,7 @@ def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
         digest=digest,
         now=tx.now,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return row
 
 
@@ -32,5 +32,5 @@ def keep(tx: Tx, owner: str, key: str, reply: str) -> None:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop the answers given before `before`."""
+    """Delete the answers given before `before`."""
     tx.run("DELETE FROM idempotency WHERE created_at < :before", before=before)

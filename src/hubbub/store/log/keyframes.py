@@ -13,22 +13,22 @@ from hubbub.store.tx import Row, Tx
 PIECE = (
     64 * 1024
 )  # characters of a packed picture that are unpacked at once; a multiple of four, as base64 is
-LEVEL = 1  # of zlib: a picture is a fifth then, and a higher one takes thrice the time for little more
+LEVEL = 1  # of zlib: a picture shrinks to a fifth; a higher level takes three times as long for little more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keyframe:
     """A project's picture at one place in its log.
 
-    It holds all activities up to `position`, and those after it that `seen` lists.
+    It includes all activities up to `position`, and those after it that `seen` lists.
     """
 
     project_id: UUID
     position: Position
     at: int
     seen: Sequence[int]
-    cards: int  # how many the picture has
-    packed: str  # the picture, as it is kept
+    cards: int  # number of cards in the picture
+    packed: str  # the picture, as stored
 
     def text(self) -> Iterator[bytes]:
         """Yield the JSON of the picture, piece by piece."""
@@ -91,7 +91,7 @@ def last(tx: Tx, project_id: UUID, *, until: int | None = None) -> KeyframePlace
 
 
 def before(tx: Tx, project_id: UUID, position: Position) -> Keyframe | None:
-    """The project's newest keyframe before a place in the log."""
+    """Return the project's newest keyframe before a place in the log."""
     row = tx.one(
         f"""SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes
            WHERE project_id = :id AND {tx.db.placed("<")} ORDER BY tx DESC, seq DESC LIMIT 1""",
@@ -103,7 +103,7 @@ def before(tx: Tx, project_id: UUID, position: Position) -> Keyframe | None:
 
 
 def at(tx: Tx, project_id: UUID, seq: int) -> Keyframe | None:
-    """Return the project's keyframe right behind the activity `seq`."""
+    """Return the project's keyframe right after the activity `seq`."""
     row = tx.one(
         "SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes WHERE project_id = :id AND seq = :seq",
         id=project_id,
@@ -113,7 +113,7 @@ def at(tx: Tx, project_id: UUID, seq: int) -> Keyframe | None:
 
 
 def drop_before(tx: Tx, project_id: UUID, position: Position) -> None:
-    """Forget the project's keyframes before a place in the log."""
+    """Delete the project's keyframes before a place in the log."""
     tx.run(
         f"DELETE FROM keyframes WHERE project_id = :id AND {tx.db.placed('<')}",
         id=project_id,

@@ -1,4 +1,4 @@
-"""SQL for the outbox: one function a statement, the same text on both engines."""
+"""SQL for the outbox: one function for each statement, the same text on both engines."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,7 +12,7 @@ _TABLE = Table("outbox", OutboxItem)
 _COLUMNS = _TABLE.selected
 _parcel = _TABLE.record
 
-# A parcel of a webhook waits until all that came before it have ended; others go as they come.
+# A parcel of a webhook waits until all earlier ones have ended; other parcels do not wait.
 _HAS_ITS_TURN = """NOT EXISTS (SELECT 1 FROM outbox earlier
                                WHERE earlier.webhook_id = outbox.webhook_id AND earlier.outcome IS NULL
                                  AND earlier.seq < outbox.seq)"""
@@ -31,7 +31,7 @@ def insert(
     text: str | None = None,
     task_id: UUID | None = None,
 ) -> None:
-    """Put a parcel behind all others, due now."""
+    """Put a parcel after all others, due now."""
     tx.run(
         """INSERT INTO outbox (id, project_id, kind, webhook_id, activity, event, issue, text, task_id, created_at,
                                attempts, next_at, leased_until, doubtful)
@@ -51,7 +51,7 @@ def insert(
 
 
 def find(tx: Tx, parcel_id: UUID, *, lock: bool = False) -> OutboxItem | None:
-    """The parcel of that id; `lock` it for a change."""
+    """Return the parcel with that id; `lock` it for a change."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM outbox WHERE id = :id {tx.db.for_update if lock else ''}", id=parcel_id
     )
@@ -89,7 +89,7 @@ def lease(tx: Tx, parcel_id: UUID, until: int) -> None:
 
 
 def postpone(tx: Tx, parcel: OutboxItem, until: int, *, doubtful: bool, reason: str | None) -> bool:
-    """End a failed attempt, with another to come at `until`; False if it is not the last one any more."""
+    """End a failed attempt, with another to come at `until`; False if it is no longer the last one."""
     row = tx.one(
         """UPDATE outbox SET next_at = :until, leased_until = 0, doubtful = :doubtful, last_error = :reason
            WHERE id = :id AND attempts = :attempts AND outcome IS NULL RETURNING id""",
@@ -137,7 +137,7 @@ def let_go(tx: Tx, parcel: OutboxItem) -> None:
 
 
 def revive(tx: Tx, parcel_id: UUID) -> None:
-    """Make a parcel due now, with all its tries, also one that has ended."""
+    """Make a parcel due now, with its full number of tries, even if it has ended."""
     tx.run(
         "UPDATE outbox SET outcome = NULL, ended_at = NULL, attempts = 0, next_at = :now WHERE id = :id",
         id=parcel_id,
@@ -167,7 +167,7 @@ def number_open(tx: Tx, webhook_id: UUID) -> int:
 def of_project(
     tx: Tx, project_id: UUID, *, outcome: DeliveryOutcome | None = None, before: int | None = None, limit: int
 ) -> Sequence[OutboxItem]:
-    """List the project's parcels, newest first, or those that ended so; `before` is the `seq` to go on from."""
+    """List the project's parcels, or those with that outcome, newest first; `before` is the `seq` to go on from."""
     narrowed = "AND outcome = :outcome" if outcome is not None else ""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM outbox WHERE project_id = :project_id {narrowed} AND seq < :before
@@ -181,7 +181,7 @@ def of_project(
 
 
 def forget(tx: Tx, before: int, outcome: DeliveryOutcome | None = None) -> None:
-    """Drop parcels that ended before `before`, or those of them that ended so."""
+    """Delete parcels that ended before `before`, or those of them with that outcome."""
     narrowed = "AND outcome = :outcome" if outcome is not None else ""
     tx.run(
         f"DELETE FROM outbox WHERE ended_at IS NOT NULL AND ended_at < :before {narrowed}",

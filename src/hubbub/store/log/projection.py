@@ -1,6 +1,6 @@
-"""SQL for pictures: the parts of a project's tables that show it as it is.
+"""SQL for pictures: the parts of a project's tables that show its present state.
 
-Large texts stay where they are: no card holds them.
+Large texts are not read: no card holds them.
 """
 
 import json
@@ -15,9 +15,7 @@ from hubbub.store.agents.agents import lock_names
 from hubbub.store.tx import Row, Tx
 
 TASK = (*CARD_SHAPES["tasks"].shown, "files", "gated")
-_UNDER_WAY = (
-    f"status IN ('{Status.ACCEPTED}', '{Status.BLOCKED}', '{Status.WORKING}')"  # an index says the same
-)
+_UNDER_WAY = f"status IN ('{Status.ACCEPTED}', '{Status.BLOCKED}', '{Status.WORKING}')"  # as in an index
 _AT = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
 _HELD = "id, number, assignee, status, started_at"
 _NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
@@ -82,7 +80,7 @@ def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:
 
 
 def readiness(tx: Tx, project_id: UUID) -> dict[UUID, int | None]:
-    """Return for each free task with needs when all of them were completed; None: one is not completed yet.
+    """Return when all needs of each free task were completed; None: one is not completed yet.
 
     Tasks without needs are left out.
     """
@@ -97,7 +95,7 @@ def readiness(tx: Tx, project_id: UUID) -> dict[UUID, int | None]:
 
 
 def ready_at(tx: Tx, task_id: UUID) -> int | None:
-    """Return the time when all needs of a task were completed; None: one is not completed yet."""
+    """Return when all needs of a task were completed; None: one is not completed yet."""
     row = tx.one(
         f"""SELECT {_READY} FROM dependencies d JOIN tasks n ON n.id = d.needs_id WHERE d.task_id = :task_id""",
         task_id=task_id,
@@ -115,9 +113,9 @@ def not_taken(tx: Tx, task_id: UUID) -> Row | None:
 
 
 def work(tx: Tx, project_id: UUID) -> list[Row]:
-    """Return the project's tasks under way, with the facts that decide the agents' states.
+    """List the project's tasks under way, with the facts that decide the agents' states.
 
-    An agent's present task comes first: one that it works on, else one that is blocked, the last begun first.
+    An agent's present task comes first: one that it works on, else a blocked one; the last begun first.
     """
     return _by_turn(
         tx.all(
@@ -128,7 +126,7 @@ def work(tx: Tx, project_id: UUID) -> list[Row]:
 
 
 def work_of(tx: Tx, project_id: UUID, name: str, most: int) -> list[Row]:
-    """Return the `work` of one agent: of many tasks the first, `most` of each status."""
+    """List the `work` of one agent: of many tasks the first, `most` of each status."""
     rows = tx.all(
         f"""SELECT {_HELD} FROM tasks
             WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} LIMIT :more""",
@@ -136,9 +134,7 @@ def work_of(tx: Tx, project_id: UUID, name: str, most: int) -> list[Row]:
         name=name,
         more=most + 1,
     )
-    if (
-        len(rows) > most
-    ):  # few agents have so much; to ask for little in turn takes longer than to sort it here
+    if len(rows) > most:  # few agents have so many; several small queries take longer than sorting here
         rows = [row for status in _AT for row in _first_of(tx, project_id, name, status, most)]
     return _by_turn(rows)
 
@@ -171,7 +167,7 @@ def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
 
 
 def asking(tx: Tx, project_id: UUID, name: str | None = None) -> frozenset[str]:
-    """Return the agents whose calls wait for a person's answer; of that name alone, if it is given."""
+    """Return the agents whose calls wait for a person's answer; only that name, if it is given."""
     rows = tx.all(
         f"""SELECT who FROM approvals
             WHERE project_id = :project_id AND status = :pending {"AND who = :name" if name is not None else ""}""",
@@ -183,19 +179,19 @@ def asking(tx: Tx, project_id: UUID, name: str | None = None) -> frozenset[str]:
 
 
 def agents(tx: Tx, project_id: UUID) -> Sequence[Row]:
-    """Return the names that the project knows, with the presence of each and the machine it is on."""
+    """List the names that the project knows, with the presence of each and its machine."""
     return tx.all(f"{_AGENT} ORDER BY a.name", project_id=project_id)
 
 
 def agent(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Row | None:
-    """Return one of the `agents`; `lock` it, so that nobody else changes its facts before this transaction ends."""
+    """Return one of the `agents`; `lock` it, so that no other transaction changes its facts meanwhile."""
     if lock:
         lock_names(tx, project_id, name)
     return tx.one(f"{_AGENT} AND a.name = :name", project_id=project_id, name=name)
 
 
 def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
-    """Tell whether a person of that name is a member of the project."""
+    """Tell whether a person with that name is a member of the project."""
     row = tx.one(
         """SELECT 1 AS one FROM users u JOIN members m ON m.user_id = u.id
            WHERE u.name = :name AND m.project_id = :project_id""",

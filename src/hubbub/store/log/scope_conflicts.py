@@ -1,6 +1,6 @@
 """SQL for overlaps: pairs of present agents whose declared scopes meet.
 
-They are stored by every change of a scope, since comparing everybody with everybody takes too long. Each change holds
+They are stored at every change of a scope, since comparing every pair takes too long. Each change holds
 the lock of `store/scopes.lock`.
 """
 
@@ -26,7 +26,7 @@ class ConflictPair:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[ConflictPair]:
-    """Return all pairs of the project."""
+    """List all pairs of the project."""
     rows = tx.all(
         f"{_OF_PROJECT} ORDER BY one, other",
         project_id=project_id,
@@ -35,7 +35,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[ConflictPair]:
 
 
 def of_agent(tx: Tx, project_id: UUID, agent: str) -> list[ConflictPair]:
-    """Return the pairs of one agent."""
+    """List the pairs of one agent."""
     rows = tx.all(
         f"""{_OF_PROJECT} AND one = :agent UNION ALL {_OF_PROJECT} AND other = :agent""",
         project_id=project_id,
@@ -45,7 +45,7 @@ def of_agent(tx: Tx, project_id: UUID, agent: str) -> list[ConflictPair]:
 
 
 def put(tx: Tx, project_id: UUID, pair: ConflictPair) -> None:
-    """Store a pair, in place of the old one of these two; the time of their first meeting stays."""
+    """Store a pair, in place of an earlier one of these two; the time of their first overlap stays."""
     tx.run(
         """INSERT INTO scope_overlaps (project_id, one, other, files, areas, since)
            VALUES (:project_id, :one, :other, :files, :areas, :since)

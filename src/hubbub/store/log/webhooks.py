@@ -19,7 +19,7 @@ def insert(tx: Tx, webhook: Webhook) -> None:
 
 
 def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
-    """The webhook of that id, also a removed one; `lock` it for a change."""
+    """Return the webhook with that id, also a removed one; `lock` it for a change."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id {tx.db.for_update if lock else ''}", id=webhook_id
     )
@@ -27,7 +27,7 @@ def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
 
 
 def of_project(tx: Tx, project: Project) -> list[Webhook]:
-    """Return the project's webhooks that have not been removed, oldest first."""
+    """List the project's webhooks that have not been removed, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM webhooks WHERE project_id = :project_id AND removed_at IS NULL
             ORDER BY id""",
@@ -37,7 +37,7 @@ def of_project(tx: Tx, project: Project) -> list[Webhook]:
 
 
 def behind(tx: Tx, room: int) -> Sequence[UUID]:
-    """Return the webhooks with news in the log and fewer than `room` parcels under way."""
+    """List the webhooks with unread activities and fewer than `room` parcels under way."""
     rows = tx.all(
         f"""SELECT w.id FROM webhooks w
             WHERE w.removed_at IS NULL
@@ -51,7 +51,7 @@ def behind(tx: Tx, room: int) -> Sequence[UUID]:
 
 
 def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:
-    """Note the place up to which the webhook's activities are in the outbox."""
+    """Store the place up to which the webhook's activities are in the outbox."""
     tx.run(
         "UPDATE webhooks SET after_tx = :tx, after_seq = :seq WHERE id = :id",
         id=webhook_id,
@@ -61,7 +61,7 @@ def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:
 
 
 def remove(tx: Tx, webhook_id: UUID) -> None:
-    """Mark it as removed; drop its secret, and its address, which may hold another."""
+    """Mark a webhook as removed; delete its secret, and its address, which may contain another."""
     tx.run(
         "UPDATE webhooks SET removed_at = :now, url = '', secret = '' WHERE id = :id",
         id=webhook_id,

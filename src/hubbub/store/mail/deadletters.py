@@ -1,4 +1,4 @@
-"""SQL for letters that nobody came to read."""
+"""SQL for letters that were never read."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,7 +10,7 @@ from hubbub.store.tx import Row, Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """An inbox row that nobody came to read, and its content."""
+    """A dead inbox row, and its content."""
 
     id: UUID
     project_id: UUID
@@ -18,21 +18,21 @@ class DeadLetter:
     sender: str
     message_id: UUID | None
     task_id: UUID | None
-    number: int  # of the message, or of the task
+    number: int  # of the message or task
     title: str | None  # of the task
     stored_at: int
     dead_at: int
-    expired: bool  # the task ran out of time; else its receiver was never there
-    author: str | None  # the person who wrote the message, where one did
+    expired: bool  # the task expired; else its receiver was never there
+    author: str | None  # the person who wrote the message, if a person did
 
     @property
     def ref(self) -> str:
-        """The letter's reference: M-9 is a message and T-4 a task."""
+        """Return the letter's reference: M-9 is a message and T-4 a task."""
         return f"T-{self.number}" if self.task_id is not None else f"M-{self.number}"
 
     @property
     def is_of_hub(self) -> bool:
-        """True if the hub itself sent it, of its own accord; it sends no tasks."""
+        """Tell whether the hub itself sent it, of its own accord; it sends no tasks."""
         return self.sender == HUB and self.task_id is None and self.author is None
 
 
@@ -42,7 +42,7 @@ _LETTER = """SELECT d.id, d.project_id, d.recipient, COALESCE(m.sender, t.sender
     FROM deliveries d LEFT JOIN messages m ON m.id = d.message_id LEFT JOIN tasks t ON t.id = d.task_id"""
 _UNREAD = "acked_at IS NULL AND withdrawn_at IS NULL AND seen_at IS NULL AND dead_at IS NULL"
 
-# Whoever was there since: by its heartbeat, by a call of a tool, or by what asks for its wakes.
+# Agents that were there since: by a heartbeat, a tool call, or a waker's request.
 _NEVER_THERE = """
     NOT EXISTS (SELECT 1 FROM agents a JOIN presences p ON p.id = a.presence_id
                 WHERE a.project_id = d.project_id AND a.name = d.recipient AND p.seen_at >= d.stored_at)
@@ -61,12 +61,12 @@ def _letter(row: Row) -> DeadLetter:
 
 
 _DUE = f"{_UNREAD} AND d.stored_at < :before AND {_FOR_AGENTS} AND {_NEVER_THERE}"
-_OTHERS = {"hub": HUB, "machines": f"{NODE_PREFIX}%"}  # who are no agents
+_OTHERS = {"hub": HUB, "machines": f"{NODE_PREFIX}%"}  # names that are not agents
 
 
 def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
     """List unread rows from before that moment whose receivers were never there since; oldest first."""
-    # A CROSS JOIN, so that SQLite goes by what is pending in each project, rather than through all there ever was.
+    # A CROSS JOIN, so that SQLite starts from each project's pending rows instead of all rows ever.
     rows = tx.all(
         f"""SELECT d.id FROM projects p CROSS JOIN deliveries d WHERE d.project_id = p.id AND {_DUE}
             ORDER BY d.id LIMIT :limit""",
@@ -78,7 +78,7 @@ def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
 
 
 def is_due(tx: Tx, delivery_id: UUID, *, before: int) -> bool:
-    """Tell whether the row of that id is among the `due` ones."""
+    """Tell whether the row with that id is among the `due` ones."""
     row = tx.one(
         f"SELECT d.id FROM deliveries d WHERE d.id = :id AND {_DUE}", id=delivery_id, before=before, **_OTHERS
     )
@@ -107,7 +107,7 @@ def bury(tx: Tx, delivery_id: UUID) -> DeadLetter | None:
 
 
 def bury_expired(tx: Tx, delivery_id: UUID) -> DeadLetter | None:
-    """Mark a row as dead that was withdrawn because its task ran out of time."""
+    """Mark a row as dead that was withdrawn because its task expired."""
     row = tx.one(
         """UPDATE deliveries SET dead_at = :now
            WHERE id = :id AND seen_at IS NULL AND dead_at IS NULL AND withdrawn_at IS NOT NULL RETURNING id""",

@@ -16,7 +16,7 @@ _message, _delivery = _MESSAGES.record, _DELIVERIES.record
 _MESSAGE, _DELIVERY = _MESSAGES.selected, _DELIVERIES.selected
 _WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERIES.columns)
 _AFTER = f" AND m.created_at * 1000 + m.number % {PARTS} + 1 > :after"
-_AS_THEY_ARE = ("number", "sender", "context", "edited_by", "task_id", "in_reply_to")  # in a letter
+_AS_THEY_ARE = ("number", "sender", "context", "edited_by", "task_id", "in_reply_to")  # columns of a letter
 _CONVERSATION = """said (id) AS (
     SELECT id FROM (
         SELECT id FROM messages WHERE project_id = :project_id AND id = :root
@@ -54,7 +54,7 @@ def history(
     after: int | None = None,
     limit: int,
 ) -> list[Message]:
-    """Return the project's messages, newest first; before a number, by one sender, after an `exact` moment."""
+    """List the project's messages, newest first; before a number, by one sender, after an `exact` moment."""
     narrowed = " AND m.sender = :sender" if sender is not None else ""
     narrowed += _AFTER if after is not None else ""
     rows = tx.all(
@@ -71,7 +71,7 @@ def history(
 
 
 def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
-    """Return the messages that answer one task or message, oldest first."""
+    """List the messages that answer one task or message, oldest first."""
     rows = tx.all(
         f"SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
         id=subject_id,
@@ -81,7 +81,7 @@ def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
 
 
 def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
-    """Return the newest messages that answer a task, or are in a conversation of its id, oldest first."""
+    """List the newest messages that answer a task, or are in a conversation with its id, oldest first."""
     rows = tx.all(
         f"""SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id AND project_id = :project_id
             UNION SELECT {_MESSAGE} FROM messages m WHERE project_id = :project_id AND thread = :name
@@ -97,9 +97,9 @@ def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
 def conversation(
     tx: Tx, project_id: UUID, *, root: UUID | None, name: str, before: int | None = None, limit: int
 ) -> list[Message]:
-    """Return the newest messages of a conversation, oldest first; `before` is the number to go on from.
+    """List the newest messages of a conversation, oldest first; `before` is the number to go on from.
 
-    It consists of the message that is its `root`, or of the answers to the task that is; of the messages under its
+    It consists of its `root` message, or of the answers to its root task; of the messages under its
     `name`; and of all answers to these.
     """
     rows = tx.all(
@@ -130,8 +130,8 @@ def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int
 
 
 def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
-    """Return the parties of a conversation: receivers, with their unread and unacknowledged counts, and senders."""
-    # A CROSS JOIN, as SQLite would go through all deliveries of the hub otherwise.
+    """List the parties of a conversation: receivers, with their unread and unacknowledged counts, and senders."""
+    # A CROSS JOIN, as SQLite would otherwise read all deliveries of the hub.
     return list(
         tx.all(
             f"""WITH RECURSIVE {_CONVERSATION}
@@ -150,7 +150,7 @@ def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[R
 
 
 def of_run(tx: Tx, run: Run) -> list[Message]:
-    """All messages of a run, in order."""
+    """List all messages of a run, in order."""
     rows = tx.all(
         f"SELECT {_MESSAGE} FROM messages m WHERE m.run_id = :run_id ORDER BY m.number", run_id=run.id
     )
@@ -163,17 +163,17 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 
 def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[Message]:
-    """Return the messages of a run to `name`, or by others to everyone, after the number `after`, in order."""
+    """List the messages of a run to `name`, or by others to everyone, after the number `after`, in order."""
     return [_message(row) for row in _mail(tx, _MESSAGE, run, name, after=after)]
 
 
 def mail_ids(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[tuple[UUID, int]]:
-    """Return the id and number of each message of a `mail`."""
+    """List the id and number of each message of a `mail`."""
     return [(row["id"], row["number"]) for row in _mail(tx, "m.id, m.number", run, name, after=after)]
 
 
 def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
-    """Return the inbox rows of `name` for a `mail`, as far as it has not seen them."""
+    """List the unread inbox rows of `name` for a `mail`."""
     if not status_counters.unread(tx, run.project_id, name):
         return []
     join = "JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name AND d.seen_at IS NULL"
@@ -181,7 +181,7 @@ def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
 
 
 def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "") -> Sequence[Row]:
-    """Select the `wanted` columns of a mail: with the number, else SQLite stores them all aside to sort them."""
+    """Select the `wanted` columns of a mail, with the number: without it SQLite sorts them in a temporary table."""
     return tx.all(
         f"""SELECT {wanted}
             FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
@@ -209,7 +209,7 @@ def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Messag
 
 
 def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | None:
-    """Return `sender`'s last answer to a task by then. A report of the end of a task, or a part of it, is no answer."""
+    """Return `sender`'s last answer to a task by then; reports of the end of a task, or a part, are none."""
     row = tx.one(
         f"""SELECT {_MESSAGE} FROM messages m
             WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
@@ -235,7 +235,7 @@ def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
 
 
 def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[Delivery]]:
-    """Return every inbox row of several messages, by the ids of these."""
+    """Return every inbox row of several messages, by the messages' ids."""
     named = {f"id{number}": message.id for number, message in enumerate(messages)}
     rows = tx.all(
         f"""SELECT {_DELIVERY} FROM deliveries d
@@ -268,7 +268,7 @@ def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
 
 
 def for_people(tx: Tx, project_id: UUID) -> list[tuple[Message, Delivery]]:
-    """The messages that wait for people, in order of arrival."""
+    """List the messages that wait for people, in order of arrival."""
     rows = tx.all(
         f"""SELECT {_MESSAGE}, {_WAITING} FROM deliveries d JOIN messages m ON m.id = d.message_id
             WHERE d.project_id = :project_id AND d.for_people = 1 AND d.acked_at IS NULL
@@ -294,7 +294,7 @@ def _letter(row: Row) -> Letter:
 
 
 def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
-    """Return the newest row of an inbox that its receiver has heard of."""
+    """Return the newest row of an inbox that its receiver was told of."""
     row = tx.one(
         f"""SELECT {_DELIVERY} FROM deliveries d
             WHERE d.project_id = :project_id AND d.recipient = :recipient
@@ -337,7 +337,7 @@ def _end(tx: Tx, delivery_id: UUID, change: str) -> Row | None:
 
 
 def mark_seen(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """Note when the rows were first read: they are alive again, and the wakes that pointed at them are answered."""
+    """Mark rows as read for the first time: they are alive again, and the wakes that pointed at them are answered."""
     answered = set()
     for delivery_id in delivery_ids:
         row = tx.one(
@@ -361,7 +361,7 @@ def _count(tx: Tx, project_id: UUID, recipient: str, *, pending: int = 0, unread
 
 
 def mark_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """Note when a follower of the inbox was first told of the rows."""
+    """Mark rows as notified: a follower of the inbox was told of them for the first time."""
     for delivery_id in delivery_ids:
         tx.run(
             "UPDATE deliveries SET notified_at = :now WHERE id = :id AND notified_at IS NULL",

@@ -17,15 +17,15 @@ _UNREAD = """project_id = :project_id AND recipient = :agent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointedLetters:
-    """Unread letters of an inbox that one wake pointed at; or that none has, yet."""
+    """Unread letters of an inbox that one wake pointed at, or that none has pointed at yet."""
 
     wake_id: UUID | None
     letters: int
-    first_at: int  # when the first of them came
+    first_at: int  # arrival of the first of them
 
 
 def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Let no other transaction change the agent's waking until this one ends; does nothing in a read."""
+    """Lock the agent's waking against other transactions until this one ends; does nothing in a read."""
     if not tx.is_read and tx.db.for_update:
         tx.run(
             f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
@@ -40,7 +40,7 @@ def put_waker(tx: Tx, waker: Waker) -> None:
 
 
 def wakers(tx: Tx, project_id: UUID, agent: str) -> list[Waker]:
-    """Return all recent wakers of the agent, present or not; oldest first."""
+    """List all recent wakers of the agent, present or not; oldest first."""
     rows = tx.all(
         f"""SELECT {_WAKERS.selected} FROM wakers WHERE project_id = :project_id AND agent = :agent
             ORDER BY since, instance, method""",
@@ -81,7 +81,7 @@ def insert(tx: Tx, wake: Wake) -> Wake:
 
 
 def hand_out(tx: Tx, wake: Wake) -> Wake:
-    """Store the taker of a wake that had waited for one."""
+    """Store the taker of a wake that waited for one."""
     changing = ("text", "unread", "taken_at", "instance", "client", "method")
     tx.run(
         f"UPDATE wakes SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
@@ -129,7 +129,7 @@ def some(tx: Tx, wake_ids: Iterable[UUID]) -> dict[UUID, Wake]:
 
 
 def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
-    """The agent's wake that has not ended."""
+    """Return the agent's wake that has not ended."""
     row = tx.one(
         f"""SELECT {_WAKES.selected} FROM wakes
             WHERE project_id = :project_id AND agent = :agent AND ended_at IS NULL""",
@@ -140,7 +140,7 @@ def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
 
 
 def last_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
-    """Return the agent's newest wake that anybody took."""
+    """Return the agent's newest wake that a waker took."""
     row = tx.one(
         f"""SELECT {_WAKES.selected} FROM wakes
             WHERE project_id = :project_id AND agent = :agent AND taken_at IS NOT NULL
@@ -152,7 +152,7 @@ def last_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
 
 
 def answer(tx: Tx, wake_ids: Iterable[UUID]) -> None:
-    """End the wakes among these that have not ended: their agent looked into its inbox."""
+    """End those of these wakes that have not ended: their agent looked into its inbox."""
     for wake_id in wake_ids:
         tx.run(
             """UPDATE wakes SET answered_at = :now, ended_at = :now, ending = :ending
@@ -164,7 +164,7 @@ def answer(tx: Tx, wake_ids: Iterable[UUID]) -> None:
 
 
 def unread(tx: Tx, project_id: UUID, agent: str) -> list[PointedLetters]:
-    """Return the agent's unread letters, by the wake that pointed at them."""
+    """List the agent's unread letters, by the wake that pointed at them."""
     rows = tx.all(
         f"""SELECT wake_id, count(*) AS letters, min(stored_at) AS first_at FROM deliveries
             WHERE {_UNREAD} GROUP BY wake_id""",
@@ -178,7 +178,7 @@ def unread(tx: Tx, project_id: UUID, agent: str) -> list[PointedLetters]:
 
 
 def refs(tx: Tx, project_id: UUID, agent: str, limit: int) -> list[str]:
-    """Return the references of the agent's first unread letters: M-9 is a message and T-4 a task."""
+    """List the references of the agent's first unread letters: M-9 is a message and T-4 a task."""
     rows = tx.all(
         f"""SELECT m.number AS message, t.number AS task
             FROM (SELECT id, priority, task_id, message_id FROM deliveries WHERE {_UNREAD}
@@ -193,7 +193,7 @@ def refs(tx: Tx, project_id: UUID, agent: str, limit: int) -> list[str]:
 
 
 def point(tx: Tx, wake: Wake, stale: Sequence[UUID]) -> None:
-    """Note that the wake points at the agent's unread letters, unless one that is not `stale` does already."""
+    """Note that the wake points at the agent's unread letters, except where one that is not `stale` already does."""
     named = {f"stale{number}": wake_id for number, wake_id in enumerate(stale)}
     again = f" OR wake_id IN ({', '.join(f':{name}' for name in named)})" if named else ""
     tx.run(
@@ -217,6 +217,6 @@ def mark_notified(tx: Tx, wake: Wake) -> None:
 
 
 def forget(tx: Tx, *, before: int) -> None:
-    """Drop wakes that ended, and wakers that went, before that moment."""
+    """Delete wakes that ended, and wakers that left, before that moment."""
     tx.run("DELETE FROM wakes WHERE ended_at < :before", before=before)
     tx.run("DELETE FROM wakers WHERE expires_at < :before", before=before)

@@ -1,4 +1,4 @@
-"""SQL for attempts to get in, and for the browsers in which people have signed in before."""
+"""SQL for authentication attempts, and for the browsers in which people have signed in before."""
 
 from uuid import UUID
 
@@ -17,12 +17,12 @@ def count(tx: Tx, subject: str, window: int) -> tuple[int, int]:
         now=tx.now,
         over=tx.now - window,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return row["tries"], row["began_at"]
 
 
 def take_back(tx: Tx, subject: str) -> None:
-    """Count one attempt less."""
+    """Count one attempt fewer."""
     tx.run("UPDATE tries SET tries = tries - 1 WHERE subject = :subject AND tries > 0", subject=subject)
 
 

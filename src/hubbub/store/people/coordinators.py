@@ -8,7 +8,7 @@ from hubbub.store.tx import Tx
 
 
 def put(tx: Tx, made: Coordinator) -> bool:
-    """Add the coordinator; False if it is one."""
+    """Add the coordinator; False if it is one already."""
     row = tx.one(
         """INSERT INTO coordinators (project_id, agent, granted_by, granted_at)
            VALUES (:project_id, :agent, :granted_by, :granted_at)
@@ -42,7 +42,7 @@ def holds(tx: Tx, project_id: UUID, agent: str) -> bool:
 
 
 def of_project(tx: Tx, project: Project) -> list[Coordinator]:
-    """The project's coordinators, by name."""
+    """List the project's coordinators, by name."""
     rows = tx.all(
         "SELECT * FROM coordinators WHERE project_id = :project_id ORDER BY agent", project_id=project.id
     )

@@ -1,4 +1,4 @@
-"""SQL for logins, which stand on tokens, and for sign-in links; of each secret only its hash is stored."""
+"""SQL for logins, which stand on tokens, and for sign-in links; only hashes of secrets are stored."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ def insert_link(tx: Tx, link_hash: str, user_id: UUID, expires_at: int) -> None:
 
 
 def use_link(tx: Tx, link_hash: str) -> UUID | None:
-    """Use up a link and return its person; None if it was used before, is too old, or never existed."""
+    """Use up a link and return its person; None if it was used before, has expired, or never existed."""
     row = tx.one(
         """UPDATE login_links SET used_at = :now
            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING user_id""",
@@ -41,12 +41,12 @@ def drop_links(tx: Tx, user_id: UUID) -> None:
 
 
 def forget_links(tx: Tx, before: int) -> None:
-    """Drop links that ran out before `before`, used or not."""
+    """Delete links that expired before `before`, used or not."""
     tx.run("DELETE FROM login_links WHERE expires_at < :before", before=before)
 
 
 def insert(tx: Tx, token_id: UUID, user_id: UUID, browser: str | None) -> None:
-    """Make a new token that of a login."""
+    """Mark a new token as that of a login."""
     tx.run(
         "INSERT INTO logins (id, user_id, seen_at, browser) VALUES (:id, :user_id, :now, :browser)",
         id=token_id,
@@ -57,13 +57,13 @@ def insert(tx: Tx, token_id: UUID, user_id: UUID, browser: str | None) -> None:
 
 
 def find(tx: Tx, login_id: UUID) -> Login | None:
-    """The login of that id, whether it has ended or not."""
+    """Return the login with that id, whether it has ended or not."""
     row = tx.one(f"{_SELECT} WHERE l.id = :id", id=login_id)
     return _login(row) if row else None
 
 
 def of_user(tx: Tx, user_id: UUID) -> list[Login]:
-    """The logins of the person that have not ended, oldest first."""
+    """List the person's logins that have not ended, oldest first."""
     rows = tx.all(
         f"""{_SELECT} WHERE l.user_id = :user_id AND t.revoked_at IS NULL AND t.expires_at > :now ORDER BY l.id""",
         user_id=user_id,
@@ -73,6 +73,6 @@ def of_user(tx: Tx, user_id: UUID) -> list[Login]:
 
 
 def touch(tx: Tx, login_id: UUID, expires_at: int) -> None:
-    """Note a use of the login, and its new end."""
+    """Store a use of the login, and its new end."""
     tx.run("UPDATE logins SET seen_at = :now WHERE id = :id", id=login_id, now=tx.now)
     tx.run("UPDATE tokens SET expires_at = :expires_at WHERE id = :id", id=login_id, expires_at=expires_at)

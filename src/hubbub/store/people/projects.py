@@ -69,26 +69,24 @@ def find_by_slug(tx: Tx, slug: str) -> Project | None:
 
 
 def ids(tx: Tx) -> list[UUID]:
-    """The ids of all projects, oldest first."""
+    """List the ids of all projects, oldest first."""
     return [row["id"] for row in tx.all("SELECT id FROM projects ORDER BY id")]
 
 
 def lock(tx: Tx, project_id: UUID) -> None:
-    """Lock the project until this transaction ends, for steps that come one after the other."""
+    """Lock the project until this transaction ends, for steps that must not interleave."""
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 
 def of_user(tx: Tx, user_id: UUID) -> list[tuple[Project, Role]]:
-    """The projects that a person is a member of, oldest first, with their role in each."""
+    """List the projects of a person, oldest first, with their role in each."""
     rows = tx.all(
         f"""SELECT {_COLUMNS}, m.role FROM members m JOIN projects p ON p.id = m.project_id
             WHERE m.user_id = :user_id""",
         user_id=user_id,
     )
     found = [(_project(row), Role(row["role"])) for row in rows]
-    return sorted(
-        found, key=lambda each: (each[0].created_at, each[0].id)
-    )  # a sorter of SQLite's costs 25 µs
+    return sorted(found, key=lambda each: (each[0].created_at, each[0].id))  # sorting in SQLite costs 25 µs
 
 
 def put_member(tx: Tx, project_id: UUID, user_id: UUID, role: Role) -> None:
@@ -103,7 +101,7 @@ def put_member(tx: Tx, project_id: UUID, user_id: UUID, role: Role) -> None:
 
 
 def members(tx: Tx, project: Project, *, lock: bool = False) -> list[tuple[UUID, str, Role]]:
-    """Return the members of a project: id, name and role, by name; `lock` the project, so that they stay so."""
+    """List the members of a project: id, name and role, by name; `lock` the project, so that they stay so."""
     if lock:
         tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project.id)
     rows = tx.all(

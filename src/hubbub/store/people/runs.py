@@ -38,20 +38,20 @@ def current(tx: Tx, project_id: UUID, *, lock: bool = False) -> Run:
         f"SELECT {_COLUMNS} FROM runs WHERE id = (SELECT run_id FROM projects WHERE id = :project_id)",
         project_id=project_id,
     )
-    assert row is not None  # a project has one from its birth on
+    assert row is not None  # a project has one from its creation on
     return _run(row)
 
 
 def id_of_current(tx: Tx, project_id: UUID) -> UUID:
-    """The id of the project's current run."""
+    """Return the id of the project's current run."""
     row = tx.one("SELECT run_id FROM projects WHERE id = :id", id=project_id)
-    assert row is not None  # a project has one from its birth on
+    assert row is not None  # a project has one from its creation on
     run_id: UUID = row["run_id"]
     return run_id
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Run]:
-    """The project's runs, newest first."""
+    """List the project's runs, newest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM runs WHERE project_id = :id ORDER BY created_at DESC, id DESC", id=project_id
     )
@@ -61,7 +61,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[Run]:
 def rename(tx: Tx, run_id: UUID, name: str) -> Run:
     """Give the run a name."""
     row = tx.one(f"UPDATE runs SET name = :name WHERE id = :id RETURNING {_COLUMNS}", id=run_id, name=name)
-    assert row is not None  # runs are never forgotten
+    assert row is not None  # runs are never deleted
     return _run(row)
 
 

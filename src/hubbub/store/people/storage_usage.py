@@ -1,4 +1,4 @@
-"""SQL for the amount that each token has stored in a day."""
+"""SQL for the number of bytes that each token has stored in a day."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ def add(tx: Tx, subject: UUID, day: int, stored: int) -> int:
         day=day,
         stored=stored,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return int(row["stored"])
 
 

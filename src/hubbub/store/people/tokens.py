@@ -21,7 +21,7 @@ def insert(tx: Tx, token: Token) -> Token:
 
 
 def find_valid(tx: Tx, token_hash: str) -> Token | None:
-    """The token of that hash, unless it is revoked or has expired."""
+    """Return the token with that hash, unless it is revoked or has expired."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.hash = :hash AND {_GOOD}",
         hash=token_hash,
@@ -47,7 +47,7 @@ def is_valid(tx: Tx, token_id: UUID) -> bool:
 
 
 def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
-    """Return the agents' tokens of the projects, oldest first: of lent ones, those that are still good."""
+    """List the agents' tokens of the projects, oldest first; of lent ones, only the valid ones."""
     found: list[Token] = []
     for project_id in project_ids:
         rows = tx.all(
@@ -61,7 +61,7 @@ def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
 
 
 def of_people(tx: Tx) -> list[Token]:
-    """Return the tokens of people, oldest first, without those that logins stand on."""
+    """List the tokens of people, oldest first, without those that logins stand on."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM tokens t
             WHERE t.project_id IS NULL AND NOT EXISTS (SELECT 1 FROM logins l WHERE l.id = t.id) ORDER BY t.id"""
@@ -85,7 +85,7 @@ def revoke(tx: Tx, token_id: UUID) -> bool:
 
 
 def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
-    """Return the valid loans from a token."""
+    """List the valid loans from a token."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_from = :id AND {_GOOD}", id=token_id, now=tx.now
     )
@@ -93,7 +93,7 @@ def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
 
 
 def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
-    """Return the valid loans for an order or a task."""
+    """List the valid loans for an order or a task."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_for = :id AND {_GOOD}", id=purpose, now=tx.now
     )
@@ -101,7 +101,7 @@ def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
 
 
 def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
-    """Return the valid loans in a project for a person's orders."""
+    """List the valid loans in a project for a person's orders."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM tokens t
             WHERE t.project_id = :project_id AND t.user_id = :user_id AND t.lent_from IS NOT NULL AND {_GOOD}""",

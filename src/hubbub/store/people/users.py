@@ -1,4 +1,4 @@
-"""SQL for people and for the invitations that let them in."""
+"""SQL for people and their invitations."""
 
 from uuid import UUID
 
@@ -53,7 +53,7 @@ def insert_invite(tx: Tx, code_hash: str, project_id: UUID, role: Role, expires_
 
 
 def use_invite(tx: Tx, code_hash: str) -> tuple[UUID, Role] | None:
-    """Use up an invitation; return its project and role, or None if the code is unknown, used or too old."""
+    """Use up an invitation; return its project and role, or None if the code is unknown, used or expired."""
     row = tx.one(
         """UPDATE invites SET used_at = :now
            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING project_id, role""",

@@ -39,7 +39,7 @@ def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
 
 
 def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
-    """The newest artifact of that name in the run."""
+    """Return the newest artifact with that name in the run."""
     row = tx.one(
         f"""SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id AND name = :name
             ORDER BY number DESC LIMIT 1""",
@@ -50,7 +50,7 @@ def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
 
 
 def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
-    """The newest artifact of that name in the project."""
+    """Return the newest artifact with that name in the project."""
     row = tx.one(
         f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND name = :name
             ORDER BY number DESC LIMIT 1""",
@@ -61,13 +61,13 @@ def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
 
 
 def of_run(tx: Tx, run: Run) -> list[Artifact]:
-    """The run's artifacts, oldest first."""
+    """List the run's artifacts, oldest first."""
     rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run.id)
     return [_artifact(row) for row in rows]
 
 
 def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Sequence[str]) -> list[Artifact]:
-    """Return the project's artifacts for the task of that id, or the run's for one of these names, oldest first."""
+    """List the project's artifacts for the task with that id, or the run's for one of these names, oldest first."""
     called = {f"name{number}": name for number, name in enumerate(names)}
     rows = tx.all(
         f"""SELECT {_ARTIFACTS} FROM artifacts
@@ -83,7 +83,7 @@ def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Seq
 
 
 def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:
-    """The project's artifacts, newest first, without their contents; `before` is the number to go on from."""
+    """List the project's artifacts, newest first, without their contents; `before` is the number to go on from."""
     rows = tx.all(
         f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND number < :before
             ORDER BY number DESC LIMIT :limit""",
@@ -129,13 +129,13 @@ def submit(tx: Tx, review_id: UUID, verdict: ReviewVerdict, comments: str | None
 
 
 def reviews_of_run(tx: Tx, run_id: UUID) -> list[Review]:
-    """The run's reviews, oldest first."""
+    """List the run's reviews, oldest first."""
     rows = tx.all(f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id ORDER BY id", run_id=run_id)
     return [_review(row) for row in rows]
 
 
 def reviews_of(tx: Tx, artifact: Artifact) -> list[Review]:
-    """The artifact's reviews, oldest first."""
+    """List the artifact's reviews, oldest first."""
     rows = tx.all(
         f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id AND artifact_id = :id ORDER BY id",
         run_id=artifact.run_id,

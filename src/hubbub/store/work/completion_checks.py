@@ -22,7 +22,7 @@ def find(tx: Tx, check_id: UUID) -> Check | None:
 
 
 def latest(tx: Tx, task_id: UUID) -> Check | None:
-    """The task's last check."""
+    """Return the task's last check."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM checks WHERE task_id = :task_id ORDER BY id DESC LIMIT 1", task_id=task_id
     )

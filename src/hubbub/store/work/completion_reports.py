@@ -1,4 +1,4 @@
-"""SQL for completions."""
+"""SQL for completion reports."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -20,7 +20,7 @@ def insert(tx: Tx, completion: CompletionReport) -> CompletionReport:
 def search(
     tx: Tx, project_ids: Sequence[UUID], *, agent: str | None = None, since: int = 0, limit: int
 ) -> list[CompletionReport]:
-    """Completions of the projects since a moment, newest first."""
+    """List the completion reports of the projects since a moment, newest first."""
     named = "AND agent = :agent" if agent is not None else ""
     found: list[CompletionReport] = []
     for project_id in project_ids:

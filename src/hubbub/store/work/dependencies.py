@@ -51,6 +51,6 @@ def of_run(tx: Tx, run: Run) -> dict[UUID, list[UUID]]:
 
 
 def waiting_for(tx: Tx, needs_id: UUID) -> list[UUID]:
-    """The tasks that need this one, oldest first."""
+    """List the tasks that need this one, oldest first."""
     rows = tx.all("SELECT task_id FROM dependencies WHERE needs_id = :id ORDER BY task_id", id=needs_id)
     return [row["task_id"] for row in rows]

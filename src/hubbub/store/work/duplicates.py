@@ -1,6 +1,6 @@
-"""SQL for what open tasks say, and for the marks by which those are found that may be the same job.
+"""SQL for the jobs of open tasks, and for the marks that find tasks which may be the same job.
 
-The rows of marks lie all over their table, so they are small: two numbers, of which the first holds the project too.
+The rows of marks are scattered over their table, so they are small: two numbers; the first includes the project.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ LARGEST = 2**63 - 1
 
 
 class Candidate(NamedTuple):
-    """An open task that may be the same job, with what it says, and how often a duplicate of it was told of."""
+    """An open task that may be the same job, with its words, and how often a duplicate of it was reported."""
 
     number: int
     job: str
@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
 
 
 def insert(tx: Tx, task: Task, job: str, marks: Sequence[int], *, told: int) -> None:
-    """Store what a task says, under its marks."""
+    """Store the words of a task, under its marks."""
     if not marks:
         return
     tx.run(
@@ -43,7 +43,7 @@ def insert(tx: Tx, task: Task, job: str, marks: Sequence[int], *, told: int) -> 
 
 
 def delete(tx: Tx, task: Task) -> Candidate | None:
-    """Delete what a task says, and return it; None where nothing is stored."""
+    """Delete the words of a task, and return them; None if nothing is stored."""
     row = tx.one(
         """DELETE FROM task_jobs WHERE project_id = :project_id AND number = :number
             RETURNING number, job, told""",
@@ -65,7 +65,7 @@ def unmark(tx: Tx, task: Task, marks: Sequence[int]) -> None:
 
 
 def tell(tx: Tx, task: Task, told: int) -> None:
-    """Store how often a duplicate of a task was told of."""
+    """Store how often a duplicate of a task was reported."""
     tx.run(
         "UPDATE task_jobs SET told = :told WHERE project_id = :project_id AND number = :number",
         told=told,
@@ -75,7 +75,7 @@ def tell(tx: Tx, task: Task, told: int) -> None:
 
 
 def found(tx: Tx, project_id: UUID, marks: Sequence[int], limit: int) -> list[Candidate]:
-    """Return `limit` tasks that share a mark: those that share the most, and of these the newest."""
+    """List `limit` tasks that share a mark: those that share the most, and of these the newest."""
     if not marks:
         return []
     shared = Counter(row["number"] for row in _sharing(tx, _named(project_id, marks), limit))
@@ -93,14 +93,14 @@ def found(tx: Tx, project_id: UUID, marks: Sequence[int], limit: int) -> list[Ca
 
 
 def _sharing(tx: Tx, named: Mapping[str, object], limit: int) -> Sequence[Row]:
-    """Return the number of a task for each mark that it shares; where there are many, the newest `limit` of a mark."""
+    """Return the number of a task for each mark that it shares; of a frequent mark, the newest `limit`."""
     rows = tx.all(
         f"SELECT number FROM task_marks WHERE mark IN ({', '.join(f':{name}' for name in named)}) LIMIT :limit",
         limit=2 * limit,
         **named,
     )
     if len(rows) < 2 * limit:
-        return rows  # they are all, and as a rule none
+        return rows  # these are all, and usually none
     of_each = " UNION ALL ".join(
         f"""SELECT number FROM (SELECT number FROM task_marks WHERE mark = :{name}
             ORDER BY number DESC LIMIT :limit) AS of_{name}"""

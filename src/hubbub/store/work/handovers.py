@@ -1,4 +1,4 @@
-"""SQL for hand-overs: the tasks that wait for one, the agents that could take one, and those that were made."""
+"""SQL for hand-overs: tasks that wait for one, agents that could take one, and hand-overs made."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ _MINUTE = 60_000
 
 
 def due(tx: Tx, limit: int) -> list[UUID]:
-    """Return the tasks, most urgent first, whose holder's account is paused for as long as their project says."""
+    """List the tasks, most urgent first, whose holder's account is paused for as long as their project says."""
     rows = tx.all(
         f"""SELECT t.id FROM accounts c
             JOIN projects p ON p.id = c.project_id
@@ -31,7 +31,7 @@ def due(tx: Tx, limit: int) -> list[UUID]:
 
 
 def idle(tx: Tx, project_id: UUID) -> list[IdleAgent]:
-    """List the agents that are there and have no task, by name."""
+    """List the present agents without a task, by name."""
     rows = tx.all(
         f"""SELECT a.name, a.account, s.runtime FROM agents a JOIN presences s ON s.id = a.presence_id
             WHERE a.project_id = :project_id AND s.ended_at IS NULL AND s.expires_at > :now

@@ -1,7 +1,7 @@
 """SQL for late tasks, and for the reports of them.
 
-`model/log/attention.py` decides when a task is late. Here the same is asked of all tasks at once, so that only the late
-ones are looked at one by one.
+`model/log/attention.py` decides when a task is late. Here the same condition selects from all tasks at once, so that
+only the late ones are checked one by one.
 """
 
 from uuid import UUID
@@ -11,7 +11,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition
 from hubbub.store.tx import Tx
 
-# A CROSS JOIN, so that SQLite goes by what is open in each project, rather than through all there ever was.
+# A CROSS JOIN, so that SQLite starts from each project's open tasks instead of all tasks ever.
 _DUE = """WITH waiting AS (
         SELECT t.id, t.updated_at, CASE WHEN t.gated = 0 THEN 0 ELSE
             (SELECT CASE WHEN count(*) = count(CASE WHEN n.status = :completed THEN 1 END) THEN max(n.ended_at) END
@@ -37,7 +37,7 @@ _DUE = """WITH waiting AS (
 
 
 def due(tx: Tx, *, unbegun: int, silent: int, limit: int) -> list[UUID]:
-    """Return the late tasks without a report, the longest late first.
+    """List the late tasks without a report, the longest late first.
 
     Late are tasks that nobody began for `unbegun` milliseconds, though they wait for nothing, and those whose present
     agent has reported nothing for `silent`.

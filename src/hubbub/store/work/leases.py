@@ -14,7 +14,7 @@ _lease = _TABLE.record
 
 
 def lock(tx: Tx, project_id: UUID) -> None:
-    """Make others who ask for a lease of the project, or release one, wait until the transaction ends."""
+    """Lock the project's leases until the transaction ends: other requests and releases wait."""
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 
@@ -28,7 +28,7 @@ def find(tx: Tx, lease_id: UUID) -> Lease | None:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Lease]:
-    """Return all leases, held or waiting, in their turn."""
+    """List all leases, held or waiting, in their turn."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id ORDER BY priority, number", id=project_id
     )
@@ -51,7 +51,7 @@ def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[Lease]:
 
 
 def grant(tx: Tx, lease_id: UUID, *, fence: int, units: Mapping[str, Sequence[int]]) -> Lease:
-    """Grant a lease from now on; it lasts without a sign of its holder for its own time."""
+    """Grant a lease from now on; it lasts for its own time unless it is renewed."""
     row = tx.one(
         f"""UPDATE leases SET status = :held, fence = :fence, units = :units, granted_at = :now,
                               expires_at = CASE WHEN expires_at > :now + ttl THEN expires_at ELSE :now + ttl END
@@ -62,7 +62,7 @@ def grant(tx: Tx, lease_id: UUID, *, fence: int, units: Mapping[str, Sequence[in
         units=json.dumps(units),
         now=tx.now,
     )
-    assert row is not None  # whoever grants it has locked the project
+    assert row is not None  # the caller has locked the project
     return _lease(row)
 
 
@@ -83,7 +83,7 @@ def delete(tx: Tx, lease_id: UUID) -> Lease | None:
 
 
 def lapsed(tx: Tx, limit: int) -> list[UUID]:
-    """List the projects with leases that nobody has renewed in time."""
+    """List the projects with leases that were not renewed in time."""
     rows = tx.all(
         "SELECT project_id FROM leases WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit",
         now=tx.now,
@@ -93,7 +93,7 @@ def lapsed(tx: Tx, limit: int) -> list[UUID]:
 
 
 def delete_lapsed(tx: Tx, project_id: UUID) -> list[Lease]:
-    """Delete the leases that nobody has renewed in time, in the order of asking."""
+    """Delete the leases that were not renewed in time, in the order of asking."""
     rows = tx.all(
         f"DELETE FROM leases WHERE project_id = :id AND expires_at <= :now RETURNING {_COLUMNS}",
         id=project_id,
@@ -103,7 +103,7 @@ def delete_lapsed(tx: Tx, project_id: UUID) -> list[Lease]:
 
 
 def capacities(tx: Tx, project_id: UUID) -> dict[str, int]:
-    """Numbers of the counted things, by name."""
+    """Return the numbers of the counted things, by name."""
     rows = tx.all(
         "SELECT thing, capacity FROM capacities WHERE project_id = :id ORDER BY thing", id=project_id
     )
@@ -131,7 +131,7 @@ def drop_capacity(tx: Tx, project_id: UUID, thing: str) -> bool:
 
 
 def rules(tx: Tx, project_id: UUID) -> list[LeaseRule]:
-    """Return the rules, by the words of their commands."""
+    """List the rules, by the words of their commands."""
     rows = tx.all(
         "SELECT command, things FROM lease_rules WHERE project_id = :id ORDER BY command", id=project_id
     )

@@ -15,7 +15,7 @@ def _edition(row: Row) -> MemoryVersion:
 
 
 def advance(tx: Tx, project_id: UUID, agent: str | None) -> int:
-    """Raise the version of a memory, from 1 for a new one, and return it; other writers wait for our commit."""
+    """Raise the version of a memory, from 1 for a new one, and return it; other writers wait for the commit."""
     row = tx.one(
         """INSERT INTO memories (project_id, agent, version, updated_at) VALUES (:project_id, :agent, 1, :now)
            ON CONFLICT (project_id, agent) DO UPDATE SET version = memories.version + 1, updated_at = :now
@@ -24,7 +24,7 @@ def advance(tx: Tx, project_id: UUID, agent: str | None) -> int:
         agent=agent or "",
         now=tx.now,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return int(row["version"])
 
 

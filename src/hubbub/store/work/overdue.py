@@ -1,4 +1,4 @@
-"""SQL for the question whether anything has run out of time."""
+"""SQL that tells whether anything is overdue."""
 
 from hubbub.store.fleet import approvals
 from hubbub.store.tx import Tx

@@ -68,7 +68,7 @@ def insert(tx: Tx, sighting: Sighting) -> None:
 
 
 def seen(tx: Tx, project_id: UUID, agent: str, *, since: int, until: int, limit: int) -> list[Sighting]:
-    """Sightings of an agent in that time, oldest first; at most `limit`, the newest."""
+    """List the sightings of an agent in that time, oldest first; at most `limit`, the newest."""
     rows = tx.all(
         f"""SELECT {_SIGHTINGS.selected} FROM sightings
             WHERE project_id = :project_id AND agent = :agent AND at >= :since AND at <= :until
@@ -83,5 +83,5 @@ def seen(tx: Tx, project_id: UUID, agent: str, *, since: int, until: int, limit:
 
 
 def forget(tx: Tx, before: int) -> None:
-    """Drop sightings from before then."""
+    """Delete sightings from before then."""
     tx.run("DELETE FROM sightings WHERE at < :before", before=before)

@@ -1,4 +1,4 @@
-"""SQL for the key by which the hub signs what it says of tasks."""
+"""SQL for the key by which the hub signs its statements on tasks."""
 
 from hubbub.store.tx import Tx
 
@@ -9,7 +9,7 @@ def find(tx: Tx) -> str | None:
 
 
 def keep(tx: Tx, private: str) -> None:
-    """Keep the key, unless another was there first."""
+    """Store the key, unless another was stored first."""
     tx.run(
         "INSERT INTO signing_key (one, private, made_at) VALUES (1, :private, :now) ON CONFLICT (one) DO NOTHING",
         private=private,

@@ -21,7 +21,7 @@ def put(tx: Tx, project_id: UUID, run: str, agent: str, text: str) -> RunSummary
         text=text,
         now=tx.now,
     )
-    assert row is not None  # an upsert always returns its row
+    assert row is not None  # an upsert always returns a row
     return RunSummary(**row)
 
 
@@ -35,7 +35,7 @@ def find(tx: Tx, project_id: UUID, run: str) -> RunSummary | None:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[tuple[str, int]]:
-    """List the runs with a summary, with its version, latest first by their first summary."""
+    """List the runs with a summary, and its version, latest first by their first summary."""
     rows = tx.all(
         """SELECT run, version FROM summaries WHERE project_id = :project_id
            ORDER BY created_at DESC, run DESC""",

@@ -1,4 +1,4 @@
-"""SQL for tasks: one function a statement, the same text on both engines."""
+"""SQL for tasks: one function for each statement, the same text on both engines."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
@@ -18,12 +18,12 @@ _task = _TABLE.record
 
 
 def _in(statuses: Iterable[Status]) -> str:
-    """Write the condition with literals, as the partial indexes do, so that the planner may use these."""
+    """Return the condition with literals, like the partial indexes, so that the planner can use these."""
     return f"status IN ({', '.join(repr(str(status)) for status in sorted(statuses))})"
 
 
 def _in_passing(statuses: Iterable[Status]) -> str:
-    """Write the same condition for rows that another index finds, so that the planner takes none on status."""
+    """Return the same condition for rows that another index finds, so that the planner uses none on status."""
     return _in(statuses).replace("status", "status || ''", 1)
 
 
@@ -36,7 +36,7 @@ def insert(tx: Tx, task: Task) -> None:
 
 
 def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
-    """Return the task of that id; `lock` it for a change, so that it is still the same then."""
+    """Return the task with that id; `lock` it against changes."""
     row = tx.one(f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id)
     return _task(row) if row else None
 
@@ -51,7 +51,7 @@ def find_by_number(tx: Tx, project_id: UUID, number: int) -> Task | None:
 
 
 def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | None = None) -> Task | None:
-    """Apply `events` to the task as it was found, in one compare-and-set.
+    """Apply `events` to the task in its known state, in one compare-and-set.
 
     None if it has changed since. Raises `InvalidTransition` if its status does not allow the events. The epoch rises
     when the task changes hands; `changes` are further columns to set.
@@ -61,7 +61,7 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
     values: dict[str, object] = {"status": target, "updated_at": tx.now, **(changes or {})}
     values["ended_at"] = (
         (task.ended_at or tx.now) if target in ENDED else None
-    )  # what is passed on ended before
+    )  # a task that is passed on ended before
     if not CHANGES_HANDS.isdisjoint(events):
         values["epoch"] = task.epoch + 1
     row = tx.one(
@@ -81,7 +81,7 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
 
 
 def touch(tx: Tx, task_id: UUID) -> Task:
-    """Note a remark on a task that stays as it is."""
+    """Mark a task as changed by a remark."""
     row = tx.one(
         f"UPDATE tasks SET updated_at = :now WHERE id = :id RETURNING {_SELECT}", id=task_id, now=tx.now
     )
@@ -116,7 +116,7 @@ def search(
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
-    """Return tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them."""
+    """List tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them."""
     columns = {"assignee": assignee, "sender": sender, "area": area, "number": number}
     where, found = _narrowed(columns, words)
     values = {"project_id": project_id, "limit": limit, "before": before or sequence_numbers.LAST, **found}
@@ -184,7 +184,7 @@ def by_urgency(
     priority: Priority | None = None,
     limit: int,
 ) -> list[Task]:
-    """Return tasks in these statuses, the most urgent first, then the oldest; each status has its own index range."""
+    """List tasks in these statuses, the most urgent first, then the oldest; each status has its own index range."""
     where = ["project_id = :project_id", "status = :status"]
     where += ["assignee = :assignee"] if assignee is not None else []
     where += ["priority = :priority"] if priority is not None else []
@@ -205,7 +205,7 @@ def by_urgency(
 
 
 def next_free(tx: Tx, project_id: UUID) -> Task | None:
-    """Return the most urgent queued task that nobody has and that waits for nothing, then the oldest."""
+    """Return the most urgent, then oldest queued task that nobody holds and that waits for nothing."""
     row = tx.one(
         f"""SELECT {_SELECT} FROM tasks
             WHERE project_id = :project_id AND status = :queued AND assignee IS NULL
@@ -229,7 +229,7 @@ def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[
 
 
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
-    """Return all tasks of a run, or those of one assignee, in the order in which they were made."""
+    """List all tasks of a run, or those of one assignee, in the order of creation."""
     return list(each_of_run(tx, run, assignee=assignee))
 
 
@@ -239,7 +239,7 @@ def each_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> Iterator[Ta
 
 
 def listed_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[ListedTask]:
-    """Return the tasks of `of_run` with fewer fields."""
+    """List the tasks of `of_run` with fewer fields."""
     return [ListedTask._make(row.values()) for row in _of_run(tx, _LISTED, run, assignee)]
 
 
@@ -253,7 +253,7 @@ def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Iterator[Row
 
 
 def note(tx: Tx, task_id: UUID, text: str | None) -> Task:
-    """Store a remark on a task that stays as it is."""
+    """Store a remark on a task."""
     row = tx.one(f"UPDATE tasks SET note = :note WHERE id = :id RETURNING {_SELECT}", id=task_id, note=text)
     assert row is not None  # tasks are never removed
     return _task(row)
@@ -274,7 +274,7 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 
 def is_any_taken(tx: Tx, project_id: UUID, *, first: int, but_by: str) -> bool:
-    """Return whether one of the project's `first` tasks was accepted, other than by that agent."""
+    """Tell whether one of the project's `first` tasks was accepted by any agent but that one."""
     row = tx.one(
         """SELECT 1 AS found FROM tasks WHERE project_id = :project_id AND number <= :first
            AND accepted_at IS NOT NULL AND assignee <> :but_by LIMIT 1""",
@@ -286,13 +286,13 @@ def is_any_taken(tx: Tx, project_id: UUID, *, first: int, but_by: str) -> bool:
 
 
 def number_of_children(tx: Tx, task: Task) -> int:
-    """Count the task's children, whatever became of them."""
+    """Count the task's children, in any status."""
     row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)
     return int(row["children"]) if row else 0
 
 
 def children(tx: Tx, task_id: UUID, limit: int) -> list[Task]:
-    """Return the task's children, oldest first."""
+    """List the task's children, oldest first."""
     rows = tx.all(
         f"SELECT {_SELECT} FROM tasks WHERE parent_id = :id ORDER BY number LIMIT :limit",
         id=task_id,
@@ -302,7 +302,7 @@ def children(tx: Tx, task_id: UUID, limit: int) -> list[Task]:
 
 
 def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:
-    """The agent's unfinished tasks in one of the statuses, oldest first, locked for a change."""
+    """List the agent's unfinished tasks in one of the statuses, oldest first, locked for a change."""
     rows = tx.all(
         f"""SELECT {_SELECT} FROM tasks
             WHERE project_id = :project_id AND assignee = :assignee AND ended_at IS NULL
@@ -315,7 +315,7 @@ def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status])
 
 
 def lapsed(tx: Tx, limit: int) -> list[Task]:
-    """List tasks that nobody began in time, longest overdue first; not locked, since names are locked first."""
+    """List tasks not begun in time, longest overdue first; not locked, since names are locked first."""
     rows = tx.all(
         f"""SELECT {_SELECT} FROM tasks WHERE {LAPSING} AND expires_at <= :now
             ORDER BY expires_at LIMIT :limit""",
