@@ -13,14 +13,14 @@ from typing import Any, get_args, get_origin
 from uuid import UUID
 
 from docs.words import NOTHING, table
-from hubbub.model.agents.breakers import BreakerRules, Stop
 from hubbub.model.agents.scopes import Area
-from hubbub.model.cost.budgets import Budget
 from hubbub.model.fields import FIRST, Field, Seen, declared, merged
-from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval
 from hubbub.model.fleet.managed_agents import ManagedAgent
 from hubbub.model.fleet.nodes import Machine, ShareLink
+from hubbub.model.limits.accounts import Account
+from hubbub.model.limits.breakers import BreakerRules, Stop
+from hubbub.model.limits.budgets import Budget
 from hubbub.model.log.outbox_items import OutboxItem
 from hubbub.model.log.projection import CARD_SHAPES, CardShape
 from hubbub.model.log.webhooks import Webhook
@@ -29,7 +29,6 @@ from hubbub.model.people.logins import Login
 from hubbub.model.proof import Contract, ProofRules, Sighting
 from hubbub.model.records import Artifact, CompletionReport, Message, Priority, Project, Review, Run, Task
 from hubbub.model.work.leases import Capacity, Lease, LeaseRule
-from hubbub.serve.rest.agents.breakers import BreakerRulesShape, StopShape
 from hubbub.serve.rest.base.shapes import (
     AreaShape,
     ArtifactShape,
@@ -45,12 +44,13 @@ from hubbub.serve.rest.base.shapes import (
     UserShape,
     WebhookShape,
 )
-from hubbub.serve.rest.budgets import BudgetShape
 from hubbub.serve.rest.fleet.approvals import ApprovalShape
 from hubbub.serve.rest.fleet.managed_agents import PlacementShape
 from hubbub.serve.rest.fleet.nodes import MachineShape
 from hubbub.serve.rest.fleet.shares import ShareShape
-from hubbub.serve.rest.fleet.usage_limits import AccountShape
+from hubbub.serve.rest.limits.breakers import BreakerRulesShape, StopShape
+from hubbub.serve.rest.limits.budgets import BudgetShape
+from hubbub.serve.rest.limits.usage_limits import AccountShape
 from hubbub.serve.rest.people.logins import LoginShape
 from hubbub.serve.rest.work.leases import CapacityShape, LeaseRuleShape, LeaseShape
 from hubbub.serve.rest.work.proof import ContractShape, ProofRulesShape, SightingShape

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import why
-from hubbub.core.log.snapshots.full_snapshot import SnapshotText
+from hubbub.core.snapshots.full_snapshot import SnapshotText
 from hubbub.model.log.projection import Projector
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.tx import Tx

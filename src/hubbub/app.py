@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.types import ASGIApp
 
-from hubbub.core.cost import prices
 from hubbub.core.fleet.requesters import OwnMachine
 from hubbub.core.people import access, logins, projects, users
 from hubbub.core.people.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import addresses, discover
+from hubbub.model.cost import prices
 from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM

@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 from hubbub.core.agents import agents
-from hubbub.core.log.snapshots import keyframes
 from hubbub.core.people import projects
+from hubbub.core.snapshots import keyframes
 from hubbub.model.lifecycle import Event
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store import migrate

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import cast
@@ -55,6 +56,18 @@ def _own_names(nodes: list[ast.AST]) -> Iterator[str]:
                 yield name
 
 
+def _imports(nodes: list[ast.AST]) -> set[str]:
+    """Every name that a module imports, whole: modules, and what may be one in a package."""
+    found: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Import(names=names):
+                found.update(each.name for each in names)
+            case ast.ImportFrom(module=str(package), names=names):
+                found.update({package}, (f"{package}.{each.name}" for each in names))
+    return found
+
+
 def _files() -> Iterator[Path]:
     for folder, subfolders, names in os.walk(ROOT):
         subfolders[:] = [name for name in subfolders if name not in NOT_OURS and "cache" not in name]
@@ -100,6 +113,22 @@ def test_a_class_is_known_by_its_name_in_its_layer(nodes: Nodes) -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[layer, node.name].append(module)
     assert not {name: modules for name, modules in homes.items() if len(modules) > 1}
+
+
+def test_folders_go_round_in_no_circle(nodes: Nodes) -> None:
+    """Among the folders of one folder none needs another that needs it, be it by way of others."""
+    homes = {
+        module.removesuffix(".py").removesuffix("/__init__").replace("/", "."): module for module in nodes
+    }
+    needs: dict[str, set[str]] = defaultdict(set)
+    for module, inside in nodes.items():
+        for imported in _imports(inside) & homes.keys():
+            ours, theirs = (f"{Path(each).parent}/" for each in (module, homes[imported]))
+            shared = os.path.commonpath((ours, theirs))
+            mine, other = (each.removeprefix(shared).split("/")[1] for each in (ours, theirs))
+            if mine and other:
+                needs[f"{shared}/{mine}"].add(f"{shared}/{other}")
+    TopologicalSorter(needs).prepare()  # raises CycleError, which names the folders
 
 
 def test_the_core_hands_on_what_it_has_nothing_to_decide_about(nodes: Nodes) -> None:

@@ -12,7 +12,7 @@ from hubbub.model.fleet.call_chain import CallChain
 from hubbub.model.fleet.calls import NodeCall, Principal, RefusalCode, ToolResult, ToolSpec, refused
 from hubbub.model.fleet.link_protocol import HubRequest, Message
 from hubbub.model.fleet.managed_agents import AgentCredentials
-from hubbub.model.fleet.usage_limits import UsageLimit
+from hubbub.model.limits.usage_limits import UsageLimit
 from hubbub.node.policy.node_policy import CommandRuntime, Policy, Runtime
 from hubbub.node.requests.hub_client import HubClient, Leave
 from hubbub.node.sandbox import choose

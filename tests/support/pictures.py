@@ -4,7 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
-from hubbub.core.log.snapshots.full_snapshot import SnapshotText
+from hubbub.core.snapshots.full_snapshot import SnapshotText
 from hubbub.store.tx import Tx
 
 

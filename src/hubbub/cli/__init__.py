@@ -175,13 +175,13 @@ SECTIONS = {
         ),
         "proof": CommandEntry("hubbub.cli.work.proof", "Show what was seen of the work on a task."),
         "cost": CommandEntry("hubbub.cli.cost", "Show tokens used and estimated cost."),
-        "budget": CommandEntry("hubbub.cli.budget", "Limit tokens or money, and list what is used."),
+        "budget": CommandEntry("hubbub.cli.limits.budget", "Limit tokens or money, and list what is used."),
         "breaker": CommandEntry(
-            "hubbub.cli.agents.breaker", "List agents stopped in a loop, and let them continue."
+            "hubbub.cli.limits.breaker", "List agents stopped in a loop, and let them continue."
         ),
-        "account": CommandEntry("hubbub.cli.fleet.accounts", "Group agents that share a provider account."),
-        "pause": CommandEntry("hubbub.cli.fleet.accounts", "Pause the agents of an account."),
-        "resume": CommandEntry("hubbub.cli.fleet.accounts", "Resume the agents of a paused account."),
+        "account": CommandEntry("hubbub.cli.limits.accounts", "Group agents that share a provider account."),
+        "pause": CommandEntry("hubbub.cli.limits.accounts", "Pause the agents of an account."),
+        "resume": CommandEntry("hubbub.cli.limits.accounts", "Resume the agents of a paused account."),
     },
     "People and projects": {
         "project": CommandEntry("hubbub.cli.people.projects", "Create, list, change and archive projects."),

@@ -4,13 +4,13 @@ Its past stays: tasks, messages and the log still name it. An agent that later c
 one, and finds the unread mail.
 """
 
-from hubbub.core.agents import agents, merge_radar
+from hubbub.core.agents import agents
 from hubbub.core.fleet import managed_agents
-from hubbub.core.log.snapshots import patches
-from hubbub.core.mail import deadletters, wakes
+from hubbub.core.mail import deadletters
 from hubbub.core.people import access, tokens
-from hubbub.core.presence import presences
-from hubbub.core.work import leases, tasks, transfers
+from hubbub.core.presence import presences, wakes
+from hubbub.core.snapshots import patches
+from hubbub.core.work import leases, merge_radar, tasks, transfers
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX
 from hubbub.model.lifecycle import UNDER_WAY

@@ -1,13 +1,13 @@
 """Expiry: tasks not begun in time, unanswered questions, and agents and machines that fell silent."""
 
-from hubbub.core.agents import connections, file_claims, merge_radar
+from hubbub.core.agents import connections, file_claims
 from hubbub.core.cost import meter
-from hubbub.core.fleet import accounts, approvals, audit_heads, dispatches, enrolment, nodes
+from hubbub.core.fleet import approvals, audit_heads, dispatches, enrolment, nodes
+from hubbub.core.limits import accounts
 from hubbub.core.log import idempotency, outbox
-from hubbub.core.mail import wakes
 from hubbub.core.people import auth_attempts, lent_tokens, logins, quotas
-from hubbub.core.presence import edit_guard, presences
-from hubbub.core.work import completion, leases, proof, tasks
+from hubbub.core.presence import edit_guard, presences, wakes
+from hubbub.core.work import completion, leases, merge_radar, proof, tasks
 from hubbub.store.agents import agents as agent_rows
 from hubbub.store.fleet import approvals as approval_rows
 from hubbub.store.fleet import nodes as node_rows

@@ -11,11 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hubbub.core.cost import prices
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import HubContext, RunLimits
 from hubbub.dialects.cmdop.definition import DIALECT as CMDOP
 from hubbub.dialects.dialect import Dialect
+from hubbub.model.cost import prices
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import Node
 from hubbub.serve import mcp, rest

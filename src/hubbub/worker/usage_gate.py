@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from hubbub.client import Hub, HubRefused, HubUnreachable
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit, read
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit, read
 from hubbub.model.timestamps import duration_text
 from hubbub.worker.shell_command import CommandExit
 

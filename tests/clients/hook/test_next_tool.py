@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import BudgetTerms
-from hubbub.core.cost.prices import Prices, usual
-from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
+from hubbub.core.limits import budgets
+from hubbub.core.limits.budgets import BudgetTerms
+from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.cost.spending import Measure
+from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
 from tests.clients.hook.hook_workbench import Workbench
 from tests.serve.served_hub import Hub
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from hubbub.core.agents import breakers
-from hubbub.model.agents.breakers import BreakerRules, LoopKind
+from hubbub.core.limits import breakers
+from hubbub.model.limits.breakers import BreakerRules, LoopKind
 from tests.clients.hook.hook_workbench import Workbench
 from tests.serve.served_hub import Hub
 

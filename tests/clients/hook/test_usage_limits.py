@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.core.fleet import accounts
-from hubbub.model.fleet.accounts import Account
-from hubbub.model.fleet.usage_limits import LimitKind
+from hubbub.core.limits import accounts
+from hubbub.model.limits.accounts import Account
+from hubbub.model.limits.usage_limits import LimitKind
 from hubbub.store.tx import Tx
 from tests.clients.hook.hook_workbench import Editor, Workbench
 from tests.serve.served_hub import Hub

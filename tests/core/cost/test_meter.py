@@ -6,8 +6,8 @@ from datetime import timedelta
 from hubbub.core import expiry
 from hubbub.core.actions import task_actions
 from hubbub.core.cost import meter, spending
-from hubbub.core.cost.prices import Prices, usual
 from hubbub.core.cost.spending import Report, SpendingQuery
+from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.cost.spending import By, Measure, Reading, Source
 from hubbub.model.people.rights import Role
 from tests.core.conftest import World, member

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.core.cost.prices import COLUMNS, EPOCH, Prices, plain, read
+from hubbub.model.cost.prices import COLUMNS, EPOCH, Prices, plain, read
 from hubbub.model.cost.spending import Measure
 from hubbub.model.errors import Invalid
 

@@ -10,9 +10,9 @@ from hubbub.core.fleet import approvals, phone_answers
 from hubbub.core.log import webhooks
 from hubbub.core.people import members
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, NotFound
-from hubbub.model.fleet import answer_links
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import Principal, Question, QuestionKind
+from hubbub.model.log import answer_links
 from hubbub.model.log.webhooks import Webhook, WebhookFormat
 from hubbub.model.people.rights import SYSTEM, Role
 from tests.core.conftest import World, person

@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 
 from hubbub.core.agents import last_activity
-from hubbub.core.mail import delivery_forecast, wakes
+from hubbub.core.mail import delivery_forecast
+from hubbub.core.presence import wakes
 from hubbub.model.mail.wakes import (
     BUSY,
     TURNS,

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from hubbub.core import why
-from hubbub.core.fleet import accounts
+from hubbub.core.limits import accounts
 from hubbub.core.people import projects
 from hubbub.core.work import handovers, tasks
 from hubbub.model.errors import Conflict, Invalid
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.lifecycle import Status
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.records import Task
 from tests.core.conftest import World, on_one_engine
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core.log.snapshots import full_snapshot, keyframes
+from hubbub.core.snapshots import full_snapshot, keyframes
 from hubbub.core.work import tasks
 from hubbub.model.lifecycle import Status
 from hubbub.store.tx import Tx

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import BudgetTerms, Use
-from hubbub.core.cost.prices import Prices, usual
-from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
+from hubbub.core.limits import budgets
+from hubbub.core.limits.budgets import BudgetTerms, Use
+from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.cost.spending import Measure
+from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
 from tests.dashboard.browser import Visit, inside
 from tests.serve.served_hub import Hub
 

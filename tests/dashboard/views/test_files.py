@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core.actions import task_actions
-from hubbub.core.agents import agents, merge_radar, scopes
-from hubbub.core.agents.merge_radar import Judgement
+from hubbub.core.agents import agents, scopes
 from hubbub.core.mail import messages
 from hubbub.core.presence import presences
-from hubbub.core.work import leases, tasks
+from hubbub.core.work import leases, merge_radar, tasks
+from hubbub.core.work.merge_radar import Judgement
 from hubbub.model.agents.merges import BranchHead
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.lifecycle import Event

@@ -8,14 +8,15 @@ from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, scopes
-from hubbub.core.fleet import accounts, managed_agents, nodes
+from hubbub.core.fleet import managed_agents, nodes
+from hubbub.core.limits import accounts
 from hubbub.core.people import tokens
 from hubbub.core.presence import presences
 from hubbub.core.work import task_search, tasks
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.fleet.calls import NodeInfo
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.lifecycle import Status
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Profile
 from hubbub.store.tx import Tx

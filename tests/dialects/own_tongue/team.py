@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from hubbub.core.mail import wakes
+from hubbub.core.presence import wakes
 from hubbub.core.work import tasks
 from hubbub.model.mail.wakes import WakeMethod, Waker, WakeResult
 from hubbub.model.records import Task

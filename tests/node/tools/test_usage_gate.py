@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.model.fleet.calls import ToolResult
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.node.requests.hub_client import Leave
 from hubbub.node.tools import usage_gate
 from hubbub.node.tools.delegation import TOOLS

@@ -4,8 +4,8 @@ import httpx2
 import pytest
 
 from hubbub.core.log import webhooks
-from hubbub.model.fleet import answer_links
 from hubbub.model.ids import parse_id
+from hubbub.model.log import answer_links
 from hubbub.model.log.webhooks import Webhook, WebhookFormat
 from hubbub.store.tx import Tx
 from tests.serve.rest.fleet.desk_requests import DIGEST, put

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import UUID, uuid4
 
-from hubbub.core.cost.prices import Prices
 from hubbub.core.fleet import approvals, dispatches, enrolment, nodes
 from hubbub.core.fleet.requesters import OwnMachine
 from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
+from hubbub.model.cost.prices import Prices
 from hubbub.model.fleet import link_protocol
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import NodeCall, NodeInfo, Principal, Question

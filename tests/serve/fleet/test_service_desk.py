@@ -8,19 +8,21 @@ from pathlib import Path
 import pytest
 
 from hubbub.core.actions import inbox
-from hubbub.core.cost import budgets, prices, spending
+from hubbub.core.cost import spending
 from hubbub.core.cost.spending import SpendingQuery
 from hubbub.core.fleet import api_keys, approvals, audit_heads
+from hubbub.core.limits import budgets
 from hubbub.core.people import access
 from hubbub.core.work import tasks
-from hubbub.model.cost.budgets import BudgetKind, BudgetUnit
+from hubbub.model.cost import prices
 from hubbub.model.cost.spending import By
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import Principal, Ruling
 from hubbub.model.fleet.managed_agents import AgentCredentials
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.lifecycle import Status
+from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
 from hubbub.model.used import Used
 from tests.serve.fleet.desk_routes import (

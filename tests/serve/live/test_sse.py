@@ -12,9 +12,9 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import pytest
 
-from hubbub.core.log.snapshots import keyframes
 from hubbub.core.mail import messages
 from hubbub.core.people import access
+from hubbub.core.snapshots import keyframes
 from hubbub.model.people.rights import Role
 from hubbub.model.programs.proxy_trust import authorities
 from hubbub.model.records import Activity

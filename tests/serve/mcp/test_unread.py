@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hubbub.core.mail import messages, wakes
+from hubbub.core.mail import messages
+from hubbub.core.presence import wakes
 from hubbub.model.mail.wakes import WakeMethod, Waker
 from tests.serve.mcp.wire import PATH, Peer, call, post
 from tests.serve.served_hub import Hub

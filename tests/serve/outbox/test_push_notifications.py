@@ -13,10 +13,10 @@ from hubbub.core.people import access, users
 from hubbub.core.presence import presences
 from hubbub.core.work import late_tasks, tasks, transfers
 from hubbub.model.agents.scopes import Scope
-from hubbub.model.fleet import answer_links
 from hubbub.model.fleet.approvals import Approval
 from hubbub.model.fleet.calls import Principal, Question, QuestionKind
 from hubbub.model.lifecycle import Status
+from hubbub.model.log import answer_links
 from hubbub.model.log.webhooks import Webhook, WebhookFormat, signature
 from hubbub.model.people.rights import HUB, Role
 from hubbub.model.records import Condition, Presence, Profile

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hubbub.clients import signed_in
 from hubbub.clients.hook import http_request
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit, read
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

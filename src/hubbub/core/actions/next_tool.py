@@ -2,9 +2,7 @@
 
 from uuid import UUID
 
-from hubbub.core.agents import breakers
-from hubbub.core.cost import budgets
-from hubbub.core.fleet import accounts
+from hubbub.core.limits import accounts, breakers, budgets
 from hubbub.model.records import Project
 from hubbub.store.tx import MustWrite, Tx
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from uuid import UUID
 
-from hubbub.core.log.snapshots import patches
+from hubbub.core.snapshots import patches
 from hubbub.model.agents import agent_names
 from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.people.rights import HUB

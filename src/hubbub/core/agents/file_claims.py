@@ -11,7 +11,7 @@ from itertools import groupby
 from uuid import UUID
 
 from hubbub.core.agents import scopes
-from hubbub.core.log.snapshots import patches
+from hubbub.core.snapshots import patches
 from hubbub.model.agents.file_claims import TTL, Claim, entry, identity, repository
 from hubbub.model.agents.scopes import AgentConflict, Scope, entries
 from hubbub.model.errors import ScopeConflict

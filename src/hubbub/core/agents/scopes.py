@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from uuid import UUID
 
-from hubbub.core.log.snapshots import patches, scope_conflicts
+from hubbub.core.snapshots import patches, scope_conflicts
 from hubbub.model.agents.pattern_automata import TooCostly
 from hubbub.model.agents.scopes import AgentConflict, Area, Declaration, Scope, ScopeIndex, entries, slug
 from hubbub.model.errors import Invalid, NotFound, ScopeConflict

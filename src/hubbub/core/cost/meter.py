@@ -11,11 +11,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hubbub.core.agents import agents
-from hubbub.core.cost import budgets
-from hubbub.core.cost.budgets import Use
-from hubbub.core.cost.prices import Prices, usual
+from hubbub.core.limits import budgets
+from hubbub.core.limits.budgets import Use
 from hubbub.core.people import runs
 from hubbub.core.work import tasks
+from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.cost.spending import MICRO, SLICE, Measure, Reading, Source, Spending
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
-from hubbub.core.cost.prices import EPOCH, PRICED, Prices, dollars
+from hubbub.model.cost.prices import EPOCH, PRICED, Prices, dollars
 from hubbub.model.cost.spending import By, Measure
 from hubbub.model.errors import Invalid
 from hubbub.model.ids import parse_id

@@ -16,8 +16,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from hubbub.core.log.snapshots import patches
 from hubbub.core.people import access
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus, ApprovalStep
 from hubbub.model.fleet.calls import Question, QuestionKind

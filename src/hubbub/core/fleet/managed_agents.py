@@ -10,10 +10,9 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core.agents import agents, last_activity
-from hubbub.core.cost import budgets
-from hubbub.core.fleet import accounts
-from hubbub.core.log.snapshots import patches
+from hubbub.core.limits import accounts, budgets
 from hubbub.core.people import access, tokens
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.fleet.managed_agents import LIVE, OVER, ManagedAgent, ManagedAgentStatus, ProcessStatus
 from hubbub.model.fleet.nodes import NODE_PREFIX, Machine

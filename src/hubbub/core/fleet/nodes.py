@@ -13,8 +13,8 @@ from uuid import UUID
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
 from hubbub.core.fleet import dispatches, managed_agents
-from hubbub.core.log.snapshots import cards, patches
 from hubbub.core.people import access, tokens
+from hubbub.core.snapshots import cards, patches
 from hubbub.core.work import tasks
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.fleet.calls import NodeInfo

@@ -6,9 +6,9 @@ The link stands for one question, and for the person who enabled buttons on the 
 from hubbub.core.fleet import approvals
 from hubbub.core.people import access
 from hubbub.model.errors import Forbidden, NotFound
-from hubbub.model.fleet import answer_links
 from hubbub.model.fleet.approvals import Approval
 from hubbub.model.fleet.calls import QuestionKind
+from hubbub.model.log import answer_links
 from hubbub.store.fleet import approvals as rows
 from hubbub.store.log import webhooks
 from hubbub.store.tx import Tx

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from hubbub.core.agents import agents
-from hubbub.core.log.snapshots import patches
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from hubbub.core.agents import scopes
-from hubbub.core.log.snapshots import keyframes
 from hubbub.core.people import access, runs
+from hubbub.core.snapshots import keyframes
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import Role

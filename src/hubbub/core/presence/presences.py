@@ -7,8 +7,8 @@ from uuid import UUID
 
 from hubbub.core.agents import agents as names
 from hubbub.core.agents import file_claims, last_activity, scopes
-from hubbub.core.log.snapshots import patches
 from hubbub.core.mail import messages
+from hubbub.core.snapshots import patches
 from hubbub.core.work import leases, permissions, transfers
 from hubbub.model.agents.file_claims import TTL
 from hubbub.model.agents.scopes import Scope
@@ -19,7 +19,7 @@ from hubbub.model.records import Condition, Presence, Profile, Project, Task
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.visible_text import cut
 from hubbub.store.agents import agents
-from hubbub.store.fleet import accounts
+from hubbub.store.limits import accounts
 from hubbub.store.tx import MustWrite, Tx
 from hubbub.store.work import tasks as task_rows
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from hubbub.core.actions import inbox
-from hubbub.core.log.snapshots import card_states
-from hubbub.core.mail import delivery_forecast, wakes
+from hubbub.core.mail import delivery_forecast
+from hubbub.core.presence import wakes
+from hubbub.core.snapshots import card_states
 from hubbub.core.why import presence, tasks, waits
 from hubbub.core.why.explanation import NOTHING, Fact, ago, named, say
 from hubbub.model.fleet.managed_agents import LIVE

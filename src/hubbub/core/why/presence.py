@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from hubbub.core.agents import agents, breakers, last_activity
-from hubbub.core.cost import budgets
-from hubbub.core.fleet import accounts
+from hubbub.core.agents import agents, last_activity
+from hubbub.core.limits import accounts, breakers, budgets
 from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
 from hubbub.model.fleet.managed_agents import ManagedAgent, ManagedAgentStatus
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core.agents import agents
 from hubbub.core.log import activity
-from hubbub.core.log.snapshots import card_states
+from hubbub.core.snapshots import card_states
 from hubbub.core.why import presence, proof, waits
 from hubbub.core.why.explanation import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
 from hubbub.core.work import completion_checks, dependencies, handovers, task_search, tasks

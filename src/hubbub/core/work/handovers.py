@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from uuid import UUID
 
-from hubbub.core.agents import agents, last_activity, merge_radar
-from hubbub.core.fleet import accounts
+from hubbub.core.agents import agents, last_activity
+from hubbub.core.limits import accounts
 from hubbub.core.mail import messages
-from hubbub.core.work import tasks, transfers
+from hubbub.core.work import merge_radar, tasks, transfers
 from hubbub.model.errors import Conflict
-from hubbub.model.fleet.accounts import Account
 from hubbub.model.lifecycle import Event
+from hubbub.model.limits.accounts import Account
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Task
 from hubbub.model.timestamps import utc_time

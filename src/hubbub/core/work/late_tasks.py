@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.core.log.snapshots import card_states
+from hubbub.core.snapshots import card_states
 from hubbub.core.work import tasks
 from hubbub.model.log.attention import LATE, SILENT_FOR, UNBEGUN_FOR, Need, NeedKind
 from hubbub.model.people.rights import HUB

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core.log.snapshots import cards
 from hubbub.core.people import access
+from hubbub.core.snapshots import cards
 from hubbub.model.errors import Conflict, Forbidden, Invalid, LeaseTaken, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.log.projection import Card

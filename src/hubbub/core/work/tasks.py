@@ -12,11 +12,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from hubbub.core.agents import agents, breakers, scopes
-from hubbub.core.cost import budgets
-from hubbub.core.fleet import accounts
-from hubbub.core.log.snapshots import cards, patches
+from hubbub.core.agents import agents, scopes
+from hubbub.core.limits import accounts, breakers, budgets
 from hubbub.core.people import lent_tokens
+from hubbub.core.snapshots import cards, patches
 from hubbub.core.work import duplicates
 from hubbub.model.errors import Conflict, NotFound, Unmet
 from hubbub.model.fleet.nodes import NODE_PREFIX

@@ -13,8 +13,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from hubbub.core.actions import inbox as letters
 from hubbub.core.agents import agents
-from hubbub.core.mail import delivery_forecast, messages, threads, wakes
+from hubbub.core.mail import delivery_forecast, messages, threads
 from hubbub.core.people import access
+from hubbub.core.presence import wakes
 from hubbub.core.transaction import Transactions
 from hubbub.core.work import permissions, proof, tasks
 from hubbub.dialects.call import Call, NotYet

@@ -8,7 +8,8 @@ from pydantic import Field, WithJsonSchema
 
 from hubbub.core.actions import task_actions
 from hubbub.core.log import activity
-from hubbub.core.mail import threads, wakes
+from hubbub.core.mail import threads
+from hubbub.core.presence import wakes
 from hubbub.core.work import dependencies, duplicates, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply

@@ -1,6 +1,6 @@
 """Attention: states of tasks and agents as people see them, what needs a person, and who may do what.
 
-Only this module decides that. The cards of a picture hold its answers (`core/log/snapshots`), so that page,
+Only this module decides that. The cards of a picture hold its answers (`core/snapshots`), so that page,
 terminal, telephone and REST show the same. A change by time alone is given with its moment: a need holds from `since`
 until `until`, either of which may lie ahead, so nobody has to ask again as time passes.
 """

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self, TypedDict
 
-from hubbub.model.agents.breakers import Stop
-from hubbub.model.cost.budgets import Budget
 from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
-from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval
 from hubbub.model.fleet.nodes import Machine
+from hubbub.model.limits.accounts import Account
+from hubbub.model.limits.breakers import Stop
+from hubbub.model.limits.budgets import Budget
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Condition, Intent, Task
 from hubbub.model.work.leases import Lease

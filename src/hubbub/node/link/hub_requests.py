@@ -18,8 +18,8 @@ from hubbub.model.fleet.calls import Answered, NodeCall, Principal, Question, To
 from hubbub.model.fleet.link_protocol import HubRequest, Message, MessageKind
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
 from hubbub.model.fleet.protocol_versions import FIRST, LENDS, LIMITS, METERS
-from hubbub.model.fleet.usage_limits import UsageLimit
 from hubbub.model.ids import new_id
+from hubbub.model.limits.usage_limits import UsageLimit
 from hubbub.model.used import Used
 from hubbub.node.link.websocket import LinkSender, LinkTimings
 from hubbub.node.requests.hub_client import HubClient, Leave

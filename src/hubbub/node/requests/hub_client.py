@@ -22,8 +22,8 @@ from hubbub.model.fleet.call_chain import CallChain
 from hubbub.model.fleet.calls import Answered, Principal, Question, Ruling
 from hubbub.model.fleet.link_protocol import HubRequest, Message
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
-from hubbub.model.fleet.usage_limits import UsageLimit
 from hubbub.model.json_fields import flag_of, number_of, text_of, text_or_none
+from hubbub.model.limits.usage_limits import UsageLimit
 from hubbub.model.used import Used
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
 

@@ -14,7 +14,7 @@ import structlog
 
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import Principal
-from hubbub.model.fleet.usage_limits import read
+from hubbub.model.limits.usage_limits import read
 from hubbub.node.requests.hub_client import HubClient, Leave
 from hubbub.node.runtimes.conversation import RuntimeFailed
 

@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from hubbub.core.agents import breakers
-from hubbub.core.log.loops import LoopDetector
+from hubbub.core.limits import breakers
+from hubbub.core.limits.loops import LoopDetector
 from hubbub.core.transaction import Transactions
-from hubbub.model.agents.breakers import Loop
 from hubbub.model.errors import StoreUnavailable
+from hubbub.model.limits.breakers import Loop
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Activity
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 
-from hubbub.core.log.snapshots import keyframes
+from hubbub.core.snapshots import keyframes
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.tx import Store

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from hubbub.core.fleet import phone_answers
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Conflict, Forbidden, HubError
-from hubbub.model.fleet.answer_links import VERBS
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
+from hubbub.model.log.answer_links import VERBS
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.timestamps import duration_text
 from hubbub.serve.dashboard.pages import Pages, words_for

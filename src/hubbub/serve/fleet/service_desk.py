@@ -14,11 +14,12 @@ from datetime import timedelta
 from hubbub.core.actions import next_tool
 from hubbub.core.agents import agents
 from hubbub.core.cost import meter
-from hubbub.core.cost.prices import Prices
-from hubbub.core.fleet import accounts, approvals, nodes
+from hubbub.core.fleet import approvals, nodes
 from hubbub.core.fleet.requesters import Delegation, Requester
+from hubbub.core.limits import accounts
 from hubbub.core.people import lent_tokens
 from hubbub.core.transaction import Transactions
+from hubbub.model.cost.prices import Prices
 from hubbub.model.errors import (
     AccountPaused,
     AgentStopped,
@@ -41,7 +42,6 @@ from hubbub.model.fleet.link_protocol import (
 )
 from hubbub.model.fleet.managed_agents import fares_of
 from hubbub.model.fleet.nodes import board_name
-from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.ids import parse_id
 from hubbub.model.json_fields import (
     flag_of,
@@ -54,6 +54,7 @@ from hubbub.model.json_fields import (
     text_or_none,
     word_of,
 )
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import SYSTEM, Actor
 from hubbub.model.used import used_of
 from hubbub.serve.live.activity_source import LiveActivitySource

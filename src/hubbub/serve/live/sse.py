@@ -23,8 +23,8 @@ from starlette.types import Receive, Scope, Send
 from hubbub.core.agents import agents
 from hubbub.core.log import activity as log_of
 from hubbub.core.log.activity import START, Position
-from hubbub.core.log.snapshots import keyframes
 from hubbub.core.people import access
+from hubbub.core.snapshots import keyframes
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Invalid, NotFound, StoreUnavailable
 from hubbub.model.log.event_types import require_kind

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from starlette.requests import Request
 
-from hubbub.core.mail import wakes
-from hubbub.core.mail.wakes import PollResult
+from hubbub.core.presence import wakes
+from hubbub.core.presence.wakes import PollResult
 from hubbub.core.transaction import Transactions
 from hubbub.model.mail.wakes import Wake, Waker
 from hubbub.model.people.rights import Actor

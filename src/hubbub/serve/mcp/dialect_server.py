@@ -18,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import hubbub
-from hubbub.core.mail import wakes
 from hubbub.core.people.access import StaleToken
+from hubbub.core.presence import wakes
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, HubContext, NotYet
 from hubbub.dialects.dialect import Dialect, Shape, complete

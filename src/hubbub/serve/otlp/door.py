@@ -15,9 +15,9 @@ from starlette.routing import BaseRoute, Route
 
 from hubbub.core.cost import meter
 from hubbub.core.cost.meter import LATEST, Noted
-from hubbub.core.cost.prices import Prices
 from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
+from hubbub.model.cost.prices import Prices
 from hubbub.model.cost.spending import Measure, Reading
 from hubbub.model.errors import Forbidden, HubError, ProjectDenied, ProjectRequired, StoreUnavailable, TooMany
 from hubbub.model.people.rights import Right

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from hubbub.core.log.outbox import OutboxJob
 from hubbub.core.why.explanation import listed, named, quoted
-from hubbub.model.agents.breakers import LoopKind
-from hubbub.model.cost.budgets import BudgetLevel
-from hubbub.model.fleet import answer_links
 from hubbub.model.fleet.calls import QuestionKind
+from hubbub.model.limits.breakers import LoopKind
+from hubbub.model.limits.budgets import BudgetLevel
+from hubbub.model.log import answer_links
 from hubbub.model.log.attention import Needed, NeedKind, TaskState, new_needs
 from hubbub.model.log.projection import Card
 from hubbub.model.log.webhooks import Webhook

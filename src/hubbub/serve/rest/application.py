@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from hubbub import __version__
-from hubbub.core.cost.prices import Prices
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import HubContext
 from hubbub.model.agents.file_claims import TTL
+from hubbub.model.cost.prices import Prices
 from hubbub.model.errors import HubError
 from hubbub.model.json_fields import validation_message
 from hubbub.serve.fleet.service_desk import ServiceDesk
@@ -29,18 +29,11 @@ from hubbub.serve.http.passwords import PasswordLogin
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.door import Use
-from hubbub.serve.rest import budgets, cost, first_steps
-from hubbub.serve.rest.agents import agents, breakers, edits, merges, scopes
+from hubbub.serve.rest import cost, first_steps
+from hubbub.serve.rest.agents import agents, edits, merges, scopes
 from hubbub.serve.rest.base.shapes import Failure
-from hubbub.serve.rest.fleet import (
-    approvals,
-    desk,
-    managed_agents,
-    nodes,
-    shares,
-    terminal,
-    usage_limits,
-)
+from hubbub.serve.rest.fleet import approvals, desk, managed_agents, nodes, shares, terminal
+from hubbub.serve.rest.limits import breakers, budgets, usage_limits
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
 from hubbub.serve.rest.mail import deadletters, messages, threads, wakes
 from hubbub.serve.rest.people import accounts, logins, projects

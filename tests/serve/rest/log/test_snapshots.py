@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from hubbub.core.log.snapshots import keyframes
+from hubbub.core.snapshots import keyframes
 from hubbub.model.log.projection import NOUNS, Projector
 from hubbub.model.people.rights import Role
 from hubbub.serve.background.log_retention import LogRetention

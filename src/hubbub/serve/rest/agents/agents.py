@@ -14,11 +14,11 @@ from hubbub.core import agent_removal
 from hubbub.core.actions import inbox
 from hubbub.core.agents import agents
 from hubbub.core.log.idempotency import Reply
-from hubbub.core.log.snapshots import card_states
-from hubbub.core.mail import delivery_forecast, messages, wakes
+from hubbub.core.mail import delivery_forecast, messages
 from hubbub.core.people import access
-from hubbub.core.presence import agent_location, presences
+from hubbub.core.presence import agent_location, presences, wakes
 from hubbub.core.presence.agent_location import AgentLocation
+from hubbub.core.snapshots import card_states
 from hubbub.core.work import todos
 from hubbub.model.mail.wakes import DeliveryChannel, Wake
 from hubbub.model.people.rights import HUB, Right

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from hubbub.core.agents import merge_radar
-from hubbub.core.agents.merge_radar import Judgement
 from hubbub.core.people import access
+from hubbub.core.work import merge_radar
+from hubbub.core.work.merge_radar import Judgement
 from hubbub.model.agents.merges import MOST_FILES, MOST_PATHS, BranchHead, MergeForecast
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Project

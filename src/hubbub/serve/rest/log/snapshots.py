@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from hubbub.core.log.snapshots import keyframes
-from hubbub.core.log.snapshots.full_snapshot import SnapshotText, moment, nouns
+from hubbub.core.snapshots import keyframes
+from hubbub.core.snapshots.full_snapshot import SnapshotText, moment, nouns
 from hubbub.model.log.attention import Needed, needing
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity

@@ -7,10 +7,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from hubbub.core.agents import agents
-from hubbub.core.mail import wakes
-from hubbub.core.mail.wakes import InboxHint
 from hubbub.core.people import access
-from hubbub.core.presence import presences
+from hubbub.core.presence import presences, wakes
+from hubbub.core.presence.wakes import InboxHint
 from hubbub.model.mail.wakes import HookPhase, Wake, WakeMethod, Waker, WakeResult
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Condition, Profile, Project

@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from hubbub.core.log import activity
 from hubbub.core.log.idempotency import Reply
-from hubbub.core.log.snapshots import card_states
 from hubbub.core.mail import delivery_forecast, threads
 from hubbub.core.people import access
 from hubbub.core.presence import agent_location
+from hubbub.core.snapshots import card_states
 from hubbub.core.work import artifacts, dependencies, proof, task_search, tasks
 from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.log.attention import TaskState

@@ -1,0 +1,1 @@
+"""Commands for limits: accounts, budgets, breakers."""

@@ -1,0 +1,64 @@
+"""`hubbub breaker`: how often is too often, and who was stopped for it."""
+
+from typing import Any
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, segment
+from hubbub.model.limits.breakers import LARGEST, RULES
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+
+RULE = click.Choice(RULES)
+
+
+@click.group("breaker", cls=Group, short_help="List agents stopped in a loop, and let them continue.")
+def breaker() -> None:
+    """List agents that were stopped in a loop, let them continue, and set the rules."""
+
+
+@command("list", example="hubbub breaker list")
+@uses_project
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List stopped agents and why."""
+    found = hub.get("/breakers/stops")["stops"]
+    if as_json:
+        display.show_json(found)
+    else:
+        rows = ((" ".join(each["agents"]), each["kind"], each["reason"], each["id"]) for each in found)
+        display.show_table(("agents", "rule", "reason", "id"), rows)
+
+
+@command("lift", example="hubbub breaker lift 01970000-0000-7000-8000-000000000000")
+@click.argument("stop_id", metavar="ID")
+@uses_project
+def lift(*, hub: Hub, stop_id: str, as_json: bool) -> None:
+    """Let the agents of the stop ID continue."""
+    found = hub.post(f"/breakers/stops/{segment('stop', stop_id)}/lift")
+    if as_json:
+        display.show_json(found)
+    else:
+        display.show(f"{' and '.join(found['stop']['agents'])} may go on")
+
+
+@command(
+    "rule", example="hubbub breaker rule\nhubbub breaker rule answering 20\nhubbub breaker rule repeating 0"
+)
+@click.argument("name", type=RULE, required=False)
+@click.argument("often", type=click.IntRange(0, LARGEST), required=False)
+@uses_project
+def rule(*, hub: Hub, name: str | None, often: int | None, as_json: bool) -> None:
+    """Set how often the rule NAME lets something happen; 0 turns it off. Without NAME, list the rules."""
+    if (name is None) is not (often is None):
+        raise click.UsageError("name a rule and its limit: hubbub breaker rule answering 20")
+    found: dict[str, Any] = hub.get("/breakers") if name is None else hub.put("/breakers", {name: often})
+    if as_json:
+        display.show_json(found)
+    else:
+        display.show_table(("rule", "most"), ((each, found["rules"][each] or "never") for each in RULES))
+
+
+breaker.add_command(list_)
+breaker.add_command(lift)
+breaker.add_command(rule)

@@ -1,0 +1,1 @@
+"""Limits: accounts with makers of models, budgets, breakers, and what programs say of a limit."""

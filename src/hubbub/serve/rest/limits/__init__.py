@@ -1,0 +1,1 @@
+"""REST of limits: reports of reached ones, budgets, breakers."""

@@ -1,0 +1,102 @@
+"""Breakers: the rules by which agents that go round in circles are stopped, and those that are."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from hubbub.core.limits import breakers
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import access
+from hubbub.model.fields import REST, Seen
+from hubbub.model.limits.breakers import LARGEST, BreakerRules, Stop, reason
+from hubbub.model.people.rights import Right
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import Body, Shape, tells
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["breakers"])
+
+Often = Annotated[
+    int | None, Field(None, ge=0, le=LARGEST, strict=True, description="0: never; null: as it is")
+]
+
+
+@tells(BreakerRules)
+class BreakerRulesShape(Shape):
+    pass
+
+
+@tells(Stop)
+class StopShape(Shape):
+    reason: Annotated[str, Seen(REST, "the same in one sentence", after="count")]
+
+
+class OneBreakerRules(BaseModel):
+    rules: BreakerRulesShape
+
+
+class OneStop(BaseModel):
+    stop: StopShape
+
+
+class Stops(BaseModel):
+    stops: list[StopShape]
+
+
+class PutBreakerRules(Body):
+    answering: Often = None
+    repeating: Often = None
+    nesting: Often = None
+    multiplying: Often = None
+    retrying: Often = None
+
+
+@router.get("/breakers/stops")
+async def list_stops(call: Call) -> Stops:
+    """List the agents that a breaker has stopped, with the reason."""
+
+    def look(tx: Tx) -> Stops:
+        project = call.enter(tx, Right.READ)
+        return Stops(stops=[_shape(each) for each in breakers.of_project(tx, project.id)])
+
+    return await call.read(look)
+
+
+@router.post("/breakers/stops/{stop_id}/lift", response_model=OneStop)
+async def lift_stop(call: Call, stop_id: str) -> Reply:
+    """Let stopped agents go on. For people."""
+
+    def lift(tx: Tx) -> Reply:
+        access.require_person(tx, "let a stopped agent go on")
+        project = call.enter(tx)
+        return OneStop(stop=_shape(breakers.lift(tx, project, stop_id))).model_dump(mode="json")
+
+    return await call.create(lift)
+
+
+@router.get("/breakers")
+async def show_breakers(call: Call) -> OneBreakerRules:
+    """Show how often is too often in the project."""
+    found = await call.read(lambda tx: breakers.rules(tx, call.enter(tx, Right.READ).id))
+    return OneBreakerRules(rules=BreakerRulesShape.of(found))
+
+
+@router.put("/breakers", response_model=OneBreakerRules)
+async def put_breakers(call: Call, body: PutBreakerRules) -> Reply:
+    """Set how often is too often in the project; what is not named stays."""
+
+    def put(tx: Tx) -> Reply:
+        project = call.enter(tx, Right.MANAGE)
+        known = breakers.rules(tx, project.id)
+        named = {name: value for name, value in dict(body).items() if value is not None}
+        values = {name: getattr(known, name) for name in PutBreakerRules.model_fields} | named
+        new = breakers.put_rules(tx, project, BreakerRules(**values))
+        return OneBreakerRules(rules=BreakerRulesShape.of(new)).model_dump(mode="json")
+
+    return await call.create(put)
+
+
+def _shape(stop: Stop) -> StopShape:
+    made: StopShape = StopShape.of(stop, reason=reason(stop))
+    return made
