@@ -1,6 +1,6 @@
-"""The context of a call of a tool: its request, its connection, and its hub.
+"""The context of a tool call: its request, its connection, and its hub.
 
-A tool whose function takes a `Call` is given it; it is no argument of the tool.
+A tool whose function has a `Call` parameter is given it; it is no argument of the tool.
 """
 
 import base64
@@ -33,7 +33,7 @@ class CarryOut(Protocol):
 
 
 class ActivitySource(DeliveryChannels, Protocol):
-    """A source of activities, and of the agents that hear them at once."""
+    """A source of activities, and of the agents that hear of them at once."""
 
     def follow(
         self, actor: Actor, project_id: UUID, agent: str | None = None
@@ -43,7 +43,7 @@ class ActivitySource(DeliveryChannels, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """Limits of a run's content; None means no limit."""
+    """Limits on a run's content; None means no limit."""
 
     messages: int | None = None
     tasks: int | None = None
@@ -55,18 +55,18 @@ class RunLimits:
 class HubContext:
     """The hub's facts for tools."""
 
-    url: str  # where people and programs reach it
+    url: str  # its address for people and programs
     port: int
     instance: str  # this process of the hub
     news: ActivitySource
-    tell: Callable[[UUID, Mapping[str, object]], None]  # whoever watches the project live; kept nowhere
-    note: Callable[[Operation[None]], None]  # do this soon, after the answer; dropped if it cannot be done
+    tell: Callable[[UUID, Mapping[str, object]], None]  # tells the live watchers of the project; kept nowhere
+    note: Callable[[Operation[None]], None]  # runs it soon, after the answer; dropped if it cannot be done
     caps: RunLimits = field(default_factory=RunLimits)
     workspace: Workspace | None = None  # the folder whose team works over the hub itself, in one project:
     workspace_project: str | None = None
-    node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
+    node: Node | None = None  # the machine that the hub runs on, if it is offered to agents
     fleet: Fleet | None = None  # the machines that are linked to the hub
-    carry_out: CarryOut | None = None  # does what an agent on the hub's own machine asks of the hub
+    carry_out: CarryOut | None = None  # does the hub's part of a call by an agent on its own machine
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,23 +76,21 @@ class Call:
     site: HubContext
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
-    connection: str | None = (
-        None  # the id of the one that it came over, where that is there for more than this call
-    )
-    client: Client | None = None  # who can be asked there, where somebody can
+    connection: str | None = None  # the id of its connection, if that lasts longer than this call
+    client: Client | None = None  # the person at the client, if there is one to ask
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text meanwhile
-    notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know
-    may_wait: bool = True  # otherwise `NotYet` is its caller's to see
+    notes: dict[str, object] = field(default_factory=dict)  # passed from one try to the next
+    may_wait: bool = True  # else `NotYet` is raised to the caller
     is_again: bool = False  # it was tried before: a while may have passed since its token was looked up
     is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again
-    is_woken: bool = False  # something that it waited for has happened
-    speaker: tuple[UUID, str] | None = None  # the project and the agent that made the call, once it is known
+    is_woken: bool = False  # an activity that it waited for has happened
+    speaker: tuple[UUID, str] | None = None  # the project and the agent that made the call, once known
     _then: list[Callable[[], None]] = field(default_factory=list)
 
     def header(self, name: str) -> str | None:
-        """Return a header of the request; a text that no header can hold comes in base64, as MCP writes it.
+        """Return a header of the request; a text that no header can hold comes in base64, as MCP encodes it.
 
-        Raises `Invalid` if the base64 holds no such text.
+        Raises `Invalid` if the base64 is wrong.
         """
         value = self.headers.get(name) or None
         wrapped = _WRAPPED.fullmatch(value) if value is not None else None
@@ -108,28 +106,28 @@ class Call:
 
     @property
     def has_waited(self) -> bool:
-        """True if enough time has passed that the token may have ended meanwhile."""
+        """Tell whether so much time has passed that the token may have ended meanwhile."""
         return self.is_woken or self.is_last_try
 
     def then(self, action: Callable[[], None]) -> None:
-        """Do something outside the transaction, on the event loop, once the call has succeeded."""
+        """Run `action` outside the transaction, on the event loop, once the call has succeeded."""
         self._then.append(action)
 
     def begin(self) -> None:
-        """Forget what an earlier try wanted done: the operation is run from the start."""
+        """Drop the actions of an earlier try: the operation is run from the start."""
         self._then.clear()
 
     def finish(self) -> None:
-        """Do what was to be done once the call has succeeded."""
+        """Run the actions, as the call has succeeded."""
         for action in self._then:
             action()
 
 
 class NotYet(Exception):
-    """There is no answer yet: nothing is kept of the call, and it is made again when something has happened.
+    """There is no answer yet: nothing of the call is kept, and it is made again when something has happened.
 
-    `wanted` says which activities of the project are worth another look; where an `agent` is named, of those that
-    concern it. After `patience` the call is made a last time, whatever has happened.
+    `wanted` says which activities of the project are worth another try; with an `agent`, only those about the
+    agent. After `patience` the call is made a last time in any case.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Dialects: a name, tools, and a form of success and refusal.
 
-A dialect is one module that fills a `Dialect`. It knows the core; it knows no SQL, no HTTP, no MCP, no other dialect.
+A dialect is one module that fills a `Dialect`. It knows the core, but no SQL, no HTTP, no MCP, and no other dialect.
 """
 
 import asyncio
@@ -30,22 +30,22 @@ from hubbub.store.tx import Operation, Tx
 
 Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
-Shape = Callable[[ToolResult], ToolResult]  # what is sent of what was read, made where it was read
-Fits = Callable[[Mapping[str, object]], str | None]  # why the arguments do not go together, if so
+Shape = Callable[[ToolResult], ToolResult]  # the encoded part of a result, made where the data was read
+Fits = Callable[[Mapping[str, object]], str | None]  # why the arguments do not go together; None if they do
 Run = TypeVar("Run", bound=Callable[..., Reply])
 
 _MEANT = "null_is_meant"
-NULLABLE = Field(json_schema_extra={_MEANT: True})  # of an argument that the document writes as `X | null`
+NULLABLE = Field(json_schema_extra={_MEANT: True})  # for an argument documented as `X | null`
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite numbers to answer with
 
 
 class BadArguments(Exception):
-    """The arguments are not the tool's; the message says which and why, in one sentence."""
+    """The arguments do not fit the tool; the message says which and why, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: its contract, the function behind it, and how its refusals are said."""
+    """One tool: its contract, the function behind it, and the form of its refusals."""
 
     name: str
     description: str
@@ -54,13 +54,13 @@ class Tool:
     run: Callable[..., Reply]
     call_as: str | None  # the parameter by which the function takes its `Call`
     reads: bool
-    long: bool  # it may read for some time, in which others are not to wait
-    short: bool  # it takes a bounded number of steps, whatever there is in the store
+    long: bool  # it may read for some time, and must not hold up others
+    short: bool  # it takes a bounded number of steps, however large the store
     refusals: Mapping[type[HubError], Refusal]
-    told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
-    shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
+    told_once: str | None  # the field of the reply that holds a secret, which is not stored
+    shown: Callable[[Reply], str] | None  # the text for people and models instead of the reply's JSON
     fits: Fits | None = None
-    kept: ReplyCache | None = None  # what it told last, where that is kept
+    kept: ReplyCache | None = None  # its last replies, if they are kept
 
     def bound(self, arguments: Mapping[str, object], call: Call | None, door: str) -> Operation[Reply]:
         """Bind the call, whose caller comes in at `door`, into an operation. Raises `BadArguments`."""
@@ -85,7 +85,7 @@ class Tool:
         return operation
 
     def check(self, arguments: Mapping[str, object]) -> dict[str, object]:
-        """The arguments as the function takes them. Unknown ones are ignored, null means omitted."""
+        """Return the arguments as the function takes them. Unknown ones are ignored, null means omitted."""
         return dict(vars(self._checked(arguments)))
 
     def given(self, arguments: Mapping[str, object]) -> dict[str, object]:
@@ -119,8 +119,8 @@ class Dialect:
     """A tool set spoken by the hub.
 
     `success` and `refusals` shape the replies; `invalid` is the reply to wrong arguments, `unknown` to an unknown tool.
-    `guide` tells an agent how to work here. Followers of one inbox are met by `greeting` and told of activities by
-    `inbox_event`, which is None for an activity that does not concern them.
+    `guide` tells an agent how to work here. Followers of one inbox first get `greeting`, then activities as
+    `inbox_event` shapes them; it returns None for an activity that does not concern them.
     """
 
     name: str
@@ -132,7 +132,7 @@ class Dialect:
     greeting: Callable[[str, Project], Reply] | None = None
     inbox_event: Callable[[Tx, Activity], Reply | None] | None = None
     refusals_are_errors: bool = False  # whether the protocol is to call a refusal an error
-    streams: bool = False  # whether its tools say or ask something before they answer
+    streams: bool = False  # whether its tools may send or ask something before they answer
     tools: dict[str, Tool] = field(default_factory=dict)
 
     def tool(
@@ -149,11 +149,11 @@ class Dialect:
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
-        Its first parameter is the transaction. `reads` promises that it changes nothing; `long` says of such a tool
-        that it may take a while, and `short` of one that writes that it takes few steps, whatever there is in the
-        store. `required` are arguments that the schema asks for, though a call without them finds them in its
-        surroundings. `told_once` names the field of the reply that holds a secret. `shown` says what is read of a
-        reply instead of its JSON. `fits` says why arguments that are each right do not go together.
+        Its first parameter is the transaction. `reads` promises that it changes nothing; `long` marks a reading tool
+        that may take a while, `short` a writing one that takes few steps, however large the store. `required` are
+        arguments that the schema demands, though the function can find them in the context of a call without them.
+        `told_once` names the field of the reply that holds a secret. `shown` returns the text for people and models
+        instead of the reply's JSON. `fits` returns why arguments that are each right do not go together.
         """
 
         def register(run: Run) -> Run:
@@ -245,15 +245,15 @@ class Dialect:
         return arguments
 
     def is_one_step(self, _tool: str, _given: Mapping[str, object]) -> bool:
-        """Tell whether a call is over with its transaction, or nothing of it is kept before it waits."""
+        """Tell whether a call ends with its transaction, or keeps nothing before it waits."""
         return True
 
     def speaker(self, _call: Call | None, _tx: Tx) -> str | None:
-        """Return the caller that token and arguments do not tell, so that agents' keys are kept apart."""
+        """Return the caller, if token and arguments do not identify it, so that agents' keys are kept apart."""
         return None
 
     def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> ToolResult:
-        """`error` in this dialect's words."""
+        """Return `error` in this dialect's words."""
         known = self.refusals if refusals is None else refusals
         if isinstance(error, Invalid):
             return ToolResult(self.invalid(str(error)), is_error=True, refusal=error)
@@ -264,7 +264,7 @@ class Dialect:
 
 
 async def _patiently(attempt: Callable[[], Awaitable[ToolResult]], actor: Actor, call: Call) -> ToolResult:
-    """The outcome of a call that may have to wait for it."""
+    """Return the outcome of a call that may have to wait for it."""
     try:
         outcome = await attempt()
     except NotYet as wait:
@@ -278,13 +278,13 @@ async def _patiently(attempt: Callable[[], Awaitable[ToolResult]], actor: Actor,
 async def _waited(
     attempt: Callable[[], Awaitable[ToolResult]], actor: Actor, call: Call, wait: NotYet
 ) -> ToolResult:
-    """Try again whenever something happens that is worth it, and once more at the end."""
+    """Try again at each activity that is worth it, and once more at the end."""
     deadline = asyncio.get_running_loop().time() + wait.patience.total_seconds()
     call.is_again = True
     async with call.site.news.follow(actor, wait.project_id, wait.agent) as news:
         while True:
             try:
-                return await attempt()  # the first time for what happened before we followed
+                return await attempt()  # for activities before we followed
             except NotYet as again:
                 call.is_woken = await _happened(news, again.wanted, deadline)
                 if not call.is_woken:
@@ -296,7 +296,7 @@ async def _waited(
 async def _happened(
     news: AsyncIterator[Sequence[Activity]], wanted: Callable[[Activity], bool], deadline: float
 ) -> bool:
-    """Wait until something wanted happens; False if nothing does in time, or there will be no more news."""
+    """Wait for a wanted activity; False if there is none in time, or there will be no more news."""
     with suppress(TimeoutError):
         async with asyncio.timeout_at(deadline):
             async for activities in news:
@@ -352,7 +352,7 @@ def _is_storable(text: str) -> bool:
 
 
 def _arguments(name: str, parameters: Iterable[inspect.Parameter]) -> type[BaseModel]:
-    """The arguments of a tool, by the parameters of its function."""
+    """Return the model of a tool's arguments, from the parameters of its function."""
     fields: dict[str, Any] = {
         each.name: (each.annotation, ... if each.default is each.empty else each.default)
         for each in parameters
@@ -362,7 +362,7 @@ def _arguments(name: str, parameters: Iterable[inspect.Parameter]) -> type[BaseM
 
 
 def _plain_schema(arguments: type[BaseModel], also_required: Sequence[str]) -> Mapping[str, object]:
-    """The JSON Schema of the arguments as documented: no titles, and only those nullable that are `NULLABLE`."""
+    """Return the JSON Schema of the arguments as documented: no titles, and only those nullable that are `NULLABLE`."""
     schema = arguments.model_json_schema()
     properties = {name: _plain(prop) for name, prop in schema.get("properties", {}).items()}
     required = [*also_required, *schema.get("required", [])]
@@ -370,7 +370,7 @@ def _plain_schema(arguments: type[BaseModel], also_required: Sequence[str]) -> M
 
 
 def _plain(prop: Mapping[str, Any]) -> dict[str, Any]:
-    """One property without its title and its null default; without its null, unless that is meant."""
+    """Return a property without its title and its null default; without its null, unless that is meant."""
     choices = [choice for choice in prop.get("anyOf", []) if choice.get("type") != "null"]
     plain = {k: v for k, v in prop.items() if k not in ("anyOf", "title", "default", _MEANT)}
     if len(choices) == 1:

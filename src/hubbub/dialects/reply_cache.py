@@ -14,16 +14,16 @@ from hubbub.store.tx import Operation, Tx
 Thing = TypeVar("Thing", bound=Hashable)
 Row = Mapping[str, object]
 
-Versions = Mapping[Any, Hashable]  # what a reply tells of, and what each of that is at
+Versions = Mapping[Any, Hashable]  # parts of a reply, each with its version
 
 MOST = 16  # replies of one tool, each to other arguments or of other projects
-FRESH = 10_000  # milliseconds after which a reply is made anew: for changes by older programs, which tell no version
+FRESH = 10_000  # milliseconds after which a reply is made anew: for changes by older programs, which set no version
 MOST_TEXT = 8_000_000  # characters of the rows of one tool
-BESIDE = 500  # of memory that each takes beside its own
+BESIDE = 500  # bytes that each row takes beside its own
 
 
 class CachedReply(dict[str, object]):
-    """A reply that may be given again, and what was made of it."""
+    """A reply that may be given again, and its encoded form."""
 
     outcome: ToolResult | None = None
 
@@ -32,7 +32,7 @@ class ReplyCache:
     """The latest replies of one tool, each valid for committed data: a version is one state of the store."""
 
     def __init__(self, versions: Callable[..., Versions | None]) -> None:
-        """`versions` is given what the tool is; None: it tells of so much that it is not kept."""
+        """`versions` takes the tool's arguments; it returns None for a reply that is too long to be kept."""
         self._versions = versions
         self._replies: dict[Hashable, tuple[Hashable, int, CachedReply]] = {}
         self._turn = threading.Lock()
@@ -40,7 +40,7 @@ class ReplyCache:
     def reply(
         self, tx: Tx, arguments: Mapping[str, Any], make: Operation[Mapping[str, object]]
     ) -> Mapping[str, object]:
-        """The reply to the arguments: the one that is kept, if it is what `make` would return in this transaction."""
+        """Return the kept reply to the arguments if it equals what `make` would return now, else make it."""
         versions = self._versions(tx, **arguments)
         if versions is None:
             return make(tx)
@@ -73,20 +73,20 @@ class RowCache:
     def rows(
         self, of: Hashable, things: Sequence[Thing], make: Callable[[list[Thing]], Mapping[Thing, Row]]
     ) -> EncodedRows:
-        """The rows of the `things` in the list `of`; `make` returns those that are missing, or more."""
+        """Return the rows of the `things` in the list `of`; `make` returns those that are missing, or more."""
         known, size = self._lists.get(of, ({}, 0))
         missing = [each for each in things if each not in known]
         if missing:
             made = {thing: as_json(row) for thing, row in make(missing).items()}
             known, size = {**known, **made}, size + _size(made)
-            if size > self._most:  # with what was another thing once
+            if size > self._most:  # full of things that changed since
                 known = {each: known[each] for each in things}
                 size = _size(known)
         self._keep(of, known, size)
         return EncodedRows(map(known.__getitem__, things))
 
     def _keep(self, of: Hashable, known: dict[Any, str], size: int) -> None:
-        """Keep a list as the one that was used last, and forget those that were not for longest."""
+        """Keep a list as the last used one, and drop those unused for longest."""
         with self._turn:
             self._lists.pop(of, None)
             self._lists[of] = known, size

@@ -1,6 +1,6 @@
 """Checks of a call's arguments together, after each has passed by itself.
 
-They run with those of the single arguments, before a machine's gate hears of the call: no person is asked about a call
+They run with those of the single arguments, before a machine's gate sees the call: no person is asked about a call
 that can only fail. They do not look at the machine or the board, since the gate decides who may look.
 """
 
@@ -21,25 +21,25 @@ _NEEDED = {
 
 
 def connect(given: Arguments) -> str | None:
-    """Say what an operation of `connect` lacks; None if nothing."""
+    """Return what an operation of `connect` lacks, in a sentence; None if nothing."""
     needed = _NEEDED.get(str(given["operation"]), {})
     return next((f"{name} is missing: {why}" for name, why in needed.items() if name not in given), None)
 
 
 def lines(given: Arguments) -> str | None:
-    """Why there are no such lines of a file, whatever file it is."""
+    """Return why no file can have such lines; None if one can."""
     start, end = given.get("start", 1), given.get("end")
     is_turned = isinstance(start, int) and isinstance(end, int) and end < start
     return "start and end are lines counted from 1, and start is not behind end" if is_turned else None
 
 
 def written(given: Arguments) -> str | None:
-    """Why nothing can be written to that path."""
+    """Return why nothing can be written to that path; None if it can."""
     return _folder("path", given)
 
 
 def saved(given: Arguments) -> str | None:
-    """Why nothing can be downloaded to that path."""
+    """Return why nothing can be downloaded to that path; None if it can."""
     return _folder("dest", given)
 
 
@@ -49,7 +49,7 @@ def _folder(name: str, given: Arguments) -> str | None:
 
 
 def hosts(given: Arguments) -> str | None:
-    """Why so many machines are not asked at once."""
+    """Return why that many machines cannot be asked at once; None if they can."""
     named = given["hostnames"]
     known = {str(each).casefold() for each in named} if isinstance(named, Sequence) else set()
     if len(known) <= fan_out.MOST_HOSTS:
@@ -58,11 +58,11 @@ def hosts(given: Arguments) -> str | None:
 
 
 def issue(given: Arguments) -> str | None:
-    """Why an issue with such a title says nothing."""
+    """Return why the title of an issue is not enough; None if it is."""
     return None if str(given["title"]).strip() else "title: must say something"
 
 
 def change(given: Arguments) -> str | None:
-    """Why nothing of an issue would change."""
+    """Return why the arguments change nothing of an issue; None if they do."""
     is_any = any(name in given for name in ("body", "status", "assignee"))
     return None if is_any else "nothing to change: give body, status or assignee"

@@ -22,7 +22,7 @@ from hubbub.model.work.permissions import VerbManner
 from hubbub.store.tx import Tx
 
 BOARD = VerbManner.BOARD
-MOST = 500  # issues that a list has room for; the newest
+MOST = 500  # newest issues that a list has room for
 MOVES: Mapping[str, Callable[..., Task]] = {
     vocabulary.IN_PROGRESS: partial(task_actions.start, leased=None),
     vocabulary.BLOCKED: task_actions.block,
@@ -86,7 +86,7 @@ def issue_update(
     if body is not None:
         task = task_actions.describe(tx, task, body, by=here.name)
     goes_on = status == vocabulary.TODO or status in MOVES
-    if goes_on:  # whoever gives it away is not its holder afterwards
+    if goes_on:  # a caller that reassigns it is not its holder afterwards
         task = _moved(tx, here, task, status)
     if assignee is not None and assignee != task.assignee:
         task = task_actions.reassign(tx, task, to=_assignee(tx, here, assignee), by=here.name, manner=BOARD)
@@ -96,7 +96,7 @@ def issue_update(
 
 
 def _moved(tx: Tx, here: CmdopContext, task: Task, status: str | None) -> Task:
-    """The task, in that status if one is named."""
+    """Return the task, in that status if one is given."""
     if status is not None and status != vocabulary.STATUS[task.status]:
         _move(tx, here, task, status)
     return _find(tx, here, str(task.id), lock=True)
@@ -118,7 +118,7 @@ def issue_close(tx: Tx, call: Call, id: Id, reason: Text | None = None) -> Reply
 
 
 def _find(tx: Tx, here: CmdopContext, ref: str, *, lock: bool = False) -> Task:
-    """The task of that number, or id. Raises `NotFound`."""
+    """Return the task with that number or id. Raises `NotFound`."""
     try:
         return tasks.find(tx, [here.project.id], ref, lock=lock)
     except NotFound:
@@ -126,14 +126,14 @@ def _find(tx: Tx, here: CmdopContext, ref: str, *, lock: bool = False) -> Task:
 
 
 def _assignee(tx: Tx, here: CmdopContext, name: str) -> str:
-    """Return the name of an agent, who may be yet to come. Raises `Invalid` for an impossible name."""
+    """Return the name of an agent, which need not have come yet. Raises `Invalid` for an impossible name."""
     if not agents.is_known(tx, here.project.id, name):
         agents.require_nameable(name)
     return name
 
 
 def _move(tx: Tx, here: CmdopContext, task: Task, word: str) -> None:
-    """Bring a task to the status that cmdop calls so. Raises `Conflict` if it cannot go there from where it is."""
+    """Move a task to the status with that name in cmdop. Raises `Conflict` if the lifecycle has no way there."""
     try:
         if word == vocabulary.TODO:
             _reopen(tx, here, task)

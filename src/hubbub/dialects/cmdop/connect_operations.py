@@ -31,7 +31,7 @@ class ConnectArguments:
 
 
 def shown(reply: Reply) -> str:
-    """An array stands alone."""
+    """Format a reply as text; an array stands alone."""
     return as_json(reply.get("result", reply))
 
 
@@ -56,7 +56,7 @@ def _share(tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
 
 
 def _key_set(tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
-    assert wanted.key is not None  # or the call does not fit
+    assert wanted.key is not None  # checked with the arguments
     return {"key": api_keys.put(tx, enter(tx, call).project, wanted.key).masked}
 
 
@@ -79,14 +79,14 @@ def _workspaces(tx: Tx, call: Call, _wanted: ConnectArguments) -> Reply:
 
 
 def _use_workspace(tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
-    assert wanted.workspace is not None  # or the call does not fit
+    assert wanted.workspace is not None  # checked with the arguments
     slug = access.enter(tx, wanted.workspace, Right.READ).slug
     choose(tx, call, slug)
     return {"workspace": slug}
 
 
 def _sync_workspaces(tx: Tx, call: Call, _wanted: ConnectArguments) -> Reply:
-    """Report the workspaces. Nothing has to be copied: everyone sees what the hub keeps."""
+    """Report the workspaces. There is nothing to copy: all members see the hub's own data."""
     project = enter(tx, call, Right.READ).project
     return {
         "synced": True,
@@ -102,9 +102,9 @@ def _elsewhere(_tx: Tx, _call: Call, wanted: ConnectArguments) -> Reply:
 
 
 def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
-    """Make the hub's own machine known to the project, and return it: it is there for every project.
+    """Make the hub's own machine known to the project, and return it: it is present in every project.
 
-    None if the hub has none, and in a project where another machine had its name before.
+    None if the hub has none, or if another machine of the project had its name before.
     """
     if call.site.node is None:
         return None

@@ -1,4 +1,4 @@
-"""The tools for looking at files, and at the log. A machine does them; they change nothing."""
+"""The tools for reading files and the log. A machine does them; they change nothing."""
 
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ def glob(pattern: str, cwd: str | None = None) -> None:
 
 @DIALECT.on_machine(reads=True)
 def list_dir(path: str) -> None:
-    """What is in a folder, by name: name, type (file, dir, link or other) and size."""
+    """List a folder by name: name, type (file, dir, link or other) and size."""
 
 
 @DIALECT.on_machine(reads=True)

@@ -60,7 +60,7 @@ class GatedDialect(Dialect):
         key: str | None = None,
         call: Call | None = None,
         *,
-        shape: Shape = complete,  # what a machine let through is told to it, too
+        shape: Shape = complete,  # the machine also gets the results of calls that it let through
     ) -> ToolResult:
         """Call a tool like any dialect, once the gate of the machine has let the call through."""
         tool = self.tools.get(name)
@@ -79,10 +79,10 @@ class GatedDialect(Dialect):
     async def carry_out(
         self, transactions: Transactions, actor: Actor, asked: NodeCall, key: str, call: Call
     ) -> ToolResult:
-        """Do a call that a machine's gate has let through and sent back: by the hub, or by the machines that it names.
+        """Do a call that a machine's gate let through and sent back: by the hub, or by the machines that it names.
 
         `actor` is the caller of the machine's order; of `asked` only the tool, its arguments and the chain count. The
-        same `key` brings the same outcome.
+        same `key` gives the same outcome.
         """
         tool = self.tools.get(asked.tool)
         if tool is None or tool.name in self.of_machine - node_routing.BY_NAME - {node_routing.ASK_ALL}:
@@ -103,7 +103,7 @@ class GatedDialect(Dialect):
         arguments: Mapping[str, object],
         call: Call,
     ) -> NodeCall:
-        """The call as an order. Raises `BadArguments`, and a `HubError` for who may not give it."""
+        """Return the call as an order. Raises `BadArguments`, and a `HubError` for a caller that may not give it."""
         given = tool.given(arguments)
         right = Right.READ if tool.reads and tool.name not in self.of_machine else Right.WRITE
         who = await transactions.read(actor, lambda tx: self.identify(tx, call, right, given))
@@ -121,9 +121,9 @@ class GatedDialect(Dialect):
         return order
 
     async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
-        """Do what a machine does at most once for each key: it cannot be undone as a transaction can.
+        """Do a machine's work at most once for each key: unlike a transaction it cannot be undone.
 
-        Who asks again while it is under way waits for the same answer. Raises `Conflict`.
+        A repeated call waits for the result of the first while that is under way. Raises `Conflict`.
         """
         mine = (actor.token_id, f"{key}\n{same}")
         if mine in self._under_way:
@@ -139,14 +139,14 @@ class GatedDialect(Dialect):
                 coming.set_exception(
                     Conflict(f"an earlier call with the key {key!r} ended without an answer")
                 )
-                coming.exception()  # whether or not anybody waits for it
+                coming.exception()  # retrieved, even if no caller waits for it
 
 
 @dataclass(frozen=True, slots=True)
 class GatedCall:
-    """One call on its way: past the gate of each machine that it concerns, to whatever does it.
+    """One call on its way: past the gate of each machine that it concerns, to the machine or the hub that does it.
 
-    `key` is its idempotency key, where it has one and changes something.
+    `key` is its idempotency key, if it has one and changes something.
     """
 
     dialect: GatedDialect
@@ -171,7 +171,7 @@ class GatedCall:
         return await self.beyond(order, self.key)
 
     async def beyond(self, order: NodeCall, key: str | None) -> ToolResult:
-        """Do a call that no machine's gate stops any more: by other machines, or else by the hub."""
+        """Do a call that has passed all gates: by other machines, or else by the hub."""
         if order.tool == node_routing.ASK_ALL:
             return await node_routing.ask_all(order, self._find, partial(self._one_of_all, key))
         if hosts := node_routing.hosts_of(order):
@@ -190,7 +190,7 @@ class GatedCall:
     async def _perform(self, node: Node, order: NodeCall, key: str | None) -> ToolResult:
         """Have a machine do the order if its gate lets it: once for a key.
 
-        The hub's own machine is asked here; one elsewhere keeps the order itself, and asks nobody at this client.
+        The hub's own machine is asked here; one elsewhere stores the order itself, and asks nobody at this client.
         """
         if node is not self.call.site.node:
             return await node.perform(replace(order, key=key, client=None, approved=None))
@@ -201,11 +201,11 @@ class GatedCall:
         return await self.dialect.once(self.transactions, self.actor, key, same, do)
 
     def _is_done_there(self, order: NodeCall) -> bool:
-        """Tell whether the machine itself does it, and not the hub in a transaction, which treats keys its own way."""
+        """Tell whether the machine itself does it; the hub does the rest in a transaction, with keys of its own."""
         return order.tool in self.dialect.of_machine or node_routing.runs_command(order)
 
     async def _act(self, asked: NodeCall) -> ToolResult:
-        """Do a call that the hub's own machine has let through and does not do itself."""
+        """Do the hub's part of a call that its own machine has let through."""
         is_this = (asked.tool, asked.chain) == (self.order.tool, self.order.chain)
         return await self.beyond(asked, self.key if is_this else None)
 

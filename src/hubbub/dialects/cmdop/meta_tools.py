@@ -64,7 +64,7 @@ def delegate_task(prompt: str, tools: list[str] | None = None) -> None:
 
 @DIALECT.tool(reads=True)
 def task_status(tx: Tx, call: Call, task_id: Id) -> Reply:
-    """How a task is, such as one that was delegated; with its result, once it has one."""
+    """Tell the state of a task, such as a delegated one; with its result, once it has one."""
     here = enter(tx, call, Right.READ)
     task = tasks.find(tx, [here.project.id], task_id)
     result = {"result": task.result} if task.result is not None else {}

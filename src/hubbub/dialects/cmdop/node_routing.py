@@ -1,7 +1,7 @@
 """Routing of calls to machines, and the combined answer of several.
 
-A call that names a machine in its header is that machine's, whatever it says. Other calls about another machine go
-straight to it: its own gate is the authority, and that of the hub's machine is not asked.
+A call that names a machine in its header goes to that machine, whatever its arguments. Other calls about another
+machine go straight to it: its own gate is the authority, and that of the hub's machine is not asked.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ NODE_HEADER = "x-hubbub-node"
 BY_NAME = frozenset({"ask_agent", "ask_agent_stream"})  # and `connect`, to run a command
 ASK_ALL = "ask_agents"
 NO_MACHINE = "this hub was started without a machine of its own, and the call names no other"
-SHORTEST = timedelta(seconds=1)  # that a machine may be given
+SHORTEST = timedelta(seconds=1)  # the least time for a machine
 
 Perform = Callable[[Node, NodeCall], Awaitable[ToolResult]]
 
 
 class Offline(HubError):
-    """The machine that is meant cannot be reached."""
+    """The named machine cannot be reached."""
 
     code = "offline"
 
@@ -42,7 +42,7 @@ def is_own_node(site: HubContext, name: str) -> bool:
 
 
 async def find_node(site: HubContext, project: str, name: str) -> Node:
-    """The machine of that name, whatever its case. Raises `Offline`."""
+    """Return the machine with that name, in any case. Raises `Offline`."""
     if is_own_node(site, name) and site.node is not None:
         return site.node
     node = await site.fleet.find(project, name) if site.fleet is not None else None
@@ -52,7 +52,7 @@ async def find_node(site: HubContext, project: str, name: str) -> Node:
 
 
 def hosts_of(order: NodeCall) -> list[str]:
-    """Return the machines of the order, each once, by its words; none if it is about the machine it is given."""
+    """List the machines named by the order, each once; none if it is about the machine that gets it."""
     named = order.arguments.get("hostname")
     is_about_one = order.tool in BY_NAME or runs_command(order)
     given = order.arguments.get("hostnames") if order.tool == ASK_ALL else [named] if is_about_one else []
@@ -69,9 +69,9 @@ def runs_command(order: NodeCall) -> bool:
 
 
 async def ask_all(order: NodeCall, find: Callable[[str], Awaitable[Node]], perform: Perform) -> ToolResult:
-    """Ask the agents of several machines at once, each by an order of its own; return their answers and the late ones.
+    """Ask the agents of several machines at once, each by its own order; return their answers and the late ones.
 
-    None waits for another, and nobody for longer than the call allows in all.
+    No machine waits for another, and each has at most the time for all.
     """
     patience = fan_out.patience_with_each(order)
     hosts = hosts_of(order)

@@ -1,4 +1,4 @@
-"""A person's yes that a machine brings with a call: the hub's own machine need not ask them the same again.
+"""A person's yes that a machine brings with a call, so that the hub's own machine need not ask again.
 
 The caller names the approval, and could name any; so it counts only if a person answered it, for this token and exactly
 this call, a moment ago, and once. The words that they saw go along: the hub's machine compares them with its own.
@@ -20,7 +20,7 @@ APPROVAL = "hubbub/approval"  # in `_meta`: the id
 
 
 def approved_words(tx: Tx, call: Call, order: NodeCall) -> str | None:
-    """The words to which a person said yes; None if there is no such yes, or it was used before."""
+    """Return the words that a person approved; None if there is no such approval, or it was used before."""
     ref = call.meta.get(APPROVAL)
     if not isinstance(ref, str):
         return None
@@ -35,7 +35,7 @@ def approved_words(tx: Tx, call: Call, order: NodeCall) -> str | None:
 
 
 def _is_for(approval: Approval, order: NodeCall, now: int) -> bool:
-    """Tell whether a person has just approved this call. The machine that asked knew the caller by no token."""
+    """Tell whether a person has just approved this call. The machine that asked knew no token of the caller."""
     caller = replace(order.who, token_id=None)
     recent = now - milliseconds(approvals.GOOD_FOR)
     node = approval.said_node or approval.node

@@ -72,7 +72,7 @@ def ask_agent(hostname: str, prompt: str, timeout_ms: TimeoutMs | None = None) -
 
 @DIALECT.on_machine()
 def ask_agent_stream(hostname: str, prompt: str, timeout_ms: TimeoutMs | None = None) -> None:
-    """As ask_agent; its text comes as progress while it works, and whole at the end."""
+    """Like ask_agent; its text comes as progress while it works, and whole at the end."""
 
 
 @DIALECT.on_machine(fits=argument_checks.hosts)

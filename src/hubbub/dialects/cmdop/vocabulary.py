@@ -1,4 +1,4 @@
-"""cmdop's vocabulary: its words for statuses, and its rows for what the hub keeps."""
+"""cmdop's vocabulary: its names of statuses, and its rows for the hub's records."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,33 +20,33 @@ STATUS = {
     Status.COMPLETED: DONE, Status.FAILED: FAILED,
     Status.CANCELLED: CANCELLED, Status.EXPIRED: "expired",
 }  # fmt: skip
-ALSO = {"open": OPEN, "closed": ENDED}  # what issue_list takes beside the statuses
-WITHDRAWN = ("cancelled", "wontfix", "duplicate")  # how the reason begins for which an issue is not done
+ALSO = {"open": OPEN, "closed": ENDED}  # accepted by issue_list beside the statuses
+WITHDRAWN = ("cancelled", "wontfix", "duplicate")  # beginnings of a reason that cancels an issue
 
 
 def statuses(word: str) -> frozenset[Status]:
-    """The statuses that cmdop calls `word`."""
+    """Return the statuses that cmdop calls `word`."""
     return ALSO.get(word) or frozenset(status for status, said in STATUS.items() if said == word)
 
 
 def awaited(error: Unmet) -> str:
-    """Why nobody can begin an issue yet."""
+    """Return why an issue cannot be begun yet."""
     needs = (f"{need.number} ({STATUS[Status(need.status)]})" for need in error.needs)
     return f"the issue waits for others: {', '.join(needs)}"
 
 
 def moment(at: int | None) -> str | None:
-    """A time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00Z`."""
+    """Format a time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00Z`."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}" if at is not None else None
 
 
 def issue_url(task: Task, hub: str) -> str:
-    """The page of a task on the dashboard."""
+    """Return the address of a task's page on the dashboard."""
     return f"{hub}/t/{task.id}"
 
 
 def issue_row(task: Task, hub: str) -> Row:
-    """A row of `issue_list`."""
+    """Return a row of `issue_list`."""
     return {
         "id": str(task.number),
         "title": task.title,
@@ -95,7 +95,7 @@ def comment_row(message: Message) -> Row:
 
 
 def machine_row(machine: Machine, now: int) -> Row:
-    """A row of `connect list`."""
+    """Return a row of `connect list`."""
     return {
         "hostname": machine.name,
         "name": machine.name,
@@ -108,7 +108,7 @@ def machine_row(machine: Machine, now: int) -> Row:
 
 
 def workspace_row(project: Project, role: Role, used: Project | None) -> Row:
-    """A row of `connect workspace_list`."""
+    """Return a row of `connect workspace_list`."""
     return {
         "workspace": project.slug,
         "name": project.name,
@@ -118,6 +118,6 @@ def workspace_row(project: Project, role: Role, used: Project | None) -> Row:
 
 
 def check_boxes(items: Sequence[TodoItem]) -> str:
-    """A list of things to do as Markdown; each stays on its line."""
+    """Format a to-do list as Markdown; each item stays on its line."""
     boxes = (f"- [{'x' if item.done else ' '}] {' '.join(item.text.split())}" for item in items)
     return "\n".join(boxes)

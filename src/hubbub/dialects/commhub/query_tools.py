@@ -1,4 +1,4 @@
-"""The tools that only look."""
+"""The read-only tools."""
 
 from collections.abc import Hashable, Mapping
 from datetime import timedelta
@@ -19,7 +19,7 @@ from hubbub.model.timestamps import parse_timestamp
 from hubbub.store.tx import Tx
 
 DAY = timedelta(days=1)
-MANY = 1_000  # agents: what is told of more takes too much memory to be kept
+MANY = 1_000  # agents; a longer reply takes too much memory to be kept
 
 
 @DIALECT.tool(reads=True)
@@ -46,14 +46,14 @@ def list_tasks(
         tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit)
     )
     if status is not None and not wanted:
-        found = []  # a word that CommHub does not have: no task is in that status
+        found = []  # CommHub has no such word: no task is in that status
     stats = [(vocabulary.STATUS[each], count) for each, count in tasks.counts(tx, list(known)).items()]
     rows = [vocabulary.listed_task(task, known[task.project_id]) for task in found]
     return {"tasks": rows, "count": len(rows), "stats": vocabulary.grouped(stats)}
 
 
 def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mapping[UUID, Hashable] | None:
-    """Return the version of the agents that are told of; None where they are so many that the reply is not kept."""
+    """Return the version of the listed agents; None if they are so many that the reply is not kept."""
     known = agents.versions(tx, [project.id for project in access.visible(tx, network_id)])
     return known if sum(each.number for each in known.values()) <= MANY else None
 

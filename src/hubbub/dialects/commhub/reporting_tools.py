@@ -20,11 +20,11 @@ from hubbub.model.records import Condition, Profile, Project, ReportedNode
 from hubbub.store.tx import Tx
 
 HEARTBEAT_TTL = timedelta(minutes=10)
-OUTPUT_LENGTH = 4_000  # of an agent's output, so many characters are kept
+OUTPUT_LENGTH = 4_000  # characters of an agent's output that are kept
 
 
 class NetworkTokenRequired(HubError):
-    """A heartbeat came with a person's token, which belongs to no one network."""
+    """A heartbeat came with a person's token, which belongs to no single network."""
 
     code = "network_token_required"
 
@@ -146,7 +146,7 @@ def ack_inbox(
 
 
 def _project_of_letter(tx: Tx, ref: str, network_id: str | None) -> Project:
-    """The project in which a letter lies; the caller may write there."""
+    """Return the project of a letter; the caller may write there."""
     for project in access.visible(tx, network_id):
         if inbox.holds(tx, project.id, ref):
             return access.enter(tx, str(project.id))

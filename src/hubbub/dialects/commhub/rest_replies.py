@@ -1,4 +1,4 @@
-"""CommHub's REST beside the tools: accounts, the history of messages, the nodes; as words, not as HTTP."""
+"""CommHub's REST beside the tools: accounts, message history and nodes; the replies, without HTTP."""
 
 from datetime import timedelta
 
@@ -15,19 +15,19 @@ LOGIN_TTL = timedelta(days=30)
 
 
 def register(tx: Tx, username: str, password_hash: str, *, invite_code: str | None, is_open: bool) -> Reply:
-    """Let a person in; they get a token that does not expire."""
+    """Register a person; they get a token that does not expire."""
     user, secret = users.register(tx, username, password_hash, invite_code=invite_code, is_open=is_open)
     return _signed_in(tx, user, secret)
 
 
 def login(tx: Tx, user: User) -> Reply:
-    """A new token for a person who has proved who they are."""
+    """Create a token for a person who has proved their identity."""
     _token, secret = tokens.for_person(tx, user.id, ttl=LOGIN_TTL)
     return _signed_in(tx, user, secret)
 
 
 def me(tx: Tx) -> Reply:
-    """Whom the token stands for."""
+    """Return the person of the token."""
     actor = tx.actor
     user = users.find(tx, actor.user_id) if actor.user_id and actor.is_person else None
     return {
@@ -46,7 +46,7 @@ def node_token(tx: Tx, network_id: str | None, node_name: str | None) -> Reply:
 
 
 def message_history(tx: Tx, network_id: str | None, limit: int) -> Reply:
-    """The messages of the caller's networks, newest first."""
+    """List the messages of the caller's networks, newest first."""
     rows = [
         vocabulary.message_row(message, project)
         for project in access.visible(tx, network_id)
@@ -57,7 +57,7 @@ def message_history(tx: Tx, network_id: str | None, limit: int) -> Reply:
 
 
 def nodes(tx: Tx, network_id: str | None) -> Reply:
-    """The machines that agents have described."""
+    """List the machines that agents have described."""
     return {
         "nodes": [
             vocabulary.node_row(node, project)

@@ -1,4 +1,4 @@
-"""The tools that give work, answer, and steer what was given."""
+"""The tools that assign work, answer, and steer tasks."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -22,7 +22,7 @@ from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.model.work.permissions import VerbManner
 from hubbub.store.tx import Tx
 
-HOUR = timedelta(hours=1)  # the life of a task that is tried again
+HOUR = timedelta(hours=1)  # the time to live of a retried task
 
 
 class TaskEnded(HubError):
@@ -117,7 +117,7 @@ def _end(tx: Tx, task: Task, status: str, *, by: str, text: str, told: str) -> N
 
 
 def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
-    """The unfinished task, or the message, that a reply answers."""
+    """Return the unfinished task, or the message, that a reply answers."""
     project_ids = [project.id for project in access.visible(tx, network_id)]
     with suppress(NotFound):
         task = tasks.find(tx, project_ids, ref, lock=True)
@@ -206,7 +206,7 @@ def broadcast(
 
 
 def _writable_task(tx: Tx, ref: str, network_id: str | None) -> tuple[Task, Project]:
-    """The task of that id, locked, with the project it implies; the caller may write there."""
+    """Return the task with that id, locked, and its project; the caller may write there."""
     task = tasks.find(tx, [project.id for project in access.visible(tx, network_id)], ref, lock=True)
     return task, access.enter(tx, str(task.project_id))
 

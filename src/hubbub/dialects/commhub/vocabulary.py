@@ -1,4 +1,4 @@
-"""CommHub's vocabulary: its words for statuses and priorities, and its rows for what the hub keeps."""
+"""CommHub's vocabulary: its names of statuses and priorities, and its rows for the hub's records."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ KIND = {
     LetterKind.BROADCAST: "broadcast",
 }  # fmt: skip
 
-EXACT = 2.0**53  # up to here every whole number is one that a float can hold
+EXACT = 2.0**53  # a float can hold every whole number up to here
 
 PRIORITIES = {"high": Priority.HIGH, "normal": Priority.MEDIUM, "low": Priority.LOW}
 CONDITIONS = {word: condition for condition, word in CONDITION.items()}
@@ -54,7 +54,7 @@ ENDINGS = {"replied": Event.COMPLETE, "failed": Event.FAIL, "cancelled": Event.C
 
 
 def statuses(word: str) -> list[Status]:
-    """The statuses that CommHub calls `word`; none if it has no such word."""
+    """Return the statuses that CommHub calls `word`; none if it has no such word."""
     return [status for status, said in STATUS.items() if said == word]
 
 
@@ -64,7 +64,7 @@ def network_id(project: Project) -> str:
 
 
 def moment(at: int | None) -> str | None:
-    """A time as UTC text to the second, such as `2026-04-12 10:00:00`."""
+    """Format a time as UTC text to the second, such as `2026-04-12 10:00:00`."""
     return _second(at // 1000) if at is not None else None
 
 
@@ -74,12 +74,12 @@ def _second(at: int) -> str:
 
 
 def number(value: float | None) -> float | int | None:
-    """A number as JSON writes it, whole ones without a fraction."""
+    """Return a number for JSON: whole ones without a fraction."""
     return int(value) if value is not None and value.is_integer() and abs(value) < EXACT else value
 
 
 def session_row(presence: Presence, project: Project) -> Row:
-    """A row of `get_all_status`."""
+    """Return a row of `get_all_status`."""
     return {
         "resume_id": presence.instance,
         "alias": presence.agent,
@@ -106,7 +106,7 @@ def session_row(presence: Presence, project: Project) -> Row:
 
 
 def task_row(task: Task, project: Project) -> Row:
-    """Return the whole row of a task, for `get_task`."""
+    """Return the full row of a task, for `get_task`."""
     return {
         "task_id": str(task.id),
         "from_name": task.sender,
@@ -135,7 +135,7 @@ LISTED = (
 
 
 def listed_task(task: Task, project: Project) -> Row:
-    """The nine columns of a task in `list_tasks`."""
+    """Return the nine columns of a task in `list_tasks`."""
     row = task_row(task, project)
     return {column: row[column] for column in LISTED}
 
@@ -161,7 +161,7 @@ def letter_row(letter: Letter, project: Project) -> Row:
 
 
 def completion_row(completion: CompletionReport, project: Project) -> Row:
-    """The nine columns of a completion."""
+    """Return the nine columns of a completion."""
     return {
         "id": str(completion.id),
         "session_name": completion.agent,
@@ -176,7 +176,7 @@ def completion_row(completion: CompletionReport, project: Project) -> Row:
 
 
 def message_row(message: Message, project: Project) -> Row:
-    """A row of the history of messages."""
+    """Return a row of the message history."""
     return {
         "id": str(message.id),
         "type": KIND[message.kind],
@@ -202,17 +202,17 @@ def node_row(node: ReportedNode, project: Project) -> Row:
 
 
 def user_row(user: User) -> Row:
-    """A person."""
+    """Return the row of a person."""
     return {"user_id": str(user.id), "username": user.name, "created_at": moment(user.created_at)}
 
 
 def network_row(project: Project, role: Role) -> Row:
-    """A network, and what the caller is in it."""
+    """Return the row of a network, with the caller's role in it."""
     return {"network_id": network_id(project), "name": project.name, "slug": project.slug, "role": role}
 
 
 def grouped(words: Iterable[tuple[str, int]]) -> list[Row]:
-    """Counts by status, the most frequent first."""
+    """Return counts by status, the most frequent first."""
     total: Counter[str] = Counter()
     for word, count in words:
         total[word] += count
@@ -220,7 +220,7 @@ def grouped(words: Iterable[tuple[str, int]]) -> list[Row]:
 
 
 def greeting(name: str, project: Project) -> Row:
-    """The first frame of an event stream."""
+    """Return the first frame of an event stream."""
     return {"type": "connected", "session": name, "network_id": network_id(project)}
 
 

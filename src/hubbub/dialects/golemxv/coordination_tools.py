@@ -58,7 +58,7 @@ def heartbeat(tx: Tx, call: Call, session_token: Secret | None = None) -> Reply:
 
 @DIALECT.tool(reads=True, required=("project_slug",))
 def presence(tx: Tx, call: Call, project_slug: Slug | None = None) -> Reply:
-    """Who is working in the project now, and where."""
+    """List the agents at work in the project now, and where they work."""
     project = look(tx, call, project_slug)
     live = [each for each in agents.presences(tx, [project.id]) if each.is_live(tx.now)]
     return {
@@ -75,7 +75,7 @@ def conflict_check(
     declared_area: Slug | None = None,
     declared_files: Files | None = None,
 ) -> Reply:
-    """Whether a scope would be in conflict with somebody's. Changes nothing."""
+    """Tell whether a scope would be in conflict with others. Changes nothing."""
     project = look(tx, call, project_slug)
     mine = known_stay(tx, call, project)
     scope = Scope.of(declared_area, declared_files or ())

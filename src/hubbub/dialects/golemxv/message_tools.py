@@ -1,4 +1,4 @@
-"""The tools for talking."""
+"""The tools for messages."""
 
 from typing import Annotated, Literal
 

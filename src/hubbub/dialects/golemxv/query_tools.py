@@ -1,4 +1,4 @@
-"""The tools for looking at the project: its activities, its agents, its settings."""
+"""The tools for reading the project: its activities, its agents, its settings."""
 
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ def activity_log(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Reply:
-    """What happened in the project, newest first; of one type, or of one agent, if given."""
+    """List the project's activities, newest first; of one type, or of one agent, if given."""
     project = look(tx, call, project_slug)
     kinds = vocabulary.kinds(event_type) if event_type is not None else ()
     found, total = activity.page(tx, project.id, kinds=kinds, actor=agent_name, limit=limit, offset=offset)
@@ -46,7 +46,7 @@ def sessions(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Reply:
-    """Who was and is there, newest first; active, checked out or timed out, if given."""
+    """List the agent sessions, past and present, newest first; active, checked out or timed out, if given."""
     project = look(tx, call, project_slug)
     reasons = vocabulary.ENDED[status] if status is not None else ()
     found, total = checkins.history(tx, project.id, end_reasons=reasons, limit=limit, offset=offset)

@@ -121,19 +121,19 @@ def complete_task(
 
 
 def _awaited(error: Unmet) -> str:
-    """Say which tasks it waits for."""
+    """Return which tasks it waits for, in a sentence."""
     needs = (f"task {need.number} ({vocabulary.STATUS[Status(need.status)]})" for need in error.needs)
     return f"it waits for {', '.join(needs)}"
 
 
 def _find(tx: Tx, here: GolemXVContext, number: int) -> Task:
-    """The task of that number, locked. Raises `NotFound`."""
+    """Return the task with that number, locked. Raises `NotFound`."""
     return tasks.find(tx, [here.project.id], str(number), lock=True)
 
 
 @contextmanager
 def _in_words(status: str) -> Iterator[None]:
-    """Say in the words of GolemXV what a task cannot become."""
+    """Raise the refusal of an impossible status in GolemXV's words."""
     try:
         yield
     except InvalidTransition as error:

@@ -1,4 +1,4 @@
-"""GolemXV's vocabulary: its words for statuses and events, and its rows for what the hub keeps."""
+"""GolemXV's vocabulary: its names of statuses and events, and its rows for the hub's records."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ ENDED = {
     "checked_out": (presences.LEFT, presences.REPLACED),
     "timed_out": (presences.SILENT,),
 }
-BROADCAST = "broadcast"  # the receiver that means everyone; an agent of that name could never be meant
+BROADCAST = "broadcast"  # the receiver that means everyone; no agent may have that name
 EVERYONE = "all"  # the receiver that a broadcast shows
 
 EVENTS = {
@@ -43,22 +43,22 @@ EVENTS = {
 
 
 def event_type(kind: str) -> str:
-    """GolemXV's word for a kind of activity; one that it does not know is spelled its way."""
+    """Return GolemXV's word for a kind of activity; for an unknown kind, the kind in its spelling."""
     return EVENTS.get(kind, kind.replace(".", "_"))
 
 
 def kinds(word: str) -> list[str]:
-    """The kinds of activity that GolemXV calls `word`."""
+    """Return the kinds of activity that GolemXV calls `word`."""
     return [kind for kind, said in EVENTS.items() if said == word] or [word.replace("_", ".", 1)]
 
 
 def statuses(word: str) -> list[Status]:
-    """The statuses that GolemXV calls `word`."""
+    """Return the statuses that GolemXV calls `word`."""
     return [status for status, said in STATUS.items() if said == word]
 
 
 def moment(at: int | None) -> str | None:
-    """A time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00`."""
+    """Format a time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00`."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%S}" if at is not None else None
 
 
@@ -73,7 +73,7 @@ def project_brief(project: Project) -> Row:
 
 
 def project_row(project: Project) -> Row:
-    """The whole row of a project."""
+    """Return the full row of a project."""
     return {
         **project_brief(project),
         "description": project.description,
@@ -106,7 +106,7 @@ def conflict_rows(conflicts: Sequence[AgentConflict]) -> list[Row]:
 
 
 def presence_row(presence: Presence) -> Row:
-    """A row of `presence`."""
+    """Return a row of `presence`."""
     return {
         "agent_name": presence.agent,
         "declared_area": presence.area,
@@ -117,7 +117,7 @@ def presence_row(presence: Presence) -> Row:
 
 
 def stay_row(presence: Presence) -> Row:
-    """A row of `sessions`."""
+    """Return a row of `sessions`."""
     ended = next((word for word, reasons in ENDED.items() if presence.end_reason in reasons), "checked_out")
     row = presence_row(presence)
     return {
@@ -132,7 +132,7 @@ def stay_row(presence: Presence) -> Row:
 
 
 def task_row(task: Task) -> Row:
-    """A row of `list_tasks`."""
+    """Return a row of `list_tasks`."""
     return {
         "id": task.number,
         "title": task.title,
@@ -158,7 +158,7 @@ def claimed_task(task: Task, area: Area | None) -> Row:
 
 
 def message_row(message: Message) -> Row:
-    """A row of `get_messages`."""
+    """Return a row of `get_messages`."""
     return {
         "id": message.number,
         "from": message.sender,
@@ -170,7 +170,7 @@ def message_row(message: Message) -> Row:
 
 
 def activity_row(activity: Activity) -> Row:
-    """A row of `activity_log`."""
+    """Return a row of `activity_log`."""
     return {
         "id": activity.seq,
         "event_type": event_type(activity.kind),

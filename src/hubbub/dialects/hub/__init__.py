@@ -1,14 +1,14 @@
-"""hub: the hub's own eight tools, small enough to be kept in mind. What they promise: docs/dialects/hub.md.
+"""hub: the hub's own eight tools, few enough to be remembered. Their contract: docs/dialects/hub.md.
 
-`mail_notice` is what all of them have in common, `definition` how they say yes and no and who calls, `short_ids` what
-M-9, T-4 and A-3 mean, `vocabulary` the rows. The tools are in `join_tool`, `mail_tools`, `task_tool`, `board_tool`,
-`files_tool`, `share_tool` and `ask_tool`.
+`mail_notice` has the parts common to all of them, `definition` their forms of success and refusal and the caller,
+`short_ids` ids such as M-9, T-4 and A-3, `vocabulary` the rows. The tools are in `join_tool`, `mail_tools`,
+`task_tool`, `board_tool`, `files_tool`, `share_tool` and `ask_tool`.
 """
 
 from hubbub.dialects.hub import ask_tool, board_tool, files_tool, join_tool, mail_tools, share_tool, task_tool
 from hubbub.dialects.hub.definition import DIALECT
 
-# The order in which an agent comes to need them; registered, they are in that of the modules.
+# The order in which an agent comes to need them; they are registered in that of the modules.
 ORDER = ("join", "inbox", "send", "task", "board", "files", "share", "ask")
 DIALECT.tools = {name: DIALECT.tools[name] for name in ORDER}
 

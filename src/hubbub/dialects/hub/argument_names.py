@@ -1,15 +1,15 @@
-"""Arguments by other names: one is accepted; any other that nobody knows is refused where a call changes something.
+"""Arguments by other names: one is accepted; a call that changes something is refused if it has any other.
 
-A model that calls an argument by the name it has in another place would otherwise have left it out without knowing,
-and `task` would have claimed another task than it meant.
+A model that uses the name of an argument in another tool would otherwise omit it without knowing,
+and `task` would claim another task than the one meant.
 """
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-ACCEPTED = {"task": {"id": "task"}}  # by tool: what replies call it, and what the argument is called
+ACCEPTED = {"task": {"id": "task"}}  # by tool: the name in replies, and the name of the argument
 LONGEST_SHOWN = 64
-_ALIKE = 0.7  # how much of a name two words share that are probably the same
+_ALIKE = 0.7  # share of a name that two words have in common which are probably the same
 
 _ALSO: Mapping[str, str] = {
     "ack": "acked acks acknowledge id ids",
@@ -40,7 +40,7 @@ _ALSO: Mapping[str, str] = {
 
 
 def renamed(tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
-    """Return the arguments by their own names, where they came by a name that is accepted for them."""
+    """Return the arguments by their own names, if they came by a name that is accepted for them."""
     given = {name: value for name, value in arguments.items() if value is not None}
     for other, name in ACCEPTED.get(tool, {}).items():
         if other in given and name not in given:
@@ -49,7 +49,7 @@ def renamed(tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
 
 
 def meant(name: str, known: Iterable[str]) -> str | None:
-    """Return the argument that was probably meant by `name`; None if nothing is like it."""
+    """Return the argument that was probably meant by `name`; None if no argument is similar."""
     word = name.lower().replace("-", "_")
     also = (each for each in known if word == each or word in _ALSO.get(each, "").split())
     return next(also, None) or next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)

@@ -77,9 +77,9 @@ def ask(
 
 
 def _machines(tx: Tx, call: Call, here: OwnContext) -> list[vocabulary.Row]:
-    """The machines that can be asked, the hub's own among them."""
+    """List the machines that can be asked, the hub's own among them."""
     if call.site.node is not None:
-        with suppress(Conflict):  # another had its name before
+        with suppress(Conflict):  # another machine had its name before
             nodes.report(tx, here.project, call.site.node.about, runtime=call.site.node.runtime)
     return [vocabulary.machine_row(each, tx.now) for each in nodes.listed(tx, here.project)]
 
@@ -97,10 +97,10 @@ def _arguments(
 
 @dataclass(frozen=True, slots=True)
 class MachineCall:
-    """One order on its way to the machine that is named.
+    """One order on its way to the named machine.
 
-    By `headers` what the machine sends back is done in the same project, by the same name. `speaker` is the project and
-    the name of the agent that asks; None for a person.
+    `headers` make the calls that the machine sends back act in the same project, by the same name. `speaker` is the
+    project and the name of the agent that asks; None for a person.
     """
 
     call: Call
@@ -110,7 +110,7 @@ class MachineCall:
     speaker: tuple[UUID, str] | None
 
     async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> ToolResult:
-        """Return the result. Raises `Offline`, and `Conflict` for a key that was used for something else."""
+        """Return the result. Raises `Offline`, and `Conflict` for a key that was used for another call."""
         node, owner = await self._find(), self._owner(actor)
         if node is not self.call.site.node:
             own = digest(owner, key) if owner is not None and key is not None else key
@@ -133,7 +133,7 @@ class MachineCall:
     async def _once(
         self, node: Node, transactions: Transactions, actor: Actor, key: str, owner: str | None
     ) -> ToolResult:
-        """Have the hub's own machine do it, unless it has done so for the key; another keeps the keys itself."""
+        """Have the hub's own machine do it, once for the key; another machine stores the keys itself."""
         same = digest("hub.ask", node.name, self.order.tool, self.order.arguments)
         known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same, owner))
         if known is not None:
@@ -158,7 +158,7 @@ class MachineCall:
         return await node.perform(self.order, act_for_it if carry_out is not None else None)
 
     async def _find(self) -> Node:
-        """The machine that is named, if it is there. Raises `Offline`."""
+        """Return the named machine, if it is there. Raises `Offline`."""
         site = self.call.site
         if site.node is not None and is_meant(site.node.name, self.machine):
             return site.node

@@ -1,4 +1,4 @@
-"""`board`: the work that there is, and what became of it."""
+"""`board`: the project's tasks, and their results."""
 
 from typing import Annotated, Literal
 

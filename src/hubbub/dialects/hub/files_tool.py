@@ -1,4 +1,4 @@
-"""`files`: who edits what and who uses what, so that two agents do not undo each other's work."""
+"""`files`: claims of files and things, so that two agents do not undo each other's work."""
 
 from typing import Annotated, Literal
 
@@ -16,7 +16,7 @@ from hubbub.model.records import Presence
 from hubbub.model.work.leases import TOOL_TTL
 from hubbub.store.tx import Tx
 
-READS = ("check", "list")  # the actions that change nothing; what is none of them need not be hashable
+READS = ("check", "list")  # the actions that change nothing; wrong values need not be hashable
 
 Repository = Annotated[str, Field(min_length=1, max_length=300), WithJsonSchema({"type": "string"})]
 
@@ -70,7 +70,7 @@ def _released(
     things: Paths | None,
     repository: str | None,
 ) -> list[str]:
-    """Let go of files and things: of those that are named, else of all."""
+    """Release the named files and things, or all if none is named."""
     is_all = not paths and not things
     files = (
         file_claims.release(tx, here.project, presence, paths, repository=repository)

@@ -1,4 +1,4 @@
-"""`join`: who one is and how things stand; coming, staying, saying where one works, and going."""
+"""`join`: an agent's identity and state of affairs; joining, reporting, declaring a scope, and leaving."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.store.tx import Tx
 
 MOST = {"tasks": 4, "conflicts": 3, "here": 6, "claims": 4, "scope": 4}  # lines of each list
-ROOM = 210  # tokens of all lines and names together; what stands around them takes some 70
-BRIEFS = (30, 20, 12)  # tokens of a title, or of what somebody does: the most with which all lines have room
+ROOM = 210  # tokens of all lines and names together; the rest of the reply takes some 70
+BRIEFS = (30, 20, 12)  # tokens of a title or an occupation; the first that leaves room for all lines
 
 Area = Annotated[str, Field(max_length=64)]
 
@@ -39,7 +39,7 @@ def join(
     area: Area | None = None,
     files: Paths | None = None,
 ) -> Reply:
-    """Who you are, your unread mail, tasks and claims, who else is here, conflicts.
+    """Get your name, unread mail, tasks and claims, who else is here, conflicts.
 
     Call it first, after a compaction, and when what you do changes. area, files: your scope; empty clears it.
     status offline: you leave, having done `doing`.
@@ -50,7 +50,7 @@ def join(
     if name is not None:
         connections.remember(tx, call.connection, here.name)
     known = agents.presence(tx, here.project.id, here.name, lock=True)
-    assert known is not None  # whoever acts is there
+    assert known is not None  # an agent that acts is present
     if status == "offline":
         checkins.end(tx, known, outcome=None, summary=doing, touched=None)
         return {"you": here.name, "status": "offline"}
@@ -128,7 +128,7 @@ def _standing(
 
 
 def _told(standing: _Standing, room: int) -> dict[str, list[str]]:
-    """Return the first of each list, as many as there is room for, and the number of the rest."""
+    """Return the first lines of each list, as many as there is room for, and the number of the rest."""
     tried = (standing.lines(brief) for brief in BRIEFS)
     lines = next((each for each in tried if _cost(each) <= room), standing.lines(BRIEFS[-1]))
     told = fit_lists(lines, room)

@@ -1,4 +1,4 @@
-"""A dialect whose replies tell of waiting mail, and whose calls may go on after their transaction.
+"""A dialect whose replies count unread mail, and whose calls may go on after their transaction.
 
 So a client that nothing can wake notices its mail: the reply to any call counts the unread letters.
 """
@@ -19,7 +19,7 @@ from hubbub.model.people.rights import Actor
 from hubbub.store.tx import Tx
 
 KEY, UNREAD = "key", "unread"
-ONWARD = "hub/onward"  # where a call notes how it goes on
+ONWARD = "hub/onward"  # the note by which a call goes on
 
 Looks = Callable[[Mapping[str, object]], bool]
 Onward = Callable[[Transactions, Actor, str | None], Awaitable[ToolResult]]
@@ -29,8 +29,8 @@ Onward = Callable[[Transactions, Actor, str | None], Awaitable[ToolResult]]
 class MailNoticeDialect(Dialect):
     """Tools that count unread mail, and take their idempotency key among their arguments.
 
-    `in_steps` may go on after their transaction: they keep no answer for a key themselves. `caller` returns the caller,
-    as far as it is known before the call; `looking` says with which arguments a call of a tool changes nothing.
+    `in_steps` may go on after their transaction: the dialect keeps no answer for their keys. `caller` returns the
+    caller, if it is known before the call; `looking` tells with which arguments a call of a tool changes nothing.
     """
 
     in_steps: frozenset[str] = frozenset()
@@ -88,7 +88,7 @@ class MailNoticeDialect(Dialect):
         return given
 
     def is_one_step(self, tool: str, given: Mapping[str, object]) -> bool:
-        """Tell whether a call is over in one step: one for two steps has two arguments."""
+        """Tell whether a call ends in one step: a tool of `in_steps` takes two if it has two arguments."""
         return tool not in self.in_steps or len(given) < 2
 
     def speaker(self, call: Call | None, tx: Tx) -> str | None:
@@ -107,7 +107,7 @@ class MailNoticeDialect(Dialect):
         shape: Shape = complete,
     ) -> ToolResult:
         """Call a tool like any dialect; then do the part that the call left for after its transaction."""
-        assert call is not None  # it says who calls, and how it goes on
+        assert call is not None  # it names the caller, and how the call goes on
         given = arguments.get(KEY)
         chosen = given if isinstance(given, str) else key
         kept = None if name in self.in_steps else chosen
@@ -123,12 +123,12 @@ class MailNoticeDialect(Dialect):
 
 
 def continue_after_commit(call: Call, onward: Onward) -> None:
-    """Answer the call with the result of `onward`, once the transaction is kept."""
+    """Answer the call with the result of `onward`, once the transaction is committed."""
     call.notes[ONWARD] = onward
 
 
 def with_unread(tx: Tx, reply: Reply) -> Reply:
-    """The reply, and how many letters the agent that called has not looked at, if there are any."""
+    """Return the reply with the number of letters that the calling agent has not read, if there are any."""
     speaker = tx.speaker
     if tx.actor.project_id is not None and tx.actor.agent is not None:
         speaker = tx.actor.project_id, tx.actor.agent

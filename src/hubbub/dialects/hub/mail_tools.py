@@ -1,4 +1,4 @@
-"""`inbox` and `send`: mail, which is kept until it is acknowledged, and never said to be read before it is."""
+"""`inbox` and `send`: mail, which is kept until it is acknowledged, and never reported as read before it is."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def inbox(
 async def _fetch(
     call: Call, given: Reply, acked: int, transactions: Transactions, actor: Actor, _key: str | None
 ) -> ToolResult:
-    """The mail after what was acknowledged is kept to be so, however long the rest takes."""
+    """Commit the acknowledgements, then fetch the mail: so they last, however long the rest takes."""
     answer = await DIALECT.call(transactions, actor, "inbox", given, None, call)
     return answer if answer.is_error else ToolResult({**answer.content, "acked": acked})
 
@@ -115,7 +115,7 @@ def _is_from_other(name: str, event: Activity) -> bool:
 
 
 def _acknowledge(tx: Tx, here: OwnContext, refs_: Sequence[str]) -> int:
-    """Acknowledge letters, and say how many. Raises `NotFound` for what is no letter of the caller's."""
+    """Acknowledge letters, and return their number. Raises `NotFound` for an id that is none of the caller's."""
     if ALL in refs_:
         found = letters.read(tx, here.project.id, here.name, MOST_ACKED)
         seen = [str(each.delivery.id) for each in found if each.delivery.seen_at is not None]
@@ -325,7 +325,7 @@ def _sent(
 
 
 def _broadcast(tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str) -> Reply:
-    """Send to everyone who was ever here; count their wakes by kind, and those likely to look soon."""
+    """Send to every agent that was ever here; count their wakes by kind, and those likely to look soon."""
     receivers = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
     sent, rows = messages.broadcast(tx, here.project.id, sender=here.name, body=text, recipients=receivers)
     expected = [delivery_forecast.forecast(tx, here.project.id, row.recipient, ways) for row in rows]

@@ -22,8 +22,8 @@ READS = (
     "read",
     "list",
     "recall",
-)  # the actions that change nothing; what is none of them need not be hashable
-KIND = "document"  # of an artifact that is given none
+)  # the actions that change nothing; wrong values need not be hashable
+KIND = "document"  # of an artifact without a kind
 
 Title = Annotated[str, Field(min_length=1, max_length=256), WithJsonSchema({"type": "string"})]
 Content = Annotated[str, Field(max_length=524_288), WithJsonSchema({"type": "string"})]
@@ -134,7 +134,7 @@ def _verdict(tx: Tx, here: OwnContext, given: _Given) -> Reply:
 
 
 def _meant(tx: Tx, here: OwnContext, given: _Given) -> Artifact:
-    """The artifact of that id, else the newest of that name. Raises `NotFound`, `Invalid` where neither is given."""
+    """Return the artifact with that id, else the newest of that name. Raises `NotFound`, `Invalid` without either."""
     if given.artifact is not None:
         return short_ids.artifact(tx, here.project.id, given.artifact)
     name = given.need("name", "say which artifact, by its id as `artifact` or by its name")

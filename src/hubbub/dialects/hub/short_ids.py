@@ -22,7 +22,7 @@ def short(letter: str, number: int) -> str:
 
 
 def task(tx: Tx, project_id: UUID, ref: str, *, lock: bool = False) -> Task:
-    """The task that is meant; `lock` it to change it. Raises `NotFound`, `Invalid` for the id of something else."""
+    """Return the task named by `ref`; `lock` it to change it. Raises `NotFound`, `Invalid` for another thing's id."""
     try:
         return tasks.find(tx, [project_id], _number(ref, TASK) or ref, lock=lock)
     except NotFound:
@@ -30,7 +30,7 @@ def task(tx: Tx, project_id: UUID, ref: str, *, lock: bool = False) -> Task:
 
 
 def message(tx: Tx, project_id: UUID, ref: str) -> Message:
-    """The message that is meant. Raises `NotFound`, `Invalid` for the id of something else."""
+    """Return the message named by `ref`. Raises `NotFound`, `Invalid` for another thing's id."""
     number = _number(ref, MESSAGE)
     if number is None:
         return messages.find(tx, [project_id], ref)
@@ -41,7 +41,7 @@ def message(tx: Tx, project_id: UUID, ref: str) -> Message:
 
 
 def artifact(tx: Tx, project_id: UUID, ref: str) -> Artifact:
-    """The artifact that is meant. Raises `NotFound`, `Invalid` for the id of something else."""
+    """Return the artifact named by `ref`. Raises `NotFound`, `Invalid` for another thing's id."""
     number = _number(ref, ARTIFACT)
     if number is None:
         return artifacts.find(tx, [project_id], ref)
@@ -52,7 +52,7 @@ def artifact(tx: Tx, project_id: UUID, ref: str) -> Artifact:
 
 
 def subject(tx: Tx, project_id: UUID, ref: str) -> Task | Message:
-    """The task or the message that is meant; a bare number is a message's. Raises `NotFound`."""
+    """Return the task or message named by `ref`; a bare number is a message's. Raises `NotFound`."""
     parsed = _SHORT.fullmatch(ref)
     if parsed is not None and (parsed[1] or MESSAGE).upper() == TASK:
         return task(tx, project_id, ref)
@@ -65,7 +65,7 @@ def subject(tx: Tx, project_id: UUID, ref: str) -> Task | Message:
 
 
 def named(tx: Tx, project_id: UUID, subject_id: UUID | None) -> str | None:
-    """The short id of the task or message of that id; the long one where it is neither, None for None."""
+    """Return the short id of the task or message with that id; the long one if it is neither, None for None."""
     if subject_id is None:
         return None
     try:
@@ -76,7 +76,7 @@ def named(tx: Tx, project_id: UUID, subject_id: UUID | None) -> str | None:
 
 
 def _number(ref: str, letter: str) -> str | None:
-    """The number of a short id; None where it is a long one."""
+    """Return the number of a short id; None for a long one."""
     parsed = _SHORT.fullmatch(ref)
     if parsed is None:
         return None

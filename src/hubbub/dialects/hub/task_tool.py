@@ -1,4 +1,4 @@
-"""`task`: taking work, saying how far it is, and ending it."""
+"""`task`: taking work, reporting on it, and ending it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from hubbub.model.lifecycle import HELD
 from hubbub.model.records import Activity, Task
 from hubbub.store.tx import Tx
 
-MOST_SAID = 20  # of what was said about a task, so much is shown
-MOST_DONE = 50  # of what happened to a task, in so much it is looked for how far its holder said to be
+MOST_SAID = 20  # messages about a task that are shown
+MOST_DONE = 50  # activities of a task that are searched for its last progress
 
 Percent = Annotated[int, Field(ge=0, le=100), WithJsonSchema({"type": "integer"})]
 
@@ -42,7 +42,7 @@ class _Said:
     progress: int | None
 
     def result(self) -> str:
-        """The result, with its proof."""
+        """Return the result, with its proof."""
         return "\n\n".join(filter(None, [self.text, f"Proof: {self.proof}" if self.proof else None]))
 
     def need_text(self, what: str) -> str:

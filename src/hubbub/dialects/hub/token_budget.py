@@ -16,7 +16,7 @@ _SHORTER = re.compile(
     "[\u00c0-\u00ff\u0400-\u045f\u3040-\u30ff\u4e00-\u9fff]"
 )  # seldom a token for each byte
 _SHORTER_BY = 0.6
-_USUAL, _UNUSUAL = 0.12, 0.6  # what a letter adds that often follows the one before, and one that seldom does
+_USUAL, _UNUSUAL = 0.12, 0.6  # cost of a frequent and of a rare pair of letters
 _SIGN = 0.75
 _PAIRS = frozenset(
     """ac ad ag ai ak al am an ar as at ay be bo bu by ca ce ch cl co ct de di ds ea ec ed ee ef el em en ep er es et ev
@@ -36,12 +36,12 @@ def _cost_of_piece(piece: str) -> float:
         return len(piece.encode()) - (_SHORTER_BY if _SHORTER.match(piece) else 0)
     if not piece.isalpha():
         return 1 if piece.isdigit() else _SIGN
-    word = piece if piece.isupper() else piece.lower()  # of capitals no pair is usual
+    word = piece if piece.isupper() else piece.lower()  # in capitals no pair is usual
     return 1 + sum(_USUAL if word[at : at + 2] in _PAIRS else _UNUSUAL for at in range(len(word) - 1))
 
 
 def cut(text: str, most: int) -> str:
-    """`text`, or as much of its beginning as costs no more than `most`, with a mark that there was more."""
+    """Return `text`, or as much of its beginning as costs no more than `most`, with a mark that there was more."""
     if cost(text) <= most:
         return text
     length = bisect_right(range(1, len(text) + 1), most, key=lambda length: cost(text[:length]))
@@ -49,7 +49,7 @@ def cut(text: str, most: int) -> str:
 
 
 def fit_lists(lists: Mapping[str, Sequence[str]], room: int) -> dict[str, list[str]]:
-    """The first lines of each list, in turns for as long as there is room: none of them takes it from the others."""
+    """Return the first lines of each list, taken in turns while there is room: no list takes it from the others."""
     shown: dict[str, list[str]] = {name: [] for name in lists}
     growing = dict(lists)
     for place in range(max(map(len, lists.values()), default=0)):

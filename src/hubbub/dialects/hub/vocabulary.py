@@ -1,4 +1,4 @@
-"""The hub's nouns in the words of these tools: they are the hub's own, with short ids."""
+"""The hub's records in the words of its own tools, with short ids."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -31,20 +31,20 @@ KIND = {kind: str(kind) for kind in LetterKind}
 PRIORITY = {priority: priority.name.lower() for priority in Priority}
 PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
 EVERYONE = "everyone"  # the receiver of a broadcast
-ALSO = {"open": OPEN, "ended": ENDED}  # what `board` takes beside the statuses
+ALSO = {"open": OPEN, "ended": ENDED}  # accepted by `board` beside the statuses
 
-LISTED = 50  # entries of one agent in a list of who holds what
-BEGINNING = frozenset({Status.ACCEPTED, Status.WORKING})  # who brings a task there is told what it is about
+LISTED = 50  # entries of one agent in a list of holders
+BEGINNING = frozenset({Status.ACCEPTED, Status.WORKING})  # replies with the description
 SHARED = 5  # entries that a conflict names
 
 
 def statuses(word: str) -> frozenset[Status]:
-    """The statuses that `board` means by `word`."""
+    """Return the statuses that `board` means by `word`."""
     return ALSO.get(word) or frozenset({Status(word)})
 
 
 def known(**fields: object) -> dict[str, object]:
-    """The fields that have something to say."""
+    """Return the fields that have a value."""
     return {name: value for name, value in fields.items() if value not in (None, "", (), [], {})}
 
 
@@ -75,7 +75,7 @@ def delivery(row: Delivery, results: Mapping[UUID, WakeResult]) -> Row:
 
 
 def lease(each: Lease) -> Row:
-    """Things that somebody holds, or waits for."""
+    """Return the row of a lease, held or waiting."""
     return known(
         things=list(each.things),
         status=each.status,
@@ -112,7 +112,7 @@ def message(
     *,
     reply_to: str | None = None,
 ) -> Row:
-    """A message as everyone in the project may read it, and how far it got."""
+    """Return a message as everyone in the project may read it, with its delivery."""
     return known(
         id=short(MESSAGE, each.number),
         kind=KIND[each.kind],
@@ -127,12 +127,12 @@ def message(
 
 
 def task_brief(task: Task, most: int) -> str:
-    """A task on one line, with as much of its title as may be."""
+    """Return a task on one line, with as much of its title as `most` allows."""
     return f"{short(TASK, task.number)} {STATUS[task.status]}: {brief(task.title, most)}"
 
 
 def task_row(task: Task) -> Row:
-    """A row of the board."""
+    """Return a row of the board."""
     return known(
         id=short(TASK, task.number),
         title=task.title,
@@ -189,13 +189,13 @@ def comment(each: Message) -> Row:
 
 
 def peer(presence: Presence, most: int) -> str:
-    """Return another present agent, on one line, with its work as far as allowed."""
+    """Return another present agent, on one line, with as much of its occupation as `most` allows."""
     doing = f": {brief(presence.doing, most)}" if presence.doing else ""
     return f"{presence.agent} ({CONDITION[presence.condition]}){doing}"
 
 
 def conflict_brief(conflict: AgentConflict, most: int) -> str:
-    """A conflict on one line, with as much of the first place as may be."""
+    """Return a conflict on one line, with as much of its first entry as `most` allows."""
     met = [*conflict.overlap.areas, *conflict.overlap.files]
     more = f" and {len(met) - 1} more" if len(met) > 1 else ""
     return f"{conflict.agent}: {brief(met[0], most)}{more}"
@@ -209,7 +209,7 @@ def conflicts(found: Sequence[AgentConflict]) -> list[Row]:
 
 
 def artifact_row(artifact: Artifact) -> Row:
-    """An artifact in a list."""
+    """Return an artifact in a list."""
     return known(
         id=short(ARTIFACT, artifact.number),
         name=artifact.name,
@@ -233,7 +233,7 @@ def review_row(review: Review, artifact: Artifact) -> Row:
 
 
 def machine_row(machine: Machine, now: int) -> Row:
-    """A machine that can be asked."""
+    """Return a machine that can be asked."""
     return known(
         name=machine.name, is_online=machine.is_online(now), platform=machine.platform, agent=machine.runtime
     )

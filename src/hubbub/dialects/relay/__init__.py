@@ -1,8 +1,8 @@
-"""Relay: 23 tools for a team that works through a graph of tasks. What they promise: docs/dialects/relay.md.
+"""Relay: 23 tools for a team that works through a graph of tasks. Their contract: docs/dialects/relay.md.
 
-`vocabulary` says what the hub keeps in Relay's terms, `definition` how it says yes and no and which run is meant; the
-tools are in `team_tools`, `message_tools`, `task_tools`, `artifact_tools` and `memory_tools`. A *session* is a run, an
-*agent_id* the name of an agent. `live_view` is what those are told who watch.
+`vocabulary` translates the hub's records into Relay's terms, `definition` has its forms of success and refusal and
+finds the run of a call; the tools are in `team_tools`, `message_tools`, `task_tools`, `artifact_tools` and
+`memory_tools`. A *session* is a run, an *agent_id* the name of an agent. `live_view` makes the messages for watchers.
 """
 
 from hubbub.dialects.relay import artifact_tools, memory_tools, message_tools, task_tools, team_tools

@@ -1,4 +1,4 @@
-"""The live view of a run, for its watchers: all of it first, then the events; in Relay's words.
+"""The live view of a run, for its watchers: first a snapshot, then the events; in Relay's words.
 
 The tasks, messages, artifacts and reviews are those of the run; the agents and their memory are the project's. A
 watcher asks for a run by its name, or sees the project's current one, and then follows it from one to the next.
@@ -22,9 +22,9 @@ from hubbub.store.tx import Tx
 
 MEMORY = "memory.updated"  # the only activity that leaves no trace in a snapshot
 OCCUPYING = {Status.WORKING: Condition.WORKING, Status.BLOCKED: Condition.BLOCKED}
-MOST_OCCUPIED = 10_000  # tasks looked at to see who is busy
+MOST_OCCUPIED = 10_000  # tasks searched for busy agents
 
-# By these an agent is, or may be, in another status than before.
+# Activities by which an agent's status changes, or may change.
 CHANGING = frozenset({
     "agent.checkin", "agent.changed", "agent.checkout", "agent.timeout", "task.progress",
     *tasks.KINDS.values(),
@@ -33,7 +33,7 @@ CHANGING = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One thing to tell. Of several `about` the same agent that come close together only the last matters."""
+    """One message to watchers. Of several `about` the same agent in short time only the last matters."""
 
     content: Row
     about: str | None = None
@@ -62,7 +62,7 @@ def run_started(run: Run, at: int) -> Row:
 
 
 def snapshot(tx: Tx, run: Run, site: HubContext) -> Row:
-    """Everything that there is in the run, and the agents of its project."""
+    """Return everything in the run, and the agents of its project."""
     needs = dependencies.of_run(tx, run)
     return _content(
         "session:snapshot",
@@ -189,7 +189,7 @@ def _status_of(tx: Tx, project_id: UUID, name: str) -> Condition:
 
 
 def _agent_rows(tx: Tx, project_id: UUID) -> list[Row]:
-    """Every agent that the project knows, with its status."""
+    """List every agent that the project knows, with its status."""
     present = {presence.agent: presence for presence in agents.presences(tx, [project_id])}
     known = agents.of_project(tx, project_id)
     busy = {
@@ -203,7 +203,7 @@ def _agent_rows(tx: Tx, project_id: UUID) -> list[Row]:
 
 
 def _status(tx: Tx, presence: Presence | None, occupation: Condition | None) -> Condition:
-    """Return an agent's own condition; if it gives none, the one that follows from its begun task."""
+    """Return an agent's own condition; if it reports none, the one that follows from its begun task."""
     is_live = presence is not None and presence.is_live(tx.now)
     if presence is not None and is_live and presence.condition is not Condition.IDLE:
         return presence.condition

@@ -1,4 +1,4 @@
-"""The tools for later: memory, summaries, and the orchestrator's own notes."""
+"""The tools for long-term memory, summaries, and the orchestrator's own notes."""
 
 from typing import Annotated
 
@@ -82,5 +82,5 @@ def save_orchestrator_state(tx: Tx, call: Call, agent_id: Name, state: Text) -> 
 
 @DIALECT.tool(reads=True)
 def get_orchestrator_state(tx: Tx, call: Call, agent_id: Name) -> Reply:
-    """What was kept by save_orchestrator_state in this session; null if nothing was."""
+    """Return the state kept by save_orchestrator_state in this session; null if there is none."""
     return {"state": enter(tx, call, agent_id, Right.READ).run.notebook}

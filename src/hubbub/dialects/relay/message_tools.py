@@ -1,4 +1,4 @@
-"""The tools for talking."""
+"""The tools for messages."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -24,10 +24,10 @@ from hubbub.model.records import Activity, Message
 from hubbub.store.tx import Tx
 
 LONGEST_WAIT = 45  # seconds
-ENOUGH = 500  # events to look through before sleeping; after more than that it is worth another look anyhow
+ENOUGH = 500  # events read before sleeping; after more than that another look is worth it in any case
 BEYOND = 2**62  # after the last message that there will ever be
 
-MANY = 2_000  # messages: the rows of more are not kept
+MANY = 2_000  # messages; the rows of a longer list are not kept
 _ROWS = RowCache()
 
 Metadata = Annotated[
@@ -61,7 +61,7 @@ def send_message(
 
 
 def _to_everyone(tx: Tx, here: RelayContext, content: str, thread: messages.Thread) -> Message:
-    """A broadcast; it is put into the inboxes of those who have one, since they do not read what is everyone's."""
+    """Broadcast a message, also into the inboxes of agents whose tool sets do not read broadcasts otherwise."""
     with_inbox = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
     message, _rows = messages.broadcast(
         tx, here.project.id, sender=here.name, body=content, recipients=with_inbox, thread=thread
@@ -95,7 +95,7 @@ def get_messages(
 
 
 def _rows(tx: Tx, here: RelayContext, found: Sequence[tuple[UUID, int]]) -> EncodedRows | LazyRows:
-    """The rows of messages, by their ids and numbers: a message never changes, and is known by its id."""
+    """Return the rows of messages, by their ids and numbers; a row is reusable, since a message never changes."""
     if len(found) > MANY:
         all_found = messages.mail(tx, here.run, here.name, after=found[0][1] - 1)
         return LazyRows(vocabulary.message_row(message, here.run) for message in all_found)
@@ -108,7 +108,7 @@ def _rows(tx: Tx, here: RelayContext, found: Sequence[tuple[UUID, int]]) -> Enco
 
 
 def _is_late(tx: Tx, here: RelayContext, after_event: int | None) -> bool:
-    """Tell whether something has happened for this agent since the event that it knows of."""
+    """Tell whether an event has concerned this agent since the one that it knows of."""
     if after_event is None:
         return False
     since = activity.after(tx, here.project.id, min(after_event, BEYOND), limit=ENOUGH)

@@ -1,4 +1,4 @@
-"""Relay's REST about a run; as words, not as HTTP."""
+"""Relay's REST about a run: the replies, without HTTP."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from hubbub.store.tx import Tx
 
 
 def session(tx: Tx, project_id: UUID, site: HubContext) -> Reply:
-    """The project's current run, and how much there is in it; its id is null while nobody has named it."""
+    """Return the project's current run, and the size of its parts; its id is null while nobody has named it."""
     run = runs.current(tx, project_id)
     return {
         "sessionId": run.name,
@@ -32,8 +32,8 @@ def session(tx: Tx, project_id: UUID, site: HubContext) -> Reply:
 def completion(tx: Tx, project_id: UUID, name: str) -> Reply:
     """Report whether the work of a run is done. Raises `NotFound`.
 
-    A run without tasks is not: nothing has been done in it yet. Nor is one with a task that failed, was cancelled or
-    expired; that is among the pending ones, with its status.
+    A run without tasks is not done: nothing has been done in it yet. Nor is one with a task that failed, was
+    cancelled or expired; such a task is among the pending ones, with its status.
     """
     run = watched_run(tx, project_id, name)
     pending = [task for task in tasks.each_of_run(tx, run) if task.status is not Status.COMPLETED]

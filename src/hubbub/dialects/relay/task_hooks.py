@@ -28,11 +28,11 @@ LOST = ENDED - {Status.COMPLETED}
 BUSY = "task is being checked by its after_task hook; try again"
 VERDICTS = {HookStep.PASSED: True, HookStep.FAILED: False, HookStep.DROPPED: None}
 OUTPUT_LENGTH = 4_000
-PATIENCE = timedelta(seconds=45)  # with the hook of another who is about to finish the same task
+PATIENCE = timedelta(seconds=45)  # with the hook of another agent that is about to complete the same task
 
 
 def claim(tx: Tx, call: Call, task: Task, here: RelayContext) -> Reply:
-    """Take the task, if it may be taken; the reply says why not."""
+    """Claim the task, or say why it cannot be claimed."""
     reason = _obstacle(tx, task, here.name)
     if reason is not None:
         return unclaimed(reason)
@@ -47,7 +47,7 @@ def unclaimed(reason: str) -> Reply:
 
 
 def _obstacle(tx: Tx, task: Task, name: str) -> str | None:
-    """Why `name` cannot claim the task; None if it can."""
+    """Return why `name` cannot claim the task; None if it can."""
     try:
         tasks.require_met(tx, task)
     except Unmet as error:
@@ -61,14 +61,14 @@ def _obstacle(tx: Tx, task: Task, name: str) -> str | None:
 
 
 def _need(task_id: str, status: Status) -> str:
-    """Return a task that is waited for; with its status if it will not come by itself."""
+    """Name a needed task; with its status if it will not be completed without help."""
     return f"{task_id} ({vocabulary.STATUS[status]})" if status in LOST else task_id
 
 
 def done(tx: Tx, call: Call, task: Task, here: RelayContext, to: str | None) -> Reply:
     """Complete the task, or let the bridge begin to check it; another's check goes first, and holds for both.
 
-    The hook is that of the task's holder at that time: `to`, if it is given away in the same call.
+    The hook is that of the task's holder at that time: `to`, if it is reassigned in the same call.
     """
     if (waited_for := _waited_for(tx, call, task)) is not None and waited_for.passed is False:
         return hook_failed(waited_for.output)
@@ -121,7 +121,7 @@ def hook_failed(output: str | None) -> Reply:
 
 
 def _wait_for(call: Call, task: Task, running: Check) -> Reply:
-    """Let another's hook end first. It may take longer than a call: the bridge is told to ask again."""
+    """Wait for another's hook to end. It may take longer than a call: the bridge is told to ask again."""
     if call.is_last_try:
         return {"busy": str(running.id)} if STEP in call.meta else no(BUSY)
     call.notes[CHECK] = str(running.id)
@@ -135,7 +135,7 @@ def _waited_for(tx: Tx, call: Call, task: Task) -> Check | None:
 
 
 def _complete(tx: Tx, task: Task, name: str, check: Check | None = None) -> None:
-    """End the task; its result is what its assignee said last in its thread."""
+    """End the task; its result is the last message of its assignee in its thread."""
     said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or name)
     result = said.body if said is not None else vocabulary.DONE
     told = task.sender if said is not None and _has_read(tx, task, said) else None
@@ -148,5 +148,5 @@ def _has_read(tx: Tx, task: Task, said: Message) -> bool:
 
 
 def _about_hooks(call: Call) -> Reply:
-    """A word about the hooks, where the caller has nobody to run them."""
+    """Return a note that no hook was run, for callers without a bridge."""
     return {} if STEP in call.meta else {"hooks": NOT_RUN}

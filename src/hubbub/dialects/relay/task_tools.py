@@ -1,4 +1,4 @@
-"""The tools for tasks: making, claiming, moving, listing."""
+"""The tools for tasks: creating, claiming, moving, listing."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -32,7 +32,7 @@ from hubbub.model.work.listed_tasks import ListedTask
 from hubbub.model.work.permissions import Verb, VerbManner
 from hubbub.store.tx import Tx
 
-DEEPEST = 1  # how far from the first task a derived one may be
+DEEPEST = 1  # generations of derived tasks
 MOST_SIBLINGS = 3
 VERBS = {
     vocabulary.TODO: Verb.REOPEN,
@@ -42,18 +42,18 @@ VERBS = {
 }
 
 
-MANY = 2_000  # tasks of a run: the rows of more are not kept
+MANY = 2_000  # tasks of a run; the rows of a longer list are not kept
 _ROWS = RowCache()
 
 
 class Breaker(HubError):
-    """A task that would be derived too far, or too often."""
+    """A task would be derived too far, or too often."""
 
     code = "circuit_breaker"
 
 
 class UnknownNeeds(HubError):
-    """A task is to depend on what is not there."""
+    """A task is to depend on tasks that do not exist."""
 
     code = "unknown_dependencies"
 
@@ -101,7 +101,7 @@ def create_task(
 
 
 def _needed(tx: Tx, here: RelayContext, refs: list[str]) -> list[Task]:
-    """The tasks of the run that are named, each once. Raises `UnknownNeeds`."""
+    """List the named tasks of the run, each once. Raises `UnknownNeeds`."""
     found, unknown = {}, []
     for ref in dict.fromkeys(refs):
         try:
@@ -115,7 +115,7 @@ def _needed(tx: Tx, here: RelayContext, refs: list[str]) -> list[Task]:
 
 
 def _parent(tx: Tx, here: RelayContext, ref: str) -> Task:
-    """The task to derive another from, if one more may be. Raises `NotFound` and `Breaker`."""
+    """Return the task to derive another from, if one more may be. Raises `NotFound` and `Breaker`."""
     try:
         parent = find(tx, here, ref, lock=True)
     except NotFound:
@@ -128,7 +128,7 @@ def _parent(tx: Tx, here: RelayContext, ref: str) -> Task:
 
 
 def find(tx: Tx, here: RelayContext, ref: str, *, lock: bool = False) -> Task:
-    """The task of the run by its id. Raises `NotFound`."""
+    """Return the task of the run by its id. Raises `NotFound`."""
     task = tasks.find(tx, [here.project.id], ref, lock=lock, by_number=False)
     if task.run_id != here.run.id:
         raise NotFound("task", ref)
@@ -164,7 +164,7 @@ def update_task(
         task = task_actions.submit(tx, task, by=here.name, manner=VerbManner.ANSWER)
     answer = task_hooks.done(tx, call, task, here, to) if status == vocabulary.DONE else {}
     task = find(tx, here, task_id, lock=True)
-    if to is not None and to != task.assignee:  # the last that its holder does
+    if to is not None and to != task.assignee:  # the last step, as it ends the caller's hold
         task_actions.reassign(tx, task, to=to, by=here.name, manner=VerbManner.ANSWER)
     return answer
 
@@ -208,7 +208,7 @@ def get_all_tasks(
 def _rows(
     tx: Tx, run: Run, assignee: str | None, status: str | None, is_described: bool
 ) -> Iterator[vocabulary.Row]:
-    """The rows of a run's tasks, one after the other."""
+    """Yield the rows of a run's tasks, one after the other."""
     needs = dependencies.of_run(tx, run)
     for task in tasks.each_of_run(tx, run, assignee=assignee):
         if _is(status, task):

@@ -1,4 +1,4 @@
-"""The tools for before and around the work: the hub, the run, the team."""
+"""The tools about the surroundings of the work: the hub, the run, the team."""
 
 from hubbub.core.agents import connections
 from hubbub.core.people import runs
@@ -39,7 +39,7 @@ def get_server_info(tx: Tx, call: Call, agent_id: Name) -> Reply:
 @DIALECT.tool()
 def start_session(tx: Tx, call: Call, agent_id: Name, session_id: RunId) -> Reply:
     """Declare the session to work in; call it once, before any other tool. An old one shows its rows again."""
-    run_named(tx, call)  # which is not moved, but has to be one
+    run_named(tx, call)  # it has to be a valid name, though the run does not change
     project, name = identify(tx, call, agent_id)
     runs.start(tx, project.id, session_id, by=name)
     connections.remember(tx, call.connection, session_id)

@@ -1,4 +1,4 @@
-"""Relay's vocabulary: its words for statuses and priorities, and its rows for what the hub keeps."""
+"""Relay's vocabulary: its names of statuses and priorities, and its rows for the hub's records."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -25,7 +25,7 @@ _UNDESCRIBED: Row = {}
 
 
 def seconds(at: int) -> int:
-    """A time as Unix seconds."""
+    """Return a time as Unix seconds."""
     return at // 1000
 
 
@@ -51,13 +51,13 @@ def task_row(task: Task | ListedTask, run: Run, needs: Sequence[UUID], described
 
 
 def described(task: Task) -> Row:
-    """The description of a task, and who wrote it anew."""
+    """Return the description of a task, and its last editor."""
     edited = {"edited_by": task.edited_by} if task.edited_by is not None else {}
     return {"description": task.description or None, **edited}
 
 
 def message_row(message: Message, run: Run) -> Row:
-    """A row of `get_messages`."""
+    """Return a row of `get_messages`."""
     return {
         "id": str(message.id),
         "seq": message.number,
@@ -72,7 +72,7 @@ def message_row(message: Message, run: Run) -> Row:
 
 
 def artifact_row(artifact: Artifact, run: Run) -> Row:
-    """An artifact without its content."""
+    """Return the row of an artifact, without its content."""
     return {
         "id": str(artifact.id),
         "name": artifact.name,
@@ -85,7 +85,7 @@ def artifact_row(artifact: Artifact, run: Run) -> Row:
 
 
 def review_row(review: Review, run: Run) -> Row:
-    """A review, with the verdict as its status."""
+    """Return the row of a review, with the verdict as its status."""
     return {
         "id": str(review.id),
         "artifact_id": str(review.artifact_id),
