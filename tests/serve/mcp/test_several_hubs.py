@@ -182,11 +182,12 @@ def test_a_stream_may_be_at_any_hub_and_what_it_follows_said_at_another(hubs: Hu
         hubs.hubs[2].send_task("ann")
         assert next(heard)["params"] == {"uri": tasks}
         hubs.ask(message("resources/subscribe", {"uri": agents}), at=0).raise_for_status()
-        assert next(heard)["params"] == {"uri": agents}  # which may have changed by then
+        # A hub looks for news whenever another rings, and so may tell of the tasks once more.
+        assert {"uri": agents} in (each["params"] for each in heard)
         hubs.ask(message("resources/unsubscribe", {"uri": tasks}), at=2).raise_for_status()
         with hubs.stream("GET", at=2) as later:
             hubs.streams_end(at=1)  # each message goes to one stream only
-            assert list(heard) == []
+            assert {"uri": agents} not in [each["params"] for each in heard]
             assert next(later)["params"] == {"uri": agents}  # for what happened in between
             hubs.hubs[0].send_task("ann")
             hubs.hubs[0].meet("eve")
