@@ -14,7 +14,13 @@ def test_cost_of_each_agent(hub: RunningHub) -> None:
     ada = "ada\t$3.00\t3,000,000\t7\t0\t0\t1,500,007"
     assert hub.run("cost", "--days", "1").stdout.splitlines() == [ada, ada.replace("ada", "total")]
     assert hub.run("cost", "--by", "model", "--model", "new").stdout.startswith("new\tno price\t")
-    assert hub.json("cost", "--until", "2026-01-01")["total"]["metered"] is False
+    assert hub.json("cost", "--until", "2026-01-01")["total"]["unmetered"] is True
+
+    told = hub.json("cost", "--by", "model", "--since", "2026-01-01")["lines"]
+    assert [(each["name"], each["tokens"], each["usd"], each["unmetered"]) for each in told] == [
+        ("claude-sonnet-5", 1_500_000, 3, False),
+        ("new", 1_500_007, None, False),
+    ]
 
 
 def test_a_wrong_moment_is_refused(hub: RunningHub) -> None:

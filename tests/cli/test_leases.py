@@ -15,7 +15,7 @@ from tests.cli.processes import PROGRAM, RunningHub, ends, plain_environment
 from tests.support.waiting import patience, until
 
 LONG = "3600"  # seconds that no test lives to see
-SHORT = "5"  # the shortest time that a lease may have
+SHORT = "5s"  # the shortest time that a lease may have
 Run = Callable[..., "subprocess.Popen[str]"]
 
 # Says so where it is not alone, by a lock that the kernel takes from whoever is killed; else writes its fence down.
@@ -26,7 +26,7 @@ with open(sys.argv[1], "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.write("two\\n")
-    file.write(os.environ["HUBBUB_LEASE_FENCE"] + "\\n")
+    file.write(os.environ["HUBBUB_LEASE"] + "\\n")
     file.flush()
     for _ in range(20000):
         os.getpid()
@@ -67,7 +67,7 @@ def until_listed(hub: RunningHub, *wanted: tuple[str, str]) -> None:
 def test_a_command_runs_while_it_holds_what_it_needs(hub: RunningHub) -> None:
     """The command knows its lease, its fence and which of what is counted it has; its exit status is the answer."""
     hub.json("lease", "capacity", "gpu", "4")
-    said = "echo $HUBBUB_LEASE_THINGS, $HUBBUB_LEASE_FENCE, $HUBBUB_LEASE_UNITS_GPU, $HUBBUB_LEASE_ID; exit 7"
+    said = "echo $HUBBUB_LEASE_THINGS, $HUBBUB_LEASE, $HUBBUB_LEASE_UNITS_GPU, $HUBBUB_LEASE_ID; exit 7"
 
     done = hub.run("with", "gpu:2", "port:8000", "--", "sh", "-c", said)
 
@@ -133,13 +133,13 @@ def test_who_stops_waiting_leaves_no_place(hub: RunningHub, run: Run) -> None:
 
 
 def test_who_does_not_wait(hub: RunningHub, run: Run) -> None:
-    """With --no-wait, and when --wait is over, the exit code is 124, and one sentence says who holds it."""
+    """With --no-wait, and when --wait is over, the exit code is 4, and one sentence says who holds it."""
     run("db", "--", "sleep", LONG)
     until_listed(hub, ("db", "held"))
 
     for option in (["--no-wait"], ["--wait", "0"]):
         done = hub.run("with", "db", *option, "--", "echo", "mine")
-        assert (done.returncode, done.stdout) == (124, "")
+        assert (done.returncode, done.stdout) == (4, "")
         assert "db has been held by 'owner' on " in done.stderr
         assert "('sleep 3600')" in done.stderr
     assert listed(hub) == [("db", "held")]
@@ -153,7 +153,7 @@ def test_a_command_within_another(hub: RunningHub) -> None:
 
     held = hub.client().post("/leases", {"things": ["port:2"]})["lease"]
     done = hub.run("with", "db", "--", *inner, "port:2", "--", "true")
-    assert done.returncode == 124
+    assert done.returncode == 4
     assert "rather than for more while you hold db" in done.stderr
     hub.client().delete(f"/leases/{held['id']}")
 
@@ -167,9 +167,11 @@ def test_what_keeps_a_command_from_running(hub: RunningHub, tmp_path: Path) -> N
         (("db",), 2, "say which command to run"),
         (("--", "true"), 2, "Missing argument"),
         (("db", "--wait", "1", "--no-wait", "--", "true"), 2, "exclude each other"),
-        (("a b", "--", "true"), 125, "a thing is named like"),
-        (("db", "--url", "http://127.0.0.1:9", "--token", "utok_1", "--", "true"), 125, "cannot be reached"),
-        (("db", "--token", "utok_1", "--", "true"), 125, "a valid token is needed"),
+        (("a b", "--", "true"), 1, "a thing is named like"),
+        (("db", "--ttl", "4s", "--", "true"), 2, "not between 5 and 86400 seconds"),
+        (("db", "--ttl", "soon", "--", "true"), 2, "is not a duration"),
+        (("db", "--url", "http://127.0.0.1:9", "--token", "utok_1", "--", "true"), 3, "cannot be reached"),
+        (("db", "--token", "utok_1", "--", "true"), 1, "a valid token is needed"),
         (("db", "--", "no-such-program"), 127, "cannot be found as a program"),
         (("db", "--", str(broken)), 126, "cannot be run"),
     )

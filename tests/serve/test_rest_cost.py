@@ -27,7 +27,7 @@ def test_who_starts_a_client_tells_what_it_used(web: Web) -> None:
 
     found = done(web.get("/cost", by="model"))
     assert (found["currency"], found["estimate"]) == ("USD", True)
-    assert [(line["name"], line["cost"]) for line in found["lines"]] == [("claude-sonnet-5", 2.5)]
+    assert [(line["name"], line["usd"]) for line in found["lines"]] == [("claude-sonnet-5", 2.5)]
 
 
 def test_cost_is_narrowed_and_cut_in_steps(web: Web, hub: Hub) -> None:
@@ -37,8 +37,8 @@ def test_cost_is_narrowed_and_cut_in_steps(web: Web, hub: Hub) -> None:
     report(web, id="2", model="claude-opus-5")
 
     assert done(web.get("/cost", task=task))["total"]["tokens"] == 1_000_000
-    assert done(web.get("/cost", model="claude-opus-5"))["total"]["cost"] == 5
-    assert done(web.get("/cost", agent="nobody"))["total"]["metered"] is False
+    assert done(web.get("/cost", model="claude-opus-5"))["total"]["usd"] == 5
+    assert done(web.get("/cost", agent="nobody"))["total"]["unmetered"] is True
     (hour,) = done(web.get("/cost", by="agent", step="hour"))["lines"]
     assert (hour["tokens"], hour["at"] % 3_600_000) == (2_000_000, 0)
 
@@ -49,7 +49,7 @@ def test_cost_as_a_table(web: Web, hub: Hub, visit: Visit) -> None:
     answer = web.get("/cost.csv", by="model")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     (row,) = csv.DictReader(answer.text.splitlines())
-    assert (row["name"], row["input"], row["cost"]) == ("'=1+1", "1000000", "")
+    assert (row["name"], row["input"], row["usd"]) == ("'=1+1", "1000000", "")
 
     done(web.put("/agents/coder-1/presence", {"instance": "i-1", "condition": "idle", "take": True}))
     done(
@@ -58,7 +58,7 @@ def test_cost_as_a_table(web: Web, hub: Hub, visit: Visit) -> None:
         )
     )
     rows = {each["name"]: each for each in csv.DictReader(web.get("/cost.csv").text.splitlines())}
-    assert rows["idler"]["input"] == rows["idler"]["cost"] == "unmetered"
+    assert rows["idler"]["input"] == rows["idler"]["usd"] == "unmetered"
     assert rows["idler"]["label"] == rows["idler"]["at"] == ""
     assert rows["coder-1"]["input"] == "1000000"
 

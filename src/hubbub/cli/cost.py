@@ -22,7 +22,7 @@ BY = OneOf([each.value for each in By])
 @command(
     "cost",
     short_help="Show tokens used and estimated cost.",
-    example="hubbub cost\nhubbub cost --by task --days 7\nhubbub cost --by day --agent coder-1",
+    example="hubbub cost\nhubbub cost --by task --since 2026-04-12\nhubbub cost --by day --agent coder-1",
 )
 @click.option("--by", type=BY, default=By.AGENT.value, show_default=True, help="Group the use by this.")
 @click.option(
@@ -70,11 +70,11 @@ def _total(line: dict[str, Any]) -> dict[str, Any]:
 
 def _row(line: dict[str, Any]) -> tuple[object, ...]:
     name = line["label"] or line["name"] or NOBODY
-    if not line["metered"]:
+    if line["unmetered"]:
         return (name, UNMETERED, "", "", "", "", "")
     return (
         name,
-        money(line["cost"]),
+        money(line["usd"]),
         *(f"{line[each]:,}" for each in ("input", "output", "cache_read", "cache_written")),
         f"{line['unpriced']:,}" if line["unpriced"] else "",
     )

@@ -17,8 +17,8 @@ from hubbub.model.errors import HubError, Invalid, Unauthorized
 from hubbub.model.fleet import call_chain
 from hubbub.model.programs import extras
 from hubbub.terminal import display
+from hubbub.terminal.exit_codes import UNREACHABLE
 
-REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
 DEFAULT_PROJECT = "default"
 PERSON = "utok_"  # how the token of a person begins
 YEAR = 366 * 86_400  # seconds

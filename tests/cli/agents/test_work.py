@@ -424,4 +424,4 @@ def test_tells_what_the_command_used(hub: RunningHub, tmp_path: Path) -> None:
 
     assert f"team=red,hubbub.task={sent['id']}" in result_of(hub, 1)["result"]
     (line,) = hub.json("cost", "--by", "task")["lines"]
-    assert (line["name"], line["tokens"], line["cost"]) == (sent["id"], 77, 0.5)
+    assert (line["name"], line["tokens"], line["usd"]) == (sent["id"], 77, 0.5)

@@ -62,11 +62,11 @@ def test_what_a_project_asks_for_holds_for_its_tasks(hub: RunningHub) -> None:
     assert hub.run("project", "proof", hub.project, "--nothing", "--done-when", "clean").returncode == 2
 
 
-def test_a_proof_is_exported_with_the_key_to_check_it_by(hub: RunningHub) -> None:
-    """`proof --export` prints a signed statement, `proof --key` the key that signed it; what cannot be is said."""
+def test_a_proof_is_stated_with_the_key_to_check_it_by(hub: RunningHub) -> None:
+    """`proof --statement` prints a signed statement, `proof --key` the key that signed it; what cannot be is said."""
     hub.meet("ada")
     hub.run("task", "add", "work", "--to", "ada")
-    assert "once it is completed" in hub.run("proof", "1", "--export").stderr
+    assert "once it is completed" in hub.run("proof", "1", "--statement").stderr
     looked = {"tree": "a" * 40, "head": "b" * 40}
     hub.client().step("1", "start", by="ada")
     hub.client().post(
@@ -74,7 +74,7 @@ def test_a_proof_is_exported_with_the_key_to_check_it_by(hub: RunningHub) -> Non
     )
     hub.run("task", "complete", "1", "done")
 
-    (signature,) = hub.json("proof", "T-1", "--export")["signatures"]
+    (signature,) = hub.json("proof", "T-1", "--statement")["signatures"]
     assert hub.json("proof", "--key")["keyid"] == signature["keyid"]
     assert hub.run("proof", "--key").stdout.startswith("-----BEGIN PUBLIC KEY-----\n")
     assert hub.run("proof").returncode == 2

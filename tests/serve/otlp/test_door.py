@@ -18,7 +18,7 @@ from tests.serve.served_hub import Hub
 from tests.serve.web_client import Visit, Web, done
 from tests.support.each_row import each_row
 
-NAMES = ("input", "output", "cache_read", "cache_written", "cost")
+NAMES = ("input", "output", "cache_read", "cache_written", "usd")
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_what_is_not_about_tokens_is_taken(door: Web) -> None:
     assert done(door.post("/v1/metrics", exports.metrics("claude-code", gauge))) == {}
     assert done(door.post("/v1/traces", {})) == {}
     found = cost(door)
-    assert (found["lines"], found["total"]["metered"], found["total"]["tokens"]) == ([], False, None)
+    assert (found["lines"], found["total"]["unmetered"], found["total"]["tokens"]) == ([], True, None)
 
 
 def test_what_cannot_be_counted_is_rejected_in_part(door: Web) -> None:

@@ -12,7 +12,8 @@ from hubbub.node.audit.audit_log import FILE, verify
 from hubbub.node.audit.hash_chain import ChainFault, ChainHead
 from hubbub.node.gate.host_facts import describe
 from hubbub.terminal import display
-from hubbub.terminal.command import DEFAULT_PROJECT, PERSON, REFUSED, Choice, chooses_hub, command
+from hubbub.terminal.command import DEFAULT_PROJECT, PERSON, Choice, chooses_hub, command
+from hubbub.terminal.exit_codes import REFUSED
 
 MOST = 5000  # heads that the hub is asked for: those of the last days, and the farthest
 

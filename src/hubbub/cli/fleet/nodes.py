@@ -7,7 +7,6 @@ import click
 from hubbub import settings
 from hubbub.cli import Group
 from hubbub.cli.fleet.approver_signatures import approver
-from hubbub.cli.people.tokens import seconds
 from hubbub.client import Hub, segment
 from hubbub.daemons import enrolment, membership
 from hubbub.daemons.service_options import installs, put, read_settings
@@ -16,6 +15,7 @@ from hubbub.node.gate.host_facts import host_name
 from hubbub.node.policy.node_policy import FILE
 from hubbub.terminal import display
 from hubbub.terminal.command import Choice, chooses_hub, command, data_option, uses_project
+from hubbub.terminal.durations import Duration
 
 LABEL_LENGTH, LABELS = 64, 16
 
@@ -89,7 +89,7 @@ def run(
 @command("invite", example="hubbub node invite\nhubbub node invite --name web1 --expires 10m")
 @click.option("--name", metavar="NAME", help="Name that the machine must take. [default: any]")
 @click.option(
-    "--expires", callback=seconds, metavar="1h", default="1h", show_default=True, help="When it ends."
+    "--expires", type=Duration("1h"), metavar="1h", default="1h", show_default=True, help="When it ends."
 )
 @uses_project
 def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None:

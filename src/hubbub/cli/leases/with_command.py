@@ -24,12 +24,15 @@ from hubbub.clients.hook.hub_target import Target, data_folder
 from hubbub.model.data_folder import owner_token, running_hub
 from hubbub.model.fleet import call_chain
 from hubbub.terminal import display
+from hubbub.terminal.durations import Duration
+from hubbub.terminal.exit_codes import TIMED_OUT, UNREACHABLE
 from hubbub.terminal.wrong_words import OneOf
 
-NOT_GRANTED, FAILED, NOT_RUN, NOT_FOUND = 124, 125, 126, 127  # exit codes, as those of `timeout` and `env`
+NOT_RUN, NOT_FOUND = 126, 127  # exit codes, as those of shells
 AT_A_TIME = 20.0  # seconds for which one call waits
 PATIENCE = 10.0  # seconds for which the hub may take over an answer
 TAKEN, GONE = 409, 404
+SAID: list[str] = []  # stands for those ahead when the command began to wait
 PERSON, USUAL_PROJECT = "utok_", "default"
 PRIORITIES = ("critical", "high", "medium", "low")
 Json = dict[str, Any]
@@ -42,8 +45,6 @@ EXAMPLE = (
 class Refused(click.ClickException):
     """The reason why the command is not run, in one sentence."""
 
-    exit_code = FAILED
-
     def __init__(self, message: str) -> None:
         super().__init__(display.clean(message))
 
@@ -51,7 +52,13 @@ class Refused(click.ClickException):
 class NotGranted(Refused):
     """The things were not free, or not in time."""
 
-    exit_code = NOT_GRANTED
+    exit_code = TIMED_OUT
+
+
+class NoHub(Refused):
+    """The hub cannot be reached."""
+
+    exit_code = UNREACHABLE
 
 
 class NotFound(Refused):
@@ -109,11 +116,11 @@ class WithCommand(click.Command):
 )
 @click.option(
     "--ttl",
-    type=click.IntRange(5, 86_400),
-    default=30,
+    type=Duration("30s", bare=True, between=(5, 86_400)),
+    default="30s",
     show_default=True,
-    metavar="S",
-    help="Seconds after which it is another's if nothing is heard of this machine.",
+    metavar="D",
+    help="Time after which it is another's if nothing is heard of this machine, such as 30s or 5m.",
 )
 @click.option(
     "--json",
@@ -154,11 +161,11 @@ def with_(
     """Run COMMAND while it holds the THINGs, such as `port:8000` or `gpu:2`; wait until they are free.
 
     The command has this process: its terminal, its signals and its exit status are its own. When it ends, however it
-    ends, the things are free. Its environment has HUBBUB_LEASE_ID, HUBBUB_LEASE_THINGS, HUBBUB_LEASE_FENCE, and for
-    counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
+    ends, the things are free. Its environment has HUBBUB_LEASE, a number that rises with every lease, HUBBUB_LEASE_ID,
+    HUBBUB_LEASE_THINGS, and for counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
 
-    Exit status: that of the command; 124 where the things were not free in time, 125 where the hub refuses or cannot be
-    reached, 126 and 127 where the command cannot be run or found.
+    Exit status: that of the command; 4 where the things were not free in time, 1 where the hub refuses, 3 where it
+    cannot be reached, 126 and 127 where the command cannot be run or found.
     """
     command: list[str] = ctx.meta[__name__]
     if not command:
@@ -202,7 +209,7 @@ def _variables(lease: Json) -> Mapping[str, str]:
     told = {
         "HUBBUB_LEASE_ID": lease["id"],
         "HUBBUB_LEASE_THINGS": " ".join(lease["things"]),
-        "HUBBUB_LEASE_FENCE": str(lease["fence"]),
+        "HUBBUB_LEASE": str(lease["fence"]),
     }
     for thing, numbers in lease["units"].items():
         name = "".join(each if each.isalnum() else "_" for each in thing.upper())
@@ -212,30 +219,54 @@ def _variables(lease: Json) -> Mapping[str, str]:
 
 def _granted(target: Target, asking: Json, wait: float | None) -> tuple[Json, float]:
     """Return the lease when it is held, and the start of its time. Raises `Refused` if it is not in time."""
-    ends_at = None if wait is None else time.monotonic() + wait
-    told, lease = None, None
+    waits = asking["waits"] and wait != 0 and asking["within"] is None
     try:
         with _interruptible():
-            while True:
-                left = AT_A_TIME if ends_at is None else max(0.0, min(AT_A_TIME, ends_at - time.monotonic()))
-                since = renewer.clock()
-                answer = _answer(
-                    target, lease, {**asking, "wait_seconds": left}, patient=ends_at is None or left > 0
-                )
-                lease = answer.get("lease")
-                if lease is not None and lease["status"] == "held":
-                    return lease, since
-                if lease is not None and left <= 0:
-                    raise NotGranted(f"not in time: {answer['sentence']}")
-                if lease is not None and (ahead := _ahead(answer)) != told:
-                    told = ahead
-                    click.echo(f"hubbub: waiting: {display.clean(answer['sentence'])}", err=True)
-    except (Interrupted, Refused) as error:
+            found = _at_once(target, asking) if waits else None
+            return found or _in_turn(target, asking, wait, SAID if waits else [])
+    except Interrupted as error:
+        sys.exit(128 + error.number)
+
+
+def _in_turn(target: Target, asking: Json, wait: float | None, told: list[str]) -> tuple[Json, float]:
+    """Wait for the lease; `told` are the ids of those ahead that the caller knows of."""
+    ends_at = None if wait is None else time.monotonic() + wait
+    lease: Json | None = None
+    try:
+        while True:
+            left = AT_A_TIME if ends_at is None else max(0.0, min(AT_A_TIME, ends_at - time.monotonic()))
+            since = renewer.clock()
+            answer = _answer(
+                target, lease, {**asking, "wait_seconds": left}, patient=ends_at is None or left > 0
+            )
+            lease = answer.get("lease")
+            if lease is not None and lease["status"] == "held":
+                return lease, since
+            if lease is not None and left <= 0:
+                raise NotGranted(f"not in time: {answer['sentence']}")
+            if lease is not None and (ahead := _ahead(answer)) != told:
+                if told is not SAID:
+                    _say_wait(answer["sentence"])
+                told = ahead
+    except (Interrupted, Refused):
         if lease is not None:
             renewer.release(Held(target, asking["agent"], lease["id"], 0, 0))
-        if isinstance(error, Interrupted):
-            sys.exit(128 + error.number)
         raise
+
+
+def _at_once(target: Target, asking: Json) -> tuple[Json, float] | None:
+    """Return the lease if the things are free; else say who has them, which a call that waits tells only at its end."""
+    since = renewer.clock()
+    try:
+        answer = _answer(target, None, {**asking, "waits": False, "wait_seconds": 0.0}, patient=False)
+    except NotGranted as error:
+        _say_wait(error.message)
+        return None
+    return answer["lease"], since
+
+
+def _say_wait(sentence: str) -> None:
+    click.echo(f"hubbub: waiting: {display.clean(sentence)}", err=True)
 
 
 def _ahead(answer: Json) -> list[str]:
@@ -253,7 +284,7 @@ def _answer(target: Target, lease: Json | None, asking: Json, *, patient: bool) 
         )
     except OSError as error:
         if lease is None or not patient:
-            raise Refused(
+            raise NoHub(
                 f"the hub at {target.url} cannot be reached ({str(error) or type(error).__name__})"
             ) from None
         time.sleep(renewer.PAUSE)
@@ -288,9 +319,9 @@ def _target(*, url: str | None, token: str | None, project: str | None, data: st
     url = url or running_hub(folder)
     token = token or (None if is_for_another else owner_token(folder))
     if url is None:
-        raise Refused(f"no hub runs on the data folder {folder}; start one with: hubbub up")
+        raise NoHub(f"no hub runs on the data folder {folder}; start one with: hubbub up")
     if token is None:
-        raise Refused("no token: give --token or HUBBUB_TOKEN")
+        raise click.UsageError("no token: give --token or HUBBUB_TOKEN")
     target = Target(url=url, token=token, agent="", project=project or None)
     if target.project is None and token.startswith(PERSON):
         target.project = _only_project(target)
@@ -301,6 +332,6 @@ def _only_project(target: Target) -> str | None:
     try:
         _, me = http_request.call(target, "GET", "/me", until=time.monotonic() + PATIENCE)
     except OSError as error:
-        raise Refused(f"the hub at {target.url} cannot be reached ({error})") from None
+        raise NoHub(f"the hub at {target.url} cannot be reached ({error})") from None
     slugs = [each["slug"] for each in me.get("projects", [])]  # type: ignore[attr-defined]
     return USUAL_PROJECT if USUAL_PROJECT in slugs else None

@@ -11,7 +11,8 @@ from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterR
 from hubbub.model.people.rights import HUB
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
-from hubbub.terminal.command import TIMED_OUT, Seconds, command, text_or_stdin, uses_project
+from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_project
+from hubbub.terminal.exit_codes import TIMED_OUT
 
 EVERYONE = "everyone"  # the receiver of a broadcast
 PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was waited on

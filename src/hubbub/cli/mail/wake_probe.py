@@ -9,7 +9,8 @@ import click
 from hubbub.client import Hub, quoted
 from hubbub.model.mail.wakes import WakeEnding
 from hubbub.terminal import display
-from hubbub.terminal.command import REFUSED, Choice, in_project
+from hubbub.terminal.command import Choice, in_project
+from hubbub.terminal.exit_codes import REFUSED
 
 LOOK_EVERY = 0.25  # seconds
 CANNOT = "cannot"  # nothing is there that would wake it

@@ -1,7 +1,5 @@
 """`hubbub token`: tokens of programs."""
 
-import re
-
 import click
 
 from hubbub.cli import Group
@@ -10,20 +8,7 @@ from hubbub.client import Hub, segment
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_hub, uses_project
-
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
-    """Return a duration such as `30d` in seconds."""
-    if value is None:
-        return None
-    written = re.fullmatch(r"([0-9]{1,6})([smhdw])", value)
-    if written is None:
-        raise click.BadParameter(
-            f"{value!r} is not a duration; write a number and s, m, h, d or w, such as 30d"
-        )
-    return float(int(written[1]) * UNITS[written[2]])
+from hubbub.terminal.durations import Duration
 
 
 @click.group("token", cls=Group, short_help="Create, list and revoke tokens.")
@@ -36,7 +21,7 @@ def token() -> None:
     "--agent", metavar="NAME", shell_complete=agents, help="The only agent that it may act as. [default: any]"
 )
 @click.option("--role", type=ROLES, default="member", show_default=True, help="Role in the project.")
-@click.option("--expires", callback=seconds, metavar="30d", help="When it ends. [default: never]")
+@click.option("--expires", type=Duration("30d"), metavar="30d", help="When it ends. [default: never]")
 @click.option(
     "--rate",
     type=click.IntRange(1, 1_000_000),

@@ -29,7 +29,8 @@ from hubbub.store import migrate
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
 from hubbub.terminal import display, versions
-from hubbub.terminal.command import REFUSED, Choice, Seconds, chooses_hub, command
+from hubbub.terminal.command import Choice, Seconds, chooses_hub, command
+from hubbub.terminal.exit_codes import REFUSED
 
 MIB = 1024 * 1024
 LEAST_DISK = 512 * MIB

@@ -14,14 +14,14 @@ STEPS = 20  # of what was seen, the last
 @command(
     "proof",
     short_help="Show what was seen of the work on a task.",
-    example="hubbub proof T-14\nhubbub proof T-14 --waive 'a draft is enough'\nhubbub proof T-14 --export",
+    example="hubbub proof T-14\nhubbub proof T-14 --waive 'a draft is enough'\nhubbub proof T-14 --statement",
 )
 @click.argument("ref", metavar="TASK", required=False)
 @click.option("--waive", metavar="REASON", help="Let it be completed without the evidence.")
-@click.option("--export", is_flag=True, help="Print a signed in-toto statement, for other programs.")
+@click.option("--statement", is_flag=True, help="Print a signed in-toto statement, for other programs.")
 @click.option("--key", is_flag=True, help="Print the key by which such statements are checked.")
 @uses_project
-def proof(*, hub: Hub, ref: str | None, waive: str | None, export: bool, key: bool, as_json: bool) -> None:
+def proof(*, hub: Hub, ref: str | None, waive: str | None, statement: bool, key: bool, as_json: bool) -> None:
     """Show which evidence a task needs, and what was seen of the work."""
     if key:
         told = hub.get("/proof/key")
@@ -32,7 +32,7 @@ def proof(*, hub: Hub, ref: str | None, waive: str | None, export: bool, key: bo
     path = f"/tasks/{segment('task', ref)}"
     if waive is not None:
         hub.post(f"{path}/waive", {"reason": waive})
-    if export:
+    if statement:
         display.show_json(hub.post(f"{path}/proof/statement", {}))
         return
     found: dict[str, Any] = hub.get(f"{path}/proof")

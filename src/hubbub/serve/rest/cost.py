@@ -24,7 +24,7 @@ router = APIRouter(tags=["cost"])
 NOTHING: Mapping[By, str] = {}
 MONTH = 30 * spending.DAY  # what is told where nobody says since when
 STEPS = {"slice": SLICE, "hour": 3_600_000, "day": spending.DAY}
-NUMBERS = ("input", "output", "cache_read", "cache_written", "cost", "unpriced")
+NUMBERS = ("input", "output", "cache_read", "cache_written", "usd", "unpriced")
 COLUMNS = ("by", "name", "label", "at", *NUMBERS)
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # so begins what a spreadsheet computes, or hides
 
@@ -38,23 +38,23 @@ class CostLine(BaseModel):
     name: str | None = Field(description="null: nobody in particular")
     label: str | None = Field(description="of a task: its number and title")
     at: int | None = Field(description="when the step began, where there are steps")
-    metered: bool
+    unmetered: bool = Field(description="nobody has told what it used")
     input: int | None = Field(description="tokens that were neither read from a cache nor written to one")
     output: int | None
     cache_read: int | None
     cache_written: int | None
     tokens: int | None = Field(description="all of them")
-    cost: float | None = Field(description="US dollars, an estimate; null: no price is known")
-    unpriced: int | None = Field(description="tokens among them without a price, which `cost` leaves out")
+    usd: float | None = Field(description="US dollars, an estimate; null: no price is known")
+    unpriced: int | None = Field(description="tokens among them without a price, which `usd` leaves out")
 
     @classmethod
     def of(cls, line: spending.Line) -> "CostLine":
         told: dict[str, object] = {each.value: amount for each, amount in line.used.items()}
-        told |= {"tokens": line.tokens, "cost": line.cost, "unpriced": line.unpriced}
+        told |= {"tokens": line.tokens, "usd": line.cost, "unpriced": line.unpriced}
         if not line.is_metered:
             told = dict.fromkeys(told)
         return cls.model_validate(
-            {"name": line.name, "label": line.label, "at": line.at, "metered": line.is_metered, **told}
+            {"name": line.name, "label": line.label, "at": line.at, "unmetered": not line.is_metered, **told}
         )
 
 
@@ -140,7 +140,7 @@ async def export_cost(
     table.writerow(COLUMNS)
     for line in (*cost.lines, *cost.unmetered):
         told = {"by": by.value, **line.model_dump()}
-        unmetered = () if line.metered else NUMBERS
+        unmetered = NUMBERS if line.unmetered else ()
         table.writerow(["unmetered" if name in unmetered else _cell(told[name]) for name in COLUMNS])
     headers = {"Content-Disposition": 'attachment; filename="cost.csv"', "Cache-Control": "no-store"}
     return Response(written.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)

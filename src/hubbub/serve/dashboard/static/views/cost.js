@@ -29,7 +29,7 @@ function steps(since, until, step) {
 function heights(lines, starts, isMoney) {
   const sums = new Map(starts.map((at) => [at, 0]));
   for (const line of lines) {
-    if (sums.has(line.at)) sums.set(line.at, sums.get(line.at) + ((isMoney ? line.cost : line.tokens) ?? 0));
+    if (sums.has(line.at)) sums.set(line.at, sums.get(line.at) + ((isMoney ? line.usd : line.tokens) ?? 0));
   }
   return [...sums.values()];
 }
@@ -63,17 +63,17 @@ function Plot({ values, starts, step, isMoney }) {
 const NUMBERS = ["input", "output", "cache_read", "cache_written"];
 
 /** What that is worth, as far as a price is known. */
-const worth = ({ cost }) => (cost === null ? t("cost.no_price") : money(cost));
+const worth = ({ usd }) => (usd === null ? t("cost.no_price") : money(usd));
 
 function Line({ line, values }) {
   const name = line.label ?? line.name ?? t("cost.nobody");
-  if (!line.metered) {
+  if (line.unmetered) {
     return html`<tr><td class="clip"><bdi>${name}</bdi></td>
       <td colspan="6" class="muted">${t("cost.unmetered")}</td></tr>`;
   }
   return html`<tr><td class="clip"><bdi>${name}</bdi></td>
     <td class="num nowrap">${worth(line)}
-      ${line.cost !== null && line.unpriced > 0 && html`<span class="muted"> ${t("cost.and_more")}</span>`}</td>
+      ${line.usd !== null && line.unpriced > 0 && html`<span class="muted"> ${t("cost.and_more")}</span>`}</td>
     ${NUMBERS.map((key) => html`<td key=${key} class="num nowrap">${number(line[key])}</td>`)}
     ${values && html`<td><${Bars} values=${values} width=${90} height=${16} gap=${1} /></td>`}</tr>`;
 }
@@ -93,7 +93,7 @@ function Lines({ by, cost, courses, starts, isMoney }) {
 }
 
 function Total({ total }) {
-  if (!total.metered) return null;
+  if (total.unmetered) return null;
   return html`<p class="cost-total"><strong class="num">${worth(total)}</strong>
     <span class="muted">${t("cost.is_estimate")}</span>
     <span class="num">${t("cost.some_tokens", { count: total.tokens })}</span>
@@ -131,15 +131,15 @@ export function View() {
       <${Budgets} budgets=${budgets} asked=${query.raise} onDone=${limits.again} />`}<//>
     <${Choices} by=${by} days=${days} asked=${asked} />
     <${Fetched} of=${found}>${({ by: shown, cost, course }) => {
-      if (!cost.total.metered && !cost.unmetered.length) {
+      if (cost.total.unmetered && !cost.unmetered.length) {
         return html`<${Empty} icon="timer" title=${t("cost.empty")} text=${t("cost.empty_text")}
           command="hubbub install claude-code" />`;
       }
       const long = step === "hour" ? HOUR : DAY;
       const starts = steps(cost.since, cost.until, long);
-      const isMoney = cost.total.cost !== null;
+      const isMoney = cost.total.usd !== null;
       return html`<${Total} total=${cost.total} />
-        ${cost.total.metered && html`<${Plot} values=${heights(course.lines, starts, isMoney)} starts=${starts}
+        ${!cost.total.unmetered && html`<${Plot} values=${heights(course.lines, starts, isMoney)} starts=${starts}
           step=${long} isMoney=${isMoney} />`}
         <${Lines} by=${shown} cost=${cost} courses=${course.lines} starts=${starts} isMoney=${isMoney} />`;
     }}<//>
