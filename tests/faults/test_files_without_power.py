@@ -1,6 +1,7 @@
 """The power fails while files are written: each is as it was or as it was to be, and what was promised is there."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +12,9 @@ from uuid import UUID
 import pytest
 
 from hubbub.clients import install_record
+from hubbub.clients.install.client_installer import ClientInstaller
 from hubbub.clients.install.install_plan import ConfigEntry, InstallPlan, OwnedFile
+from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.clients.install_record import Install
 from hubbub.daemons import membership
 from hubbub.daemons.membership import Membership
@@ -34,8 +37,12 @@ from hubbub.workspace import documents
 from hubbub.workspace.documents import PROJECT, Subject
 from hubbub.workspace.relay_folder import RelayFolder, SyncBase
 from shellgate.decision import Effect
+from tests.clients.install.conftest import Place, files_of, scopes
 from tests.faults.layers import recorded
 from tests.faults.rounds import DAILY, Found, many, power_cuts
+
+UNNAMED = 9  # characters of the suffix of a file that has no name of its own yet
+ROUNDS_OF_INSTALLS = int(os.environ.get("ROUNDS", DAILY))
 
 
 class Writing(NamedTuple):
@@ -355,3 +362,54 @@ def test_an_install_never_loses_what_was_there(root: Path, monkeypatch: pytest.M
         assert installs(found.folder) == ["codex"] if found.noted else True
 
     power_cuts(recording, DAILY * 4, look)
+
+
+THEIRS = {
+    "json": '{"theirs": 1}\n',
+    "jsonc": '{"theirs": 1}\n',
+    "env": "THEIRS=1\n",
+    "toml": "theirs = 1\n",
+    "yaml": "theirs: 1\n",
+}
+
+
+def tree(root: Path) -> dict[str, str]:
+    """Every file of the home and of the project, except those that only lay beside one while it was written."""
+    files = [each for name in ("home", "project") for each in (root / name).rglob("*") if each.is_file()]
+    return {str(each.relative_to(root)): each.read_text() for each in files if len(each.suffix) != UNNAMED}
+
+
+def theirs(place: Place, client: ClientInstaller, scope: str) -> None:
+    """Let each file that the installer edits have content of its own."""
+    for file, language in files_of(place, client, scope):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(THEIRS[language])
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("name", "scope"), [(n, s) for n, each in CLIENTS.items() for s in scopes(each)])
+def test_no_installer_leaves_half_a_file(
+    tmp_path: Path, name: str, scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the power fails while a client is installed and removed, each of its files is as it was before the one
+    or the other, or as it is after it; what is removed is removed in the end.
+    """
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0)
+    place = Place.fresh(tmp_path / "root")
+    theirs(place, CLIENTS[name], scope)
+    states = [tree(tmp_path / "root")]
+    with recorded(tmp_path / "root") as recording:
+        done = place.install(CLIENTS[name], scope)
+        states.append(tree(tmp_path / "root"))
+        recording.note("installed")
+        place.uninstall(done)
+        states.append(tree(tmp_path / "root"))
+        recording.note("removed")
+
+    def look(found: Found) -> None:
+        now, begun = tree(found.folder), len(found.noted)
+        for file in {*now, *states[begun]}:
+            assert now.get(file) in [each.get(file) for each in states[begun : begun + 2]], file
+
+    assert states[0] != states[1] != states[2]
+    power_cuts(recording, ROUNDS_OF_INSTALLS, look)

@@ -1,8 +1,9 @@
 """The disk is full, or does not read, write or sync, at any one call of a hub on SQLite, or at all from then on."""
 
 import os
-from collections.abc import Iterator
-from contextlib import closing
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from errno import EIO, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,25 +11,32 @@ from typing import NamedTuple
 
 import pytest
 
-from hubbub.model.errors import StoreUnavailable
+from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.people.rights import SYSTEM
-from hubbub.store.engine import sqlite_writer
+from hubbub.store.engine import restore, sqlite_writer
 from hubbub.store.engine.sqlite import DATABASE, SQLite
 from tests.faults.disk import Cut
 from tests.faults.layers import recorded
 from tests.faults.recording import Fault, Note, Recording
 from tests.faults.rounds import at
-from tests.faults.test_store_without_power import users
+from tests.faults.test_store_without_power import killed, older, state, users
 from tests.store.engine.test_engines import add_user, user_names
 from tests.support.memory_folder import in_memory
 from tests.support.migrated_database import migrated
 
 LOOK = "look whether this call was kept"
 FAULTS = "the disk is full|the disk could not be read or written|the database file cannot be opened"
-SENTENCE = rf"^({FAULTS}|the data folder cannot be used: [\w /]+)(; (nothing .*|no backup was made|{LOOK}))?$"
+KNOWN = f"nothing .*|no backup was made|{LOOK}|{restore.LOOK}"
+SENTENCE = rf"^({FAULTS}|the data folder cannot be used: [\w /]+)(; ({KNOWN}))?$"
 
 every_call = pytest.mark.parametrize(
     "every", [41, pytest.param(1 if os.environ.get("ROUNDS") else 7, marks=pytest.mark.system)]
+)
+
+
+# Of the many calls of what is done seldom, fewer.
+some_calls = pytest.mark.parametrize(
+    "every", [97, pytest.param(1 if os.environ.get("ROUNDS") else 23, marks=pytest.mark.system)]
 )
 
 
@@ -135,3 +143,86 @@ def look_after_kills(recording: Recording, scratch: Path) -> None:
         disk.put(folder, Cut(share=1.0))
         found = set(users(folder / "data" / DATABASE))
         assert set(step.said.kept) <= found <= {*step.said.kept, *step.said.unknown}
+
+
+def each_fault(
+    number: int,
+    every: int,
+    place: Path,
+    tell: Callable[[Path, Recording], None],
+    look: Callable[[Path], None],
+) -> None:
+    """Have a story told in a copy of the folder for each call of the disk that may fail in it, and look at the end."""
+    with TemporaryDirectory(dir=in_memory(), prefix="hubbub-fault-") as scratch:
+        whole = shutil.copytree(place, Path(scratch, "whole"))
+        with recorded(whole, Fault(number, -1)) as counted:
+            tell(whole, counted)
+        assert counted.calls > 5
+        for begin, stays in faults(every, counted.calls):
+            root = shutil.copytree(place, Path(scratch, f"{begin}{stays}"))
+            fault = Fault(number, begin, stays)
+            try:
+                with recorded(root, fault) as recording:
+                    tell(root, recording)
+                look(root)
+            except BaseException as error:
+                error.add_note(f"{fault}: {recording.failed}")
+                raise
+
+
+@pytest.mark.parametrize("number", [ENOSPC, EIO])
+@some_calls
+def test_a_restore_on_a_bad_disk_is_made_or_refused(number: int, every: int, tmp_path: Path) -> None:
+    """Whichever call of the disk fails in a restore: a sentence says so, the hub has all of its own data or all of the
+    backup, and where that is the backup its own is beside it; on a disk that is well again it is restored.
+    """
+    own = killed(tmp_path / "place" / "data", tmp_path / "old", "ann", "bob")
+    with closing(SQLite.open(tmp_path / "other")) as store:
+        store.write_now(SYSTEM, add_user("zoe"))
+        store.backup(tmp_path / "place" / "copy.db")
+    backed_up = state(tmp_path / "place" / "copy.db")
+
+    def tell(root: Path, recording: Recording) -> None:
+        try:
+            restore.restore(root / "data", root / "copy.db")
+        except (StoreUnavailable, StoreRefused) as error:
+            assert_is_sentence(error)
+        recording.mend()
+
+    def look(root: Path) -> None:
+        now, kept = state(root / "data" / DATABASE), [state(each) for each in root.glob("data/replaced-*.db")]
+        assert now in (own, backed_up)
+        assert now == own or own in kept
+        assert not [*root.glob("data/.*restored*")]
+        restore.restore(root / "data", root / "copy.db")
+        assert state(root / "data" / DATABASE) == backed_up
+
+    each_fault(number, every, tmp_path / "place", tell, look)
+
+
+@pytest.mark.parametrize("number", [ENOSPC, EIO])
+@some_calls
+def test_a_migration_on_a_bad_disk_is_made_or_refused(number: int, every: int, tmp_path: Path) -> None:
+    """Whichever call of the disk fails in a migration: a sentence says so, and the data is there, of the old version or
+    of the new one; on a disk that is well again the hub starts with all of it.
+    """
+    older(tmp_path / "place" / "data", tmp_path / "old")
+
+    def opened(root: Path, recording: Recording) -> SQLite:
+        try:
+            return SQLite.open(root / "data")
+        except StoreUnavailable as error:
+            assert_is_sentence(error)
+            raise
+
+    def tell(root: Path, recording: Recording) -> None:
+        with suppress(StoreUnavailable), closing(opened(root, recording)):
+            recording.mend()
+        recording.mend()
+
+    def look(root: Path) -> None:
+        assert users(root / "data" / DATABASE) == ["ann"]
+        with closing(SQLite.open(root / "data")) as store:
+            assert store.read_now(SYSTEM, user_names) == ["ann"]
+
+    each_fault(number, every, tmp_path / "place", tell, look)

@@ -26,5 +26,6 @@ def copy(db: apsw.Connection, target: Path) -> None:
         durable_files.sync(partial)
         partial.rename(target)
     finally:
-        partial.unlink(missing_ok=True)
+        for each in (partial, partial.with_name(f"{partial.name}-journal")):
+            each.unlink(missing_ok=True)
     durable_files.sync(target.parent)

@@ -12,8 +12,11 @@ from hubbub.processes import durable_files
 from hubbub.store import backup, migrate
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
+from hubbub.store.engine.sqlite_connection import explaining
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
+NOTHING = "nothing was restored"
+LOOK = "look whether the backup was restored"
 PATIENCE = timedelta(seconds=5)  # for another program that reads the database
 
 
@@ -21,17 +24,20 @@ def restore(folder: Path, source: Path) -> Path | None:
     """Copy the backup `source` to the database of `folder`; return the path of the old database, if there was one.
 
     Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is not a sound database of this
-    version or an older one.
+    version or an older one; `StoreUnavailable` if the disk fails.
     """
-    durable_files.make_folder(folder, 0o700)
-    lock = FolderLock.take(folder)
+    with explaining(NOTHING):
+        durable_files.make_folder(folder, 0o700)
+        lock = FolderLock.take(folder)
     fresh = folder / f".{DATABASE}.restored"
     try:
-        fresh.unlink(missing_ok=True)
-        _copy_checked(source, fresh)
-        kept = _set_aside(folder / DATABASE)
-        fresh.replace(folder / DATABASE)
-        durable_files.sync(folder)
+        with explaining(NOTHING):
+            fresh.unlink(missing_ok=True)
+            _copy_checked(source, fresh)
+            kept = _set_aside(folder / DATABASE)
+            fresh.replace(folder / DATABASE)
+        with explaining(LOOK):
+            durable_files.sync(folder)
         return kept
     finally:
         fresh.unlink(missing_ok=True)
@@ -50,6 +56,8 @@ def _copy_checked(source: Path, target: Path) -> None:
                 raise StoreRefused(f"{source.name} is not a database of hubbub")
             migrate.missing(migrate.known(), applied)
             backup.copy(db, target)
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError):
+        raise  # of the disk, not of the backup
     except apsw.Error as error:
         raise StoreRefused(f"{source.name} is not a database that can be read") from error
 
@@ -75,12 +83,15 @@ def _set_aside(database: Path) -> Path | None:
 
 
 def _gather(database: Path) -> None:
-    """Move everything that a database holds into its own file; for a damaged one, the files beside it are kept."""
+    """Move everything that a database holds into its own file; for a damaged one, the files beside it are kept.
+
+    If the disk fails, it raises: the files beside the database may still belong to it.
+    """
     try:
         with closing(apsw.Connection(str(database))) as db:
             db.set_busy_timeout(milliseconds(PATIENCE))
             ((is_busy, *_pages),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except apsw.Error:
+    except (apsw.CorruptError, apsw.NotADBError):
         return
     if is_busy:
         raise StoreRefused("another program is using the database; end it, and restore then")
