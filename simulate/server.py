@@ -36,7 +36,7 @@ class Server:
         self._copy.deserialize("main", template())
         self._copy.execute("PRAGMA foreign_keys = 0")
         self._columns = {table: self._columns_of(table) for table in self._tables()}
-        self._is_old = True
+        self._is_old, self._turns = True, 0
 
     def close(self) -> None:
         self._store.close()
@@ -44,6 +44,7 @@ class Server:
 
     def turn(self, calls: list[PendingCall]) -> bool:
         self._is_old = True
+        self._turns += 1
         if self.fate in (Fate.REFUSED, Fate.KILLED):
             for call in calls:
                 call.operation = _refused(call.operation)
@@ -57,6 +58,9 @@ class Server:
         if self._is_old:
             self._renew()
         return list(self._copy.execute(statement, values))
+
+    def written(self) -> int:
+        return self._turns
 
     def empty(self) -> None:
         names = sql.SQL(", ").join(map(sql.Identifier, self._columns))

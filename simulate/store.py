@@ -50,6 +50,9 @@ class Disk(Protocol):
     def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement, read outside all transactions."""
 
+    def written(self) -> int:
+        """A number that is greater whenever something was written since."""
+
     def empty(self) -> None:
         """Make it as it was when it was new."""
 
@@ -93,6 +96,9 @@ class Memory:
 
     def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
         return list(self._db.execute(sql, values))
+
+    def written(self) -> int:
+        return self._db.total_changes()
 
     def empty(self) -> None:
         looks = " UNION ALL ".join(

@@ -24,30 +24,32 @@ def test_seeds_of_every_day_hold() -> None:
     assert [each for each in map(play, (story_of(seed, 60) for seed in range(5))) if each is not None] == []
 
 
-@pytest.mark.system
-def test_the_program_says_that_every_promise_held() -> None:
-    """The command plays as many seeds as it is told, from the first; `make simulate` takes new ones."""
+def simulated(*words: str) -> str:
+    """Return what the command tells when every promise held; else the seed and a test made of it are the failure."""
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "simulate.run",
-            "--processes",
-            "1",
-            "--first",
-            "1",
-            "--seeds",
-            "120",
-            "--seconds",
-            "600",
-        ],
+        [sys.executable, "-m", "simulate.run", "--processes", "1", *words],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "120 seeds" in done.stdout
     assert "every promise held" in done.stdout
+    return done.stdout
+
+
+@pytest.mark.system
+def test_the_program_plays_the_seeds_that_it_is_told() -> None:
+    """The command plays as many seeds as it is told, from the first."""
+    told = simulated("--first", "7", "--seeds", "11", "--seconds", "1")
+    assert "seeds from 7 on" in told
+    assert "11 seeds" in told
+
+
+@pytest.mark.system
+def test_new_seeds_hold_for_a_minute() -> None:
+    """Seeds that nobody has chosen hold for a minute, others each time."""
+    first, second = simulated(), simulated("--seconds", "1")
+    assert first.splitlines()[0] != second.splitlines()[0]
 
 
 def test_a_seed_says_all() -> None:
