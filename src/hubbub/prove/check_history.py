@@ -15,6 +15,7 @@ marks, and `{"broken": […]}` answers that are none.
 Nothing here knows who answered: it is the standard library, and what the words mean.
 """
 
+import gzip
 import json
 import sys
 from collections import Counter, defaultdict
@@ -181,9 +182,19 @@ def finishes(by_deed: dict[str, list[Call]], holdings: Holdings) -> Iterator[str
                 yield f"taken when it was over: {thing} by {take['call']}"
 
 
+def lines(file: Path) -> Iterator[str]:
+    """Yield the lines of a file, which may be packed."""
+    with (
+        gzip.open(file, "rt", encoding="utf-8")
+        if file.suffix == ".gz"
+        else file.open(encoding="utf-8") as opened
+    ):
+        yield from opened
+
+
 def main(files: list[str]) -> int:
     """Print what was found; return 1 if that is anything."""
-    calls, rest = read(line for file in files for line in Path(file).read_text("utf-8").splitlines())
+    calls, rest = read(line for file in files for line in lines(Path(file)))
     found = list(findings(calls, rest))
     answers = Counter(f"{call['do']} {call['answer']}" for call in calls)
     told = ", ".join(f"{count} {name}" for name, count in sorted(answers.items()))

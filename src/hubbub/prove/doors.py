@@ -24,6 +24,7 @@ Json = dict[str, Any]
 
 PATIENCE = 15.0  # seconds for an answer, until the call is made again
 PAUSE = 0.1  # seconds between two tries
+AT_ANOTHER = 20  # one of so many tries begins anew, at whichever hub
 RESULT = (
     "done"  # of every task: a letter to its sender with this text is the hub's own, and not one that was sent
 )
@@ -105,6 +106,10 @@ class Bridge:
                 answer = self._exchange("tools/call", params)
                 if "result" in answer and not _is_away(answer["result"]):
                     return dict(answer["result"])
+                if self._wire.given_up.wait(PAUSE):
+                    raise Unanswered
+                if self._wire.chance.randrange(AT_ANOTHER):
+                    continue  # the same bridge finds the hub again
             self.kill()
             if self._wire.given_up.wait(PAUSE):
                 raise Unanswered
@@ -152,12 +157,15 @@ class Bridge:
         line, _, self._read = self._read.partition(b"\n")
         return dict(json.loads(line))
 
-    def kill(self) -> None:
-        if self._process is not None:
-            self._died()
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+    def kill(self) -> bool:
+        """Kill the bridge; return whether there was one."""
+        if self._process is None:
+            return False
+        self._died()
+        self._process.kill()
+        self._process.communicate()
+        self._process = None
+        return True
 
 
 @dataclass

@@ -15,23 +15,30 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from hubbub import __version__
 from hubbub.model.programs.launching import program
 from hubbub.prove.check_history import findings, read
+from hubbub.prove.clocks import MISSING, SKEW, TAKEN, Clock, library
 from hubbub.prove.doors import KINDS, RESULT
 from hubbub.prove.history import History
 from hubbub.prove.links import Link, Links
-from hubbub.prove.processes import HubProgram, Program
+from hubbub.prove.processes import LOOK, HubProgram, Program
 from hubbub.prove.worker import MACHINE
 
 Json = dict[str, Any]
 
-DRAINED = 240.0  # seconds for the agents to hear the last answer, and to empty their inboxes
+AGENTS, PROGRAMS, PAUSE, CALM = 14, 3, 0.05, 2.0  # of a look
+A_PROGRAM = 25  # agents that share a process where there are many
+CALLS_A_SECOND = 100  # that many agents make together
+AN_HOUR = 3600.0
+DRAINED = 900.0  # seconds for the agents to hear the last answer, and to empty their inboxes
 MARKS = "marks.txt"
 
 
@@ -49,11 +56,18 @@ class Shape:
     """How large a run is, and how fast things happen in it."""
 
     hubs: int = 1
-    programs: int = 3
-    agents: int = 14
+    programs: int = PROGRAMS
+    agents: int = AGENTS
     machine: bool = True
-    pause: float = 0.05  # seconds between two calls of an agent
-    calm: float = 2.0  # seconds between two faults
+    pause: float = PAUSE  # seconds between two calls of an agent
+    calm: float = CALM  # seconds between two faults
+
+    @classmethod
+    def of(cls, agents: int, hubs: int = 1) -> "Shape":
+        """So many agents: where they are more, each calls less often, and more goes wrong."""
+        programs = max(PROGRAMS, agents // A_PROGRAM)
+        pause, calm = max(PAUSE, agents / CALLS_A_SECOND), CALM * AGENTS / max(agents, AGENTS)
+        return cls(hubs=hubs, programs=programs, agents=agents, pause=pause, calm=calm)
 
 
 @dataclass
@@ -64,11 +78,21 @@ class Run:
     answers: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
+    agents: int = 0
+    seconds: float = 0.0
+    missing: str = ""
+
+    @property
+    def kills(self) -> int:
+        return sum(count for name, count in self.faults.items() if "killed" in name)
 
     def __str__(self) -> str:
         told = ", ".join(f"{count:,} {name}" for name, count in sorted(self.answers.items()))
         done = ", ".join(f"{count} × {name}" for name, count in sorted(self.faults.items()))
-        return f"{self.calls:,} calls ({told}); {sum(self.faults.values())} faults ({done})"
+        return (
+            f"{self.agents} agents, {self.calls:,} calls ({told}); {self.kills:,} kills of"
+            f" {sum(self.faults.values()):,} faults ({done}){self.missing and f'; {self.missing}'}"
+        )
 
 
 class Scene:
@@ -81,8 +105,9 @@ class Scene:
         self._history = History(folder / "histories" / "conductor.jsonl")
         self._links = Links()
         settings = {"HUBBUB_DATABASE": database.url} if database is not None else {}
+        self._clocks: list[Clock] = []
         self.hubs = [
-            HubProgram(folder / f"hub{number}", folder / f"hub{number}.log", **settings)
+            HubProgram(folder / f"hub{number}", folder / f"hub{number}.log", **settings, **self._clock())
             for number in range(shape.hubs)
         ]
         self.links: list[Link] = []
@@ -93,6 +118,13 @@ class Scene:
                        for number in range(shape.programs)}  # fmt: skip
 
     # ---- before
+
+    def _clock(self) -> Mapping[str, str]:
+        """Return what has a program go by a clock of its own, which may be set, where that can be."""
+        if (preloaded := library()) is None:
+            return {}
+        self._clocks.append(Clock(self.folder / f"clock{len(self._clocks)}", preloaded))
+        return self._clocks[-1].environment
 
     def begin(self) -> None:
         for number, hub in enumerate(self.hubs):
@@ -110,6 +142,15 @@ class Scene:
         for number in range(self.shape.programs):
             self.workers.append(self._worker(number))
             self.workers[-1].start()
+        self._wait_for_mail()
+
+    def _wait_for_mail(self) -> None:
+        """Wait until the first letter is sent. Raises `TimeoutError` if that takes too long."""
+        until = time.monotonic() + DRAINED
+        while not any(call["do"] == "send" and call["answer"] == "yes" for call in read(self.lines())[0]):
+            if time.monotonic() > until:
+                raise TimeoutError("no agent could send anything")
+            time.sleep(LOOK)
 
     def _join_machine(self) -> None:
         config, work = self.folder / "machine" / "config", self.folder / "machine" / "work"
@@ -118,6 +159,7 @@ class Scene:
         (config / "node.toml").write_text(f'mode = "bypass"\n[files]\nroots = ["{work}"]\n')
         (config / "node.toml").chmod(0o600)
         environment = {"HUBBUB_DATA": str(self.folder / "machine" / "data"), "HUBBUB_CONFIG": str(config)}
+        environment |= self._clock()
         words = [*program(), "node", "run", "--name", MACHINE, "--url", self._url(self.links[-1])]
         code = self.ask("POST", "nodes/invites", {})["code"]
         self.machine = Program([*words, "--join", code], environment, self.folder / "machine.log")
@@ -168,24 +210,27 @@ class Scene:
 
     # ---- meanwhile
 
-    def disturb(self, seconds: float) -> Counter[str]:
-        """Let one thing after the other go wrong; return what did, and how often."""
-        until, done = time.monotonic() + seconds, Counter[str]()
+    def disturb(self, seconds: float) -> None:
+        """Let one thing after the other go wrong, and in the end kill a hub."""
+        until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, self._chance.expovariate(1 / self.shape.calm)))
             faults = [*self._faults()]
             weights = [weight for weight, _, _ in faults]
             ((_, name, fault),) = self._chance.choices(faults, weights)
-            self._history.note(fault=name)
-            fault()
-            done[name] += 1
-        return done
+            self._do(name, fault)
+        self._do("hub killed", self.hubs[0].again)
+
+    def _do(self, name: str, fault: Callable[[], None]) -> None:
+        self._history.note(fault=name)
+        fault()
 
     def _faults(self) -> Iterator[tuple[int, str, Callable[[], None]]]:
         hub, link = self._chance.choice(self.hubs), self._chance.choice(self.links)
         number = self._chance.randrange(len(self.workers))
-        yield 8, "hub killed", lambda: self._kill_hub(hub)
-        yield 3, "hub stopped and continued", lambda: self._stop(hub)
+        if hub.is_ready() or self._chance.randrange(4) == 0:  # now and then one dies that is only starting
+            yield 8, "hub killed", hub.again
+            yield 3, "hub stopped and continued", lambda: self._stop(hub)
         yield 3, "worker killed", lambda: self._kill_worker(number)
         yield 1, "worker stopped and continued", lambda: self._stop(self.workers[number])
         yield 3, "link cut", link.cut
@@ -195,14 +240,26 @@ class Scene:
         if self.machine is not None:
             yield 2, "machine killed", self.machine.again
             yield 1, "machine stopped and continued", lambda: self._stop(self.machine)
+        if self._clocks:
+            yield 2, "clock stepped", self._step_clock
+            if len(self.hubs) == 1:
+                yield 1, "clock set an hour on", self._set_hour
         if self.database is not None:
             for fault in self.database.faults():
                 yield 1, fault.__name__.replace("_", " "), fault
 
-    def _kill_hub(self, hub: HubProgram) -> None:
-        hub.again()
-        if self._chance.randrange(4):  # else something else happens while it starts
-            hub.wait()
+    def _step_clock(self) -> None:
+        self._chance.choice(self._clocks).set(self._chance.uniform(-SKEW, SKEW))
+
+    def _set_hour(self) -> None:
+        """Set the hub's clock on, by which all ends that is held; hubs that share a database must agree on the hour."""
+        self._forget_all()
+        self._clocks[0].set(AN_HOUR)
+        time.sleep(TAKEN)
+        self._forget_all()
+
+    def _forget_all(self) -> None:
+        self._history.gone([name for names in self._names.values() for name in names])
 
     def _kill_worker(self, number: int) -> None:
         self._history.gone(self._names[number])
@@ -266,27 +323,39 @@ def _together(threads: Sequence[threading.Thread]) -> None:
 
 def play(folder: Path, shape: Shape, seed: int, seconds: float, database: Database | None = None) -> Run:
     """Play one run in that folder; its history stays there, packed."""
-    run = Run()
+    run = Run(agents=shape.agents, seconds=seconds)
     scene = Scene(folder, shape, seed, database)
     with ExitStack() as closing:
         closing.callback(scene.close)
         scene.begin()
-        run.faults = scene.disturb(seconds)
+        scene.disturb(seconds)
         scene.finish()
+    run.missing = "" if library() is not None else MISSING
+    run.faults = Counter(_fault(line) for line in scene.lines() if '"fault"' in line)
     calls, rest = read(scene.lines())
     run.calls, run.findings = len(calls), [*findings(calls, rest)]
     run.answers = Counter(f"{call['do']} {call['answer']}" for call in calls)
     with gzip.open(folder / "history.jsonl.gz", "wt", encoding="utf-8") as packed:
         packed.writelines(scene.lines())
+    verdict = {
+        "version": __version__, "ended": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", "seed": seed, "hubs": shape.hubs,
+        "agents": shape.agents, "seconds": seconds, "calls": run.calls, "answers": run.answers, "kills": run.kills,
+        "faults": run.faults, "findings": run.findings,
+    }  # fmt: skip
+    (folder / "verdict.json").write_text(json.dumps(verdict, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return run
 
 
+def _fault(line: str) -> str:
+    return str(json.loads(line)["fault"])
+
+
 def main() -> None:
-    """Play one run by hand: FOLDER SEED SECONDS."""
-    folder, seed, seconds = sys.argv[1:]
+    """Play one run by hand: FOLDER SEED SECONDS AGENTS."""
+    folder, seed, seconds, agents = sys.argv[1:]
     shutil.rmtree(folder, ignore_errors=True)
     os.umask(0o077)
-    run = play(Path(folder), Shape(), int(seed), float(seconds))
+    run = play(Path(folder), Shape.of(int(agents)), int(seed), float(seconds))
     sys.stdout.write("\n".join([*run.findings[:20], str(run), f"{len(run.findings)} findings"]) + "\n")
 
 

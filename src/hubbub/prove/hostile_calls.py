@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +96,10 @@ BODIES = (
     b"1" * 6000,
 )
 OFTEN = 200  # calls, after which the other project is looked at
+ANSWERS = ("refused", "done", "connection closed", "5xx", "trace", "leak", "let in", "effect")
+WARM = 0.25  # of the time, after which memory and open files are to stay as they are
+ROOM, SPARE = 1.25, 32  # and by how much they may differ: so many times, and MiB more
+FEW = 16  # files: connections that are ending
 
 
 @dataclass
@@ -105,13 +109,24 @@ class Hostility:
     calls: int = 0
     answers: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
-    memory: tuple[int, int] = (0, 0)  # MiB of the hub, before and behind
-    files: tuple[int, int] = (0, 0)  # that it has open
+    memory: Sequence[
+        int
+    ] = ()  # MiB of the hub: before, behind the first quarter, the most since, and in the end
+    files: Sequence[int] = ()  # that it has open, likewise
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count:,} {name}" for name, count in sorted(self.answers.items()))
-        memory, files = (f"{one} → {other}" for one, other in (self.memory, self.files))
+        told = ", ".join(f"{self.answers[name]:,} {name}" for name in ANSWERS)
+        memory, files = (" → ".join(map(str, each)) for each in (self.memory, self.files))
         return f"{self.calls:,} calls ({told}); memory {memory} MiB, open files {files}"
+
+    def grew(self) -> Iterator[str]:
+        """Yield what is not as it was behind the first quarter, when all that a hub keeps at hand was there."""
+        _, warm, most, _last = self.memory
+        if most > warm * ROOM + SPARE:
+            yield f"memory grew from {warm} to {most} MiB"
+        _, warm, _most, last = self.files
+        if last > warm + FEW:
+            yield f"{last} files are open, and {warm} were"
 
 
 @dataclass(frozen=True)
@@ -203,22 +218,24 @@ class Attacker:
 
     def attack(self, seconds: float) -> Hostility:
         """Call one thing after the other until the time is over."""
-        until = time.monotonic() + seconds
-        before, self.found.memory, self.found.files = (
-            self.other_project(),
-            (self._memory(),) * 2,
-            (self._files(),) * 2,
-        )
+        begun = time.monotonic()
+        before, memory, files = self.other_project(), [self._memory()], [self._files()]
         while True:  # once at least, however slow the machine is
             for _ in range(OFTEN):
                 self._one()
             if (now := self.other_project()) != before:
-                self.found.findings.append("the other project has changed")
+                self._count("effect", "the other project has changed")
                 before = now
-            if time.monotonic() >= until:
+            passed = time.monotonic() - begun
+            if passed > seconds * WARM:
+                memory.append(self._memory())
+                files.append(self._files())
+            if passed >= seconds:
                 break
-        self.found.memory = self.found.memory[0], self._memory()
-        self.found.files = self.found.files[0], self._files()
+        self.found.memory, self.found.files = (
+            (each[0], each[1], max(each[1:]), each[-1]) for each in (memory, files)
+        )
+        self.found.findings += self.found.grew()
         return self.found
 
     def _one(self) -> None:

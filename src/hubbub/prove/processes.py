@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hubbub.model.programs.launching import program
 
-READY = 60.0  # seconds for a hub to answer
+READY = 300.0  # seconds for a hub to answer, on a machine that has much else to do
 LOOK = 0.05  # seconds between two looks
 
 

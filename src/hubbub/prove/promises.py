@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import hubbub
-from hubbub.prove.histories import Database, Shape, play
+from hubbub.prove.histories import AGENTS, Database, Shape, play
 from hubbub.prove.hostile_calls import attack
 from hubbub.prove.postgres import Cluster, NoPostgres
 
@@ -83,7 +83,7 @@ class Plan:
     seed: int
     keep: Path
     only: Sequence[str] = ()
-    shape: Shape = field(default_factory=Shape)
+    agents: int = AGENTS
     _scratch: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="hubbub-prove-")))
 
     def outcomes(self) -> Iterator[Outcome]:
@@ -98,6 +98,8 @@ class Plan:
                 verdict, evidence, findings = check(self, self.seconds * share / shares)
             except NoPostgres as missing:
                 verdict, evidence, findings = "not looked at", str(missing), ()
+            except (OSError, subprocess.SubprocessError) as error:  # a hub that does not start again, for one
+                verdict, evidence, findings = "broken", f"did not come to its end: {error}", ()
             if verdict == "broken":
                 sound, evidence = False, f"{evidence}; all of it is in {self._scratch}"
             yield Outcome(name, verdict, self.seed, evidence, time.monotonic() - began, findings)
@@ -106,8 +108,10 @@ class Plan:
 
     def history(self, name: str, shape: Shape, seconds: float, database: Database | None = None) -> "Found":
         """Play one run, and keep its history."""
-        run = play(self._scratch / name, shape, self.seed, seconds, database)
-        shutil.copy(self._scratch / name / "history.jsonl.gz", self.keep / f"history-{name}.jsonl.gz")
+        folder = self._scratch / name
+        run = play(folder, shape, self.seed, seconds, database)
+        shutil.copy(folder / "history.jsonl.gz", self.keep / f"history-{name}.jsonl.gz")
+        shutil.copy(folder / "verdict.json", self.keep / f"history-{name}.verdict.json")
         return _found(str(run), run.findings)
 
     def hostility(self, seconds: float) -> "Found":
@@ -137,12 +141,12 @@ def judged(outcomes: Sequence[Outcome]) -> Mapping[str, Verdict]:
 
 
 def _sqlite(plan: Plan, seconds: float) -> Found:
-    return plan.history("sqlite", plan.shape, seconds)
+    return plan.history("sqlite", Shape.of(plan.agents), seconds)
 
 
 def _postgres(plan: Plan, seconds: float) -> Found:
     with closing(Cluster()) as cluster:
-        return plan.history("postgres", Shape(hubs=3, agents=plan.shape.agents), seconds, cluster)
+        return plan.history("postgres", Shape.of(plan.agents, hubs=3), seconds, cluster)
 
 
 def checkout() -> Path | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from hubbub import __version__, settings
+from hubbub.prove.histories import AGENTS
 from hubbub.prove.promises import CHECKS, PROMISES, Plan, judged
 from hubbub.terminal import display
 from hubbub.terminal.command import command, data_option
@@ -30,6 +31,12 @@ SHOWN = 5  # findings of a check
     "--only", type=click.Choice([*CHECKS]), multiple=True, help="Only this check; as often as you like."
 )
 @click.option(
+    "--agents",
+    type=click.IntRange(2, 500),
+    default=AGENTS,
+    help="Agents in a history; 200 for a real look.",
+)
+@click.option(
     "--keep", type=click.Path(file_okay=False, path_type=Path), help="Folder for histories and verdict."
 )
 @data_option
@@ -39,6 +46,7 @@ def prove(
     hours: float | None,
     seed: int | None,
     only: tuple[str, ...],
+    agents: int,
     keep: Path | None,
     data: str | None,
     as_json: bool,
@@ -49,7 +57,7 @@ def prove(
     """
     folder = keep or settings.read(data=data).data / "prove"
     seconds = hours * 3600 if hours is not None else minutes * 60
-    plan = Plan(seconds, seed if seed is not None else secrets.randbelow(SEEDS), folder, only)
+    plan = Plan(seconds, seed if seed is not None else secrets.randbelow(SEEDS), folder, only, agents)
     if not as_json:
         display.show(f"seed {plan.seed}; what is found is kept in {folder}")
     outcomes = []

@@ -1,0 +1,40 @@
+"""Clocks that can be set: of single programs, where libfaketime is; the machine's own is left alone.
+
+Only the time of day is another one. What programs wait by goes on as before, as where an operator sets a clock.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+LIBRARIES = ("/usr/lib*", "/usr/lib/*", "/usr/local/lib")
+LIBRARY = "faketime/libfaketime.so.1"
+MISSING = "no clock was set: libfaketime (Debian's package faketime) is not here"
+SKEW = 20.0  # seconds that a clock is wrong at most, while agents rely on what they hold
+TAKEN = 1.5  # seconds after which a program goes by what its clock was set to
+
+
+def library() -> Path | None:
+    """Return the library that has a program see another time; None where it is not."""
+    found = (each for folder in LIBRARIES for each in sorted(Path("/").glob(f"{folder[1:]}/{LIBRARY}")))
+    return next(found, None)
+
+
+class Clock:
+    """The clock of one program, by a file that says how far it is from the machine's."""
+
+    def __init__(self, file: Path, preloaded: Path) -> None:
+        self._file = file
+        self.environment: Mapping[str, str] = {
+            "LD_PRELOAD": str(preloaded),
+            "FAKETIME_TIMESTAMP_FILE": str(file),
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_DONT_RESET": "1",
+            "FAKETIME_CACHE_DURATION": "1",
+        }
+        self.set(0)
+
+    def set(self, seconds: float) -> None:
+        """Set it so many seconds on, or back."""
+        beside = self._file.with_suffix(".new")
+        beside.write_text(f"{seconds:+.3f}\n")
+        beside.replace(self._file)
