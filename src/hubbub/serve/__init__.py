@@ -1,1 +1,1 @@
-"""The hub's edges on one port: they decode, identify the caller, call, and encode. Decisions are made below."""
+"""The hub's edges on one port: they decode, identify the caller, call the core, and encode. They decide nothing."""

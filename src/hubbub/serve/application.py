@@ -79,9 +79,9 @@ class AppContext:
     port: int
     workspace: Workspace | None  # the folder of the team that works over the hub itself, in one project:
     workspace_project: str
-    copier: Copier | None  # makes backups, where the store can
+    copier: Copier | None  # makes backups, if the store can
     fleet: LinkedNodes  # the machines that are linked to the hub
-    node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
+    node: Node | None = None  # the machine that the hub runs on, if agents may use it
 
 
 def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
@@ -195,9 +195,9 @@ def _site(parts: AppContext, news: LiveActivitySource) -> HubContext:
 
 
 class StreamsFirst:
-    """Serves streams and the most frequent calls itself, and hands on all else.
+    """Serves streams and the most frequent calls itself, and passes on all else.
 
-    Any layer in between would be held once for each open stream, and paid for by each call.
+    Any layer in between would exist once for each open stream, and cost time in each call.
     """
 
     def __init__(self, streams: Sequence[StreamRoute], called: Sequence[Route], app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""The watch over circles: follows the log, and has the agents stopped that go round in one."""
+"""The breaker watch: follows the log, and stops agents that repeat themselves."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class BreakerWatch:
-    """Hears what happens after it is written down. It works while `run` runs."""
+    """Reads activities after they were written. It works while `run` runs."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -24,13 +24,13 @@ class BreakerWatch:
         self._found: asyncio.Queue[Loop] = asyncio.Queue()
 
     def hear(self, activities: Sequence[Activity]) -> None:
-        """Look at what has happened; a few steps in memory for each."""
+        """Check the activities for loops; a few steps in memory for each."""
         if self._detector is not None:
             for loop in self._detector.take(activities):
                 self._found.put_nowait(loop)
 
     async def run(self) -> None:
-        """Keep stopping, until cancelled."""
+        """Keep stopping agents in loops, until cancelled."""
         self._detector = LoopDetector(await self._transactions.read(SYSTEM, breakers.all_rules))
         while True:
             loop = await self._found.get()

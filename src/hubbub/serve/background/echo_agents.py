@@ -1,4 +1,4 @@
-"""The echoes of all projects: each is there while the hub runs, and answers what it is sent."""
+"""The echoes of all projects: each is present while the hub runs, and answers its mail."""
 
 import asyncio
 import logging
@@ -28,14 +28,14 @@ class EchoAgents:
         self._news = asyncio.Event()
 
     def hear(self, activities: Iterable[Activity]) -> None:
-        """Take what has happened; it does not block."""
+        """Note the activities; it does not block."""
         for each in activities:
             if each.agent == echo_agent.NAME and each.project_id is not None:
                 self._projects.add(each.project_id)
                 self._news.set()
 
     async def run(self) -> None:
-        """Keep at it, until cancelled."""
+        """Keep the echoes present and answer their mail, until cancelled."""
         self._projects.update(await self._transactions.read(SYSTEM, echo_agent.projects))
         while True:
             self._news.clear()

@@ -1,4 +1,4 @@
-"""The last tool of each agent: remembered while calls are answered, and written down many at once."""
+"""The last tool of each agent: remembered while calls are answered, and stored in batches."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ GATHER = timedelta(seconds=5)
 
 
 class LastTools:
-    """The calls that are not written down yet. Works while `run` runs."""
+    """The calls that are not stored yet. Works while `run` runs."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -30,7 +30,7 @@ class LastTools:
         self._news.set()
 
     async def run(self) -> None:
-        """Keep writing, until cancelled; a failed write is dropped, as more will come."""
+        """Keep storing, until cancelled; a failed write is dropped, as more will come."""
         while True:
             await self._news.wait()
             await asyncio.sleep(GATHER.total_seconds())

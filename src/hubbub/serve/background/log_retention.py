@@ -1,4 +1,4 @@
-"""Retention of the past: keyframes of every project, and the length of the log."""
+"""Retention of the log: keyframes of every project, and the log's length."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from hubbub.store.tx import Store
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY = timedelta(seconds=10)  # for projects of which a keyframe is due
+LOOK_EVERY = timedelta(seconds=10)  # for projects that are due for a keyframe
 FORGET_EVERY = timedelta(hours=1)
 
 

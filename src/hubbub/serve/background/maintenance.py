@@ -52,7 +52,7 @@ class Maintenance:
             await self._store.write(SYSTEM, expiry.settle)
 
     async def bury(self) -> None:
-        """Mark letters that nobody came to read, some at a time, so that others write in between."""
+        """Mark unread letters as dead, some at a time, so that others write in between."""
         after = self._dead_letters
         await self._in_parts(
             partial(deadletters.due, after=after), partial(deadletters.settle, after=after), deadletters.BATCH
@@ -63,15 +63,15 @@ class Maintenance:
         await self._in_parts(late_tasks.due, late_tasks.settle, late_tasks.BATCH)
 
     async def hand_over(self) -> None:
-        """Hand tasks of paused accounts over to others where projects allow it, some at a time."""
+        """Hand tasks of paused accounts over if projects allow it, some at a time."""
         await self._in_parts(handovers.due, handovers.settle, handovers.BATCH)
 
     async def _in_parts(self, look: Operation[list[UUID]], settle: Callable[..., None], most: int) -> None:
-        """Look once, beside the writers, and settle the findings some at a time, so that others write in between."""
+        """Search once, beside the writers, and settle the findings some at a time, so that others write in between."""
         found = await self._store.read(SYSTEM, look, long=True)
         for first in range(0, len(found), most):
             await self._store.write(SYSTEM, partial(settle, due=found[first : first + most]))
 
     async def forget(self) -> None:
-        """Drop records whose time is over."""
+        """Delete expired records."""
         await self._store.write(SYSTEM, expiry.forget)

@@ -25,7 +25,7 @@ REPORT_EVERY = timedelta(seconds=30)
 async def own_node_present(
     transactions: Transactions, node: Node, slug: str, measured: Callable[[], Load | None]
 ) -> AsyncIterator[None]:
-    """Report the machine to the project while the context lasts; in the end it leaves.
+    """Report the machine to the project while the context lasts; at its end the machine leaves.
 
     `measured` returns its load.
     """

@@ -17,11 +17,11 @@ from hubbub.workspace.memory_sync import Mirror
 
 log = logging.getLogger(__name__)
 
-PAUSE = 1.0  # seconds with a store that cannot be read
+PAUSE = 1.0  # seconds, with a store that cannot be read
 
 
 async def mirror_project(transactions: Transactions, feed: LogTail, workspace: Workspace, slug: str) -> None:
-    """Mirror the project of that slug in the relay folder, while the hub runs."""
+    """Mirror the project with that slug in the relay folder, while the hub runs."""
     try:
         project = await transactions.read(SYSTEM, lambda tx: projects.find(tx, slug))
     except NotFound as error:
@@ -32,7 +32,7 @@ async def mirror_project(transactions: Transactions, feed: LogTail, workspace: W
 
 
 async def _changes(feed: LogTail, project: Project) -> AsyncIterator[Subject | None]:
-    """Yield the project's documents as they change, after a None at first, as any may have changed before."""
+    """Yield the project's documents as they change; first a None, since any may have changed before."""
     news = asyncio.Event()
     with feed.reading(news.set, frozenset({project.id}), kinds=frozenset(KINDS)) as reading:
         yield None

@@ -1,4 +1,4 @@
-"""Sums of the bytes that tokens have stored: counted while calls are answered, written down seconds later."""
+"""Sums of the bytes that tokens have stored: counted while calls are answered, stored seconds later."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ class StorageUsage:
         self._quotas = quotas
 
     async def run(self) -> None:
-        """Keep adding, until cancelled; and once more then, so that a stopping hub leaves nothing behind."""
+        """Keep adding, until cancelled; then once more, so that a stopping hub leaves nothing behind."""
         if not self._quotas.limits.stored:
             return
         await self.add()
@@ -34,7 +34,7 @@ class StorageUsage:
             await self.add()
 
     async def add(self) -> None:
-        """Write down the new bytes, and learn those of other hubs."""
+        """Store the new bytes, and read those of other hubs."""
         taken = self._quotas.take_unsaved()
         try:
             if taken:

@@ -1,1 +1,1 @@
-"""The dashboard: its pages, made here, and the files for browsers, which lie in `static` as they are served."""
+"""The dashboard: its pages, made here, and its files for browsers, which are served from `static`."""

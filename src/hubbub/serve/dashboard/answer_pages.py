@@ -1,7 +1,7 @@
-"""The page behind a link on a telephone: one question, all that is asked for, and yes or no by one tap.
+"""The page behind a link on a telephone: one question, everything asked for, and yes or no by one tap.
 
 Looking changes nothing, since programs that preview links look, too; the answer is a POST. A button of a notification
-posts as well, without the page. Whoever has the link stands for the person who allowed it, for this question alone.
+also posts, without the page. The link's holder stands for the person who allowed it, for this question alone.
 """
 
 from functools import partial
@@ -46,7 +46,7 @@ class AnswerPages:
         return await self._page(request)
 
     async def answer(self, request: Request, *, approved: bool) -> Response:
-        """Take the answer; one that comes too late is told what happened before."""
+        """Take the answer; a late one is told what happened before."""
         token: str = request.path_params["token"]
         try:
             await self._transactions.write(

@@ -1,8 +1,8 @@
-"""The dashboard's files, read once and kept as they are sent, which is as they lie in the package but for comments.
+"""The dashboard's files, read once and kept in the form in which they are sent: the package's, without comments.
 
-Their addresses hold a digest of all of them, and so do their imports of each other by relative addresses: a browser may
+Their addresses hold a digest of all of them, and so do their relative imports of each other: a browser may
 keep them for ever, and a new version of the hub is never mixed with files of the old one. A page names all modules that
-its view imports, near and far, so that a browser asks for them at once and not one after the other.
+its view imports, directly or not, so that a browser requests them at once and not one after the other.
 """
 
 import gzip
@@ -32,12 +32,12 @@ KINDS = {
     ".woff2": "font/woff2",
 }
 PACKED = frozenset({".css", ".js", ".json", ".svg", ".txt"})  # the others are compressed already
-FIRST_VIEWS = ("needs", "board")  # which do without later styles
+FIRST_VIEWS = ("needs", "board")  # that do without later styles
 START = "app.js"
 STYLES = {
     "styles/first.css": "styles/FIRST",
     "styles/later.css": "styles/LATER",
-}  # each made of those that its list names, in that order
+}  # each made of the listed files, in that order
 DIGITS = 16  # of the digest in addresses
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -48,7 +48,7 @@ HEADERS = {
 }
 _COMMENT = re.compile(
     rb"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)$", re.MULTILINE
-)  # lines that hold nothing else
+)  # lines without anything else
 _IMPORT = re.compile(r"""^import\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
 
 
@@ -80,7 +80,7 @@ class Assets:
 
     @property
     def root(self) -> str:
-        """The beginning of every file's address."""
+        """Return the common beginning of the files' addresses."""
         return f"/assets/{self.digest}"
 
     def modules(self, view: str) -> list[str]:
@@ -97,14 +97,14 @@ class Assets:
         return [Route("/assets/{digest}/{name:path}", self.answer, methods=["GET"])]
 
     async def answer(self, request: Request) -> Response:
-        """Answer with the file of that name; one of another version of the hub does not exist."""
+        """Answer with the file of that name; a file of another version of the hub is not found."""
         asset = self.files.get(request.path_params["name"])
         if asset is None or request.path_params["digest"] != self.digest:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
         return self.response(request, asset, HEADERS)
 
     def response(self, request: Request, asset: Asset, headers: Mapping[str, str]) -> Response:
-        """Answer with one file: packed for clients that take it so, and without a body for those that have it."""
+        """Answer with one file: packed for clients that accept it, and without a body for those that have it."""
         tag = f'"{self.digest}"'
         if request.headers.get("if-none-match") == tag:
             return Response(None, HTTPStatus.NOT_MODIFIED, {**headers, "ETag": tag})
@@ -115,7 +115,7 @@ class Assets:
 
     def _needed(self, *names: str) -> list[str]:
         found = [name for name in names if name in self.files]
-        for name in found:  # which grows as they are read
+        for name in found:  # the list grows as they are read
             found += [each for each in self._imports(name) if each not in found]
         return found
 
@@ -133,13 +133,13 @@ def _asset(name: str, content: bytes) -> Asset:
 
 
 def _without_comments(name: str, content: bytes) -> bytes:
-    """Our scripts and styles without their comments, which are half of what they weigh; every line keeps its number."""
+    """Strip the comments of scripts and styles, which are half of their size; every line keeps its number."""
     is_ours = PurePosixPath(name).suffix in (".js", ".css") and not name.startswith("vendor/")
     return _COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), content) if is_ours else content
 
 
 def _styles(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Join the styles into few."""
+    """Join the styles into a few files."""
     lists = {name: files[listed].decode().split() for name, listed in STYLES.items()}
     return {name: b"".join(files[f"styles/{each}"] for each in names) for name, names in lists.items()}
 

@@ -1,4 +1,4 @@
-"""Error pages: a browser gets the sentence of a refusal on a page, where a program gets it as JSON."""
+"""Error pages: a browser gets a refusal's sentence on a page, a program gets it as JSON."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _JSON = b"application/json"
 
 
 class ErrorPages:
-    """ASGI middleware: replaces a refusal by a page where a browser asks for a page."""
+    """ASGI middleware: replaces a refusal by a page if a browser asks for a page."""
 
     def __init__(self, app: ASGIApp, pages: Pages) -> None:
         self.app = app

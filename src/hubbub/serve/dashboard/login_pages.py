@@ -28,7 +28,7 @@ MOST_FIELDS = 10
 
 
 class LoginPages:
-    """The handlers of all addresses of the dashboard."""
+    """The handlers of the pages for signing in and out."""
 
     def __init__(
         self, transactions: Transactions, logins: LoginCookies, pages: Pages, gatekeeper: PasswordLogin
@@ -181,7 +181,7 @@ def _go(wanted: str) -> Response:
 
 
 def _fields(request: Request, body: bytes) -> dict[str, str]:
-    """Parse the fields of a form; the last of double ones counts. Raises `Invalid` if it is no form, or a huge one."""
+    """Parse the fields of a form; the last of duplicates counts. Raises `Invalid` if it is malformed or huge."""
     kind = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
     if len(body) > LARGEST_FORM or kind != FORM:
         raise Invalid("send the form of this page")
@@ -194,5 +194,5 @@ def _fields(request: Request, body: bytes) -> dict[str, str]:
                 max_num_fields=MOST_FIELDS,
             )
         )
-    except ValueError:  # among them what is no UTF-8
+    except ValueError:  # includes invalid UTF-8
         raise Invalid("send the form of this page") from None

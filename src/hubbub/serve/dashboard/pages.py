@@ -1,6 +1,6 @@
 """The hub's own pages: the shell of the dashboard, signing in and out, and errors.
 
-The views are one and the same page, filled by its scripts. All but the views work without a script; the views say that
+The views are one and the same page, filled by its scripts. Every other page works without a script; the views say that
 they need one.
 """
 
@@ -30,7 +30,7 @@ HEADERS = {
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types hubbub-html",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",  # with `no-referrer` a form would not say that it is one of ours
+    "Referrer-Policy": "same-origin",  # with `no-referrer` a form would not show that it comes from our page
     "Vary": "Cookie, Accept-Language",
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex, nofollow",
@@ -98,7 +98,7 @@ class Pages:
         return Response(text, status, HEADERS, media_type="text/html; charset=utf-8")
 
     def icon(self, request: Request) -> Response:
-        """Answer with the hub's mark, where browsers look for it on their own."""
+        """Answer with the hub's icon, where browsers look for it on their own."""
         return self.assets.response(request, self.assets.files[ICON], {"Cache-Control": "max-age=86400"})
 
     def manifest(self, _request: Request) -> Response:

@@ -1,7 +1,7 @@
-"""The page behind a share link: one machine, to look at, for anyone who has the link.
+"""The page behind a share link: one machine, visible to anyone who has the link.
 
-It holds no script and loads nothing; every text in it is others', so all is escaped. A link that leads nowhere shows
-the same page whatever the reason.
+It holds no script and loads nothing; every text in it comes from others, so all is escaped. A link that leads nowhere
+shows the same page whatever the reason.
 """
 
 import base64
@@ -25,7 +25,7 @@ from hubbub.store.tx import Tx
 
 LENGTH = 200  # characters of any one text on the page
 REFRESH = 30  # seconds
-SECRETS = Redactor()  # whoever has the link reads the page, and titles are whatever agents wrote
+SECRETS = Redactor()  # any holder of the link reads the page, and agents write the titles
 
 NOTHING = """<h1>There is nothing here</h1>
 <p>The link has expired or was taken back, or there never was one.</p>"""

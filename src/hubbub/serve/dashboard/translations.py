@@ -20,7 +20,7 @@ class Translations:
         self.language = language
 
     def __call__(self, key: str, **values: object) -> str:
-        """Return the words for `section.name`, with `{value}` filled in; in English where the language lacks them."""
+        """Return the words for `section.name`, with `{value}` filled in; in English if the language lacks them."""
         section, _, name = key.partition(".")
         text = _read(self.language).get(section, {}).get(name) or _read(FIRST).get(section, {}).get(name, key)
         for each, value in values.items():
@@ -45,7 +45,7 @@ def language_of(cookies: Mapping[str, str], accepted: str) -> str:
 
 
 def _spoken(name: str) -> str | None:
-    """Return the one of our languages that a browser means; there is one Chinese."""
+    """Return the one of our languages that a browser asks for; there is one Chinese."""
     primary = name.lower().partition("-")[0]
     return next((each for each in LANGUAGES if each.lower().partition("-")[0] == primary), None)
 

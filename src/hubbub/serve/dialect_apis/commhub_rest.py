@@ -1,4 +1,4 @@
-"""The REST of CommHub's node clients. Its words are the dialect's; here are only the addresses."""
+"""The REST of CommHub's node clients. The dialect makes the replies; only the addresses are here."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, TypeVar
@@ -23,7 +23,7 @@ from hubbub.store.tx import Operation, Tx
 
 HISTORY = 50
 LONGEST_HISTORY = 500
-NUMBERS = frozenset({"limit", "ttl_seconds"})  # in a query everything is text
+NUMBERS = frozenset({"limit", "ttl_seconds"})  # in a query every value is text
 
 Model = TypeVar("Model", bound=BaseModel)
 Body = Mapping[str, object]
@@ -162,7 +162,7 @@ def _checked(model: type[Model], given: Body) -> Model:
 
 
 def _numbered(query: Mapping[str, str]) -> dict[str, object]:
-    """Return a query with its numbers as numbers; a wrong one stays text, for the tool to refuse."""
+    """Convert the numbers of a query; a wrong one stays text, for the tool to refuse."""
     return {name: _number(value) if name in NUMBERS else value for name, value in query.items()}
 
 

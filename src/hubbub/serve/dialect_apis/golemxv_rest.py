@@ -1,4 +1,4 @@
-"""The REST of GolemXV's clients. Each address is a tool; here is only the mapping."""
+"""The REST of GolemXV's clients. Each address is a tool; only the mapping is here."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The REST of Relay's clients. Its words are the dialect's; here are only the addresses."""
+"""The REST of Relay's clients. The dialect makes the replies; only the addresses are here."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,8 @@
-"""The live view: `/ws`, a WebSocket that shows one run of a project, and then everything that happens in it.
+"""The live view: `/ws`, a WebSocket that shows one run of a project, and then every event in it.
 
-The words are the dialect's; here is their transport. The log is read from a place before the snapshot, without what the
-snapshot holds already: nothing is missing, nothing comes twice. A watcher makes nobody wait: for a slow one the hub
-keeps its place in the log, and drops it when it takes nothing for too long.
+The dialect makes the messages; their transport is here. The log is read from a place before the snapshot, without the
+activities in the snapshot: nothing is missing, nothing comes twice. A watcher makes nobody wait: for a slow one the hub
+keeps its place in the log, and drops it when it reads nothing for too long.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ from hubbub.store.tx import Tx, unix_ms
 log = logging.getLogger(__name__)
 
 PATH = "/ws"
-PATIENCE = timedelta(seconds=30)  # with a watcher that takes nothing
-STATUS_PAUSE = timedelta(seconds=5)  # between two words on how the same agent is
-MOST_THOUGHTS = 100  # that wait for a slow watcher; the oldest are forgotten
-LARGEST_FRAME = 1024  # characters or bytes; a watcher has nothing to say
-MOST_RECEIVED, WINDOW = 100, 10.0  # frames that a watcher may send, in so many seconds
+PATIENCE = timedelta(seconds=30)  # with a watcher that reads nothing
+STATUS_PAUSE = timedelta(seconds=5)  # between two statuses of the same agent
+MOST_THOUGHTS = 100  # waiting for a slow watcher; the oldest are dropped
+LARGEST_FRAME = 1024  # characters or bytes; watchers have nothing to say
+MOST_RECEIVED, WINDOW = 100, 10.0  # frames that a watcher may send, in that many seconds
 
 NEWS, THOUGHTS, STATUSES = "news", "thoughts", "statuses"
 POLICY, TOO_LARGE, TRY_AGAIN = 1008, 1009, 1013  # codes by which a WebSocket is closed
@@ -126,7 +126,7 @@ class Watcher:
                     await self._pass({"type": "websocket.close", "code": code, "reason": reason})
 
     async def _follow(self, reading: LogReader) -> None:
-        self._follower.tell(NEWS)  # for what happened before anybody waited
+        self._follower.tell(NEWS)  # for activities before anybody waited
         async for change in self._follower.changes():
             if change == NEWS:
                 while not self._follower.has_ended and (activities := await reading.take()):
@@ -137,7 +137,7 @@ class Watcher:
                 await self._say(self._due.popleft())
 
     async def _show(self, reading: LogReader, began_at: int | None = None) -> None:
-        """Send the whole state, and before it, if the run has just begun, the news of that."""
+        """Send the snapshot; before it, if the run has just begun, the message of that."""
         position = reading.position
 
         def look(tx: Tx) -> tuple[Run, frozenset[int], list[str]]:
@@ -169,7 +169,7 @@ class Watcher:
             await self._show(reading, began[-1])
 
     async def _tell_one(self, about: str | None, content: str) -> None:
-        """Send content now, or an agent's state once nothing else is sent about that agent for a while."""
+        """Send content now, or an agent's state once nothing else was sent about that agent for a while."""
         if about is None:
             await self._say(content)
         else:
@@ -206,7 +206,7 @@ class Watcher:
             await self._pass({"type": "websocket.send", "text": content})
 
     async def _pass(self, message: Message) -> None:
-        """Send a message over the connection. Raises `WatcherLost` if that is gone, or takes nothing for too long."""
+        """Send a message over the connection. Raises `WatcherLost` if that is gone, or reads nothing for too long."""
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 await self._send(message)
@@ -217,7 +217,7 @@ class Watcher:
             raise WatcherLost from None
 
     async def _listen(self, receive: Receive) -> None:
-        """Ignore the watcher's words, and end the watch when it leaves, or says too much."""
+        """Ignore the watcher's messages, and end the watch when it leaves, or says too much."""
         clock = asyncio.get_running_loop().time
         began, received = clock(), 0
         while (message := await receive())["type"] != "websocket.disconnect":

@@ -15,7 +15,7 @@ from hubbub.serve.rest.base.chunked_json import one_by_one
 
 
 async def json_object(request: Request) -> Mapping[str, object]:
-    """Parse the JSON object in a body; an empty body is an empty one. Raises `Invalid`."""
+    """Parse the JSON object in a body; an empty body counts as an empty object. Raises `Invalid`."""
     try:
         content = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
@@ -37,7 +37,7 @@ def response(answer: ToolResult) -> Response:
 
 
 def encode_large(answer: ToolResult) -> ToolResult:
-    """Encode a large answer where it was read."""
+    """Encode a large answer in the transaction that reads it."""
     if is_large(answer.value):
         answer.encoded[_encode] = gathered(encoded(answer.value, _encode))
     return answer

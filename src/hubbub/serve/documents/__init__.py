@@ -1,1 +1,1 @@
-"""The documents, served by the hub that they describe: readable without a network, in the version that runs."""
+"""The documents, served by the hub that they describe: readable offline, in the version that runs."""

@@ -1,4 +1,4 @@
-"""The documents as they lie in the package: which there are, what they are called, and where a word is said in them.
+"""The documents in the package: their list, their titles, and a search for words in them.
 
 A checkout reads them where they are written, an installed package beside its code; both have the same folders.
 """
@@ -15,14 +15,14 @@ from hubbub.serve.http.page_paths import DOCUMENTS
 
 PACKED = Path(hubbub.__file__).parent / "documents"
 CHECKOUT = Path(hubbub.__file__).parents[2]
-FIRST = ("README.md", "docs/quickstart.md", "docs/dashboard.md")  # what readers begin with
+FIRST = ("README.md", "docs/quickstart.md", "docs/dashboard.md")  # recommended beginning
 PAGES = ("README.md", "CHANGELOG.md", "docs/*.md", "docs/*/*.md")
 GROUPS = ("", "clients", "how-to", "dialects", "reference", "decisions")
-FOUND = 30  # places that a search tells
-AROUND = 90  # characters before and after what was found
+FOUND = 30  # places that a search returns
+AROUND = 90  # characters before and after a match
 LONGEST_SEARCH = 100
 MOST_WORDS = 8
-TELLING = 3  # letters of a word that is looked for
+TELLING = 3  # letters of a word that is searched for
 
 _HEADING = re.compile(r"^(#{1,6}) +(.+?)\s*$")
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -32,7 +32,7 @@ _MARKS = re.compile(r"[*`|]|<!--.*?-->|</?(?:picture|source|img)\b[^>]*>", re.DO
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, and what stands under it until the next, without its marks."""
+    """A heading, and the text under it until the next, without Markdown's marks."""
 
     heading: str
     anchor: str
@@ -43,18 +43,18 @@ class Section:
 class Document:
     """One page, as it was written."""
 
-    file: str  # its name from the root of the project on
+    file: str  # its name from the root of the project
     text: str
 
     @property
     def address(self) -> str:
-        """Where the hub serves it: its name without what readers need not know."""
+        """Return the address under which the hub serves it: its name without parts that readers need not know."""
         name = self.file.removesuffix(".md").removeprefix("docs/").removesuffix("README").strip("/")
         return f"{DOCUMENTS}/{name.lower()}".rstrip("/")
 
     @property
     def group(self) -> str:
-        """The folder that it is in."""
+        """Return the folder that it is in."""
         return dirname(self.file).removeprefix("docs").strip("/")
 
     @cached_property
@@ -68,7 +68,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the words of a search are said: the section, and the text around the longest of them."""
+    """A match of a search: the section, and the text around the longest of the words."""
 
     document: Document
     section: Section
@@ -92,16 +92,16 @@ class Library:
     @staticmethod
     @cache
     def own() -> "Library":
-        """The documents of the version that runs, read when they are first asked for."""
+        """Return the documents of the running version, read when they are first needed."""
         return Library(PACKED if PACKED.is_dir() else CHECKOUT)
 
     def groups(self) -> dict[str, list[Document]]:
-        """What stands beside each page: the documents by folder, those first that readers begin with."""
+        """Return the documents by folder, for the side of each page; the recommended beginning comes first."""
         found = {name: [each for each in self.documents.values() if each.group == name] for name in GROUPS}
         return {name: documents for name, documents in found.items() if documents}
 
     def target(self, document: Document, link: str) -> str | None:
-        """Return the address that a link of a document leads to; None if it leads to what is not served."""
+        """Return the address that a link of a document leads to; None if the hub does not serve it."""
         name, _, anchor = link.partition("#")
         if "://" in name or name.startswith("mailto:"):
             return link
@@ -112,7 +112,7 @@ class Library:
         return f"{found.address}#{anchor}" if anchor else found.address
 
     def search(self, wanted: str) -> list[Place]:
-        """Return the places at which all words are said: in headings first, then where they are said most."""
+        """Return the sections with all the words: those in headings first, then those with the most matches."""
         words = _telling(wanted[:LONGEST_SEARCH].lower().split())[:MOST_WORDS]
         if not words:
             return []
@@ -127,7 +127,7 @@ class Library:
 
 
 def anchors(headings: Sequence[str]) -> list[str]:
-    """Return the names by which headings of one page are linked to; of equal ones the later have a number."""
+    """Return the names by which headings of one page are linked to; later ones of equal headings get a number."""
     names: list[str] = []
     counts: dict[str, int] = {}
     for heading in headings:
@@ -156,7 +156,7 @@ def _sections(text: str) -> Iterator[Section]:
 
 
 def _bare(text: str) -> str:
-    """The text without the marks of Markdown."""
+    """Return the text without the marks of Markdown."""
     return _MARKS.sub("", _LINK.sub(r"\1", text))
 
 
@@ -165,12 +165,12 @@ def _rank(document: Document) -> tuple[int, str]:
 
 
 def _telling(words: Sequence[str]) -> list[str]:
-    """Leave out short words such as `a` and `of`, which are a part of many others, unless there are no longer ones."""
+    """Leave out short words such as `a` and `of`, which are a part of many others, unless all are short."""
     return [word for word in words if len(word) >= TELLING or not word.isascii()] or [*words]
 
 
 def _score(document: Document, section: Section, words: Sequence[str]) -> int:
-    """How much of what is looked for a section has; 0 where one of the words is not said at all."""
+    """Return how well a section matches the words; 0 if one of them is missing."""
     title, heading, text = document.title.lower(), section.heading.lower(), section.text.lower()
     scores = [20 * (word in heading) + min(5, text.count(word)) for word in words]
     return sum(scores) + sum(15 for word in words if word in title) if all(scores) else 0

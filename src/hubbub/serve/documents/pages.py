@@ -1,4 +1,4 @@
-"""The documents' addresses: each page, and a search over all of them. Anyone may read what the program is."""
+"""The documents' addresses: each page, and a search over all of them. Anyone may read them."""
 
 from functools import cache
 from http import HTTPStatus
@@ -30,8 +30,8 @@ class DocumentPages:
         ]
 
     async def show(self, request: Request) -> Response:
-        """Show a document, or where the words of a search are said."""
-        return await run_in_threadpool(self._page, request)  # which may have much to read, or to look through
+        """Show a document, or the matches of a search."""
+        return await run_in_threadpool(self._page, request)  # which may have much to read or search
 
     def _page(self, request: Request) -> Response:
         library, wanted = Library.own(), request.query_params.get("q", "")[:LONGEST_SEARCH].strip()
@@ -55,6 +55,6 @@ class DocumentPages:
 
 @cache
 def _article(address: str) -> Markup:
-    """A document as HTML, made when it is first read."""
+    """Return a document as HTML, rendered when it is first read."""
     library = Library.own()
     return render(library, library.documents[address])

@@ -1,7 +1,7 @@
-"""A document as HTML: headings that can be linked to, links that lead to the hub's own pages.
+"""Rendering of documents as HTML: headings that can be linked to, links that lead to the hub's own pages.
 
-The texts are ours, and still nothing but Markdown gets through: HTML in them is for other readers, and left out. So are
-pictures: they show the dashboard, which whoever reads here has.
+The texts are the project's own, and still only Markdown passes: HTML in them is for other readers, and left out. So are
+pictures: they show the dashboard, which these readers have.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _HTML = frozenset({"html_block", "html_inline"})
 
 
 def render(library: Library, document: Document) -> Markup:
-    """Return the document as it stands in a page of the hub."""
+    """Return the document for a page of the hub."""
     tokens = [token for token in _PARSER.parse(document.text) if token.type not in _HTML]
     _name_headings(document, tokens)
     for token in tokens:
@@ -33,9 +33,9 @@ def _name_headings(document: Document, tokens: Sequence[Token]) -> None:
 
 
 def _shown(library: Library, document: Document, children: Sequence[Token]) -> list[Token]:
-    """What of a paragraph is shown; a link to what the hub does not serve is its words alone."""
+    """Return the shown tokens of a paragraph; a link to a page that the hub does not serve becomes its words alone."""
     shown: list[Token] = []
-    ends: list[bool] = []  # of the links that are open: whether they lead anywhere
+    ends: list[bool] = []  # for each open link, whether it leads anywhere
     for token in children:
         if token.type == "link_open":
             target = library.target(document, str(token.attrGet("href")))

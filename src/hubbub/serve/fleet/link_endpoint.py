@@ -1,6 +1,6 @@
-"""`/api/v1/nodes/link`: where machines connect, by a WebSocket each, which stands until one side ends it.
+"""`/api/v1/nodes/link`: where machines connect, each by a WebSocket that lasts until one side ends it.
 
-Its pings, which the server sends, are the heartbeat. The store is told of all present machines together.
+Its pings, which the server sends, are the heartbeat. The store gets one report for all present machines.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from hubbub.store.tx import Tx
 
 log = logging.getLogger(__name__)
 
-MOST_HELD = 5_000  # orders and questions that a machine may say that it holds
+MOST_HELD = 5_000  # orders and questions that a machine may report as held
 LONGEST_INSTANCE = 200  # characters
 PARTINGS: Mapping[type[HubError], CloseReason] = {
     Invalid: CloseReason.BROKEN,
@@ -154,9 +154,9 @@ class LinkEndpoint:
             link.cancel(each)
 
     async def _listen(self, link: NodeLink, line: NodeSocket) -> None:
-        """Receive the machine's messages until it leaves, or makes no sense.
+        """Receive the machine's messages until it leaves, or sends nonsense.
 
-        The link ends with it, also where the hub itself stumbles: a machine that is not heard any more must not look
+        The link ends with this, even if the hub itself fails here: a machine that is not heard any more must not look
         linked.
         """
         why: CloseReason | None = CloseReason.BROKEN

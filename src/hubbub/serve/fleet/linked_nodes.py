@@ -33,22 +33,24 @@ class LinkedNodes:
         self.transactions, self.instance = transactions, instance
         self.pace = pace or Timings()
         self.waiters = PendingResults()
-        self.held: dict[UUID, Dispatch] = {}  # by id, what the machines that are linked here were ordered
+        self.held: dict[UUID, Dispatch] = {}  # orders of the machines that are linked here, by id
         self._links: dict[UUID, NodeLink] = {}
         self._names: dict[tuple[str, str], UUID] = {}
         self._lost: dict[UUID, float] = {}  # when a link was lost, by the clock of the event loop
-        self._leaving: set[UUID] = set()  # machines whose loss the store does not know of
+        self._leaving: set[UUID] = set()  # machines whose loss the store does not know yet
         self._gone = asyncio.Event()  # some link
-        self._contested: dict[UUID, tuple[str, float]] = {}  # who else claims to be a machine, and since when
+        self._contested: dict[
+            UUID, tuple[str, float]
+        ] = {}  # other processes that claim a machine, and since when
         self._work: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
         return len(self._links)
 
-    # ---- who is there --------------------------------------------------------------------------------------------
+    # ---- presence ------------------------------------------------------------------------------------------------
 
     def is_elsewhere(self, machine: Machine, now: int) -> bool:
-        """Tell whether another hub of the store holds the machine's link, as far as is known."""
+        """Tell whether another hub of the store is known to hold the machine's link."""
         return nodes.is_linked(machine, now) and machine.hub != self.instance
 
     def was_just_lost(self, machine_id: UUID) -> bool:
@@ -59,7 +61,7 @@ class LinkedNodes:
         return self._links.get(machine_id)
 
     def link_to(self, project: str, name: str) -> NodeLink | None:
-        """Return the link of the machine of that name, in any case, in the project of that slug."""
+        """Return the link of the machine with that name, in any case, in the project with that slug."""
         machine_id = self._names.get((project, name.casefold()))
         return self._links.get(machine_id) if machine_id is not None else None
 
@@ -78,8 +80,8 @@ class LinkedNodes:
     async def admit(self, link: NodeLink) -> CloseReason | None:
         """Use this link for the machine's orders; or return the reason why another one stays.
 
-        A machine that comes back is the same if its process is. Another process has to wait until pings have shown
-        whether the first is there; only then it hears that it need not come back.
+        A returning machine is the same if its process is. Another process has to wait until pings have shown
+        whether the first is there; only then it is told not to come back.
         """
         loop, other = asyncio.get_running_loop(), self._links.get(link.machine.id)
         if other is not None and other.instance != link.instance:
@@ -97,7 +99,7 @@ class LinkedNodes:
     def _replace(self, link: NodeLink) -> CloseReason | None:
         before = self._links.get(link.machine.id)
         if before is not None and before.instance != link.instance and not before.has_ended:
-            return CloseReason.CLOSING  # another was faster
+            return CloseReason.CLOSING  # another link was faster
         if before is not None:
             before.part(CloseReason.CLOSING)
         self._drop_held(link.machine.id)
@@ -142,7 +144,7 @@ class LinkedNodes:
     # ---- orders --------------------------------------------------------------------------------------------------
 
     def hand_over(self, dispatch: Dispatch) -> None:
-        """Send an order that is noted as sent over the machine's link, if it stands.
+        """Send an order that is recorded as sent over the machine's link, if there is one.
 
         Without one, or if it breaks, both sides compare their orders when the machine comes back.
         """
@@ -156,7 +158,7 @@ class LinkedNodes:
             self.soon(self.end(dispatch, refused(RefusalCode.INVALID, str(error))))
 
     def _drop_held(self, machine_id: UUID) -> None:
-        """Forget the orders that the machine holds; it tells them anew over its next link."""
+        """Forget the orders that the machine holds; it reports them again over its next link."""
         for each in [each.id for each in self.held.values() if each.machine == machine_id]:
             del self.held[each]
 
@@ -174,10 +176,10 @@ class LinkedNodes:
         self.held.pop(dispatch.id, None)
         self.waiters.settle(dispatch.id, result_of(dispatch))
 
-    # ---- what goes on by itself ----------------------------------------------------------------------------------
+    # ---- background work -----------------------------------------------------------------------------------------
 
     def soon(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
-        """Start work that nobody waits for. If the store fails now, the machine tells it again."""
+        """Start work that nobody waits for. If the store fails now, the machine reports again."""
 
         async def done() -> None:
             try:
@@ -192,7 +194,7 @@ class LinkedNodes:
 
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
-        """Tell the store which machines are there; in the end, that none is linked here any more."""
+        """Report the present machines to the store; at the end, that none is linked here any more."""
         beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._miss_hubs())]
         try:
             yield
@@ -210,14 +212,14 @@ class LinkedNodes:
                 await self.transactions.write(SYSTEM, partial(_ask_no_more, self.instance))
 
     async def _miss_hubs(self) -> None:
-        """Tell the store the losses of a hub that has died: its links, and questions of its own machine.
+        """Report the losses of a dead hub to the store: its links, and the questions of its own machine.
 
-        A hub is missed at the second look: one that has just lost its connection to the store, and regained it, was
-        there all the time.
+        A hub counts as dead at the second look: one that has just lost its connection to the store, and regained it,
+        was there all the time.
         """
         missed: frozenset[tuple[UUID, str]] = frozenset()
         while True:
-            with suppress(HubError):  # the store is away; so may be all hubs for it
+            with suppress(HubError):  # the store is away, and perhaps all hubs with it
                 found = frozenset(await self.transactions.read(SYSTEM, partial(_left, self.instance)))
                 if gone := found & missed:
                     await self.transactions.write(SYSTEM, partial(_settle_all, gone))
@@ -229,7 +231,7 @@ class LinkedNodes:
             await asyncio.sleep(self.pace.beat.total_seconds())
             if there := frozenset(self._links):
                 beat = partial(nodes.beat, machine_ids=there, ttl=self.pace.ttl)
-                with suppress(HubError):  # the store is away; it is told the next time
+                with suppress(HubError):  # the store is away; the next report tells it
                     await self.transactions.write(SYSTEM, beat)
 
 

@@ -1,6 +1,6 @@
 """One machine's link, for anyone with a message for the machine: it is sent soon, in order, or never.
 
-Nobody waits for a slow machine: messages stand in a queue, and a link whose queue grows too long is given up.
+Nobody waits for a slow machine: messages are queued, and a link whose queue grows too long is closed.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from hubbub.serve.live.subscribers import Subscriber
 
 SAID = "said"
 MOST_QUEUED = 10_000  # messages
-MOST_WORK = 256  # things of one machine that are kept at a time
+MOST_WORK = 256  # messages of one machine that are worked on at a time
 LONGEST_QUEUE = 64 * 1024 * 1024  # characters; some of the longest messages
 
 
@@ -49,7 +49,7 @@ class NodeLink:
         url: str,
     ) -> None:
         self.project, self.machine, self.instance = project, machine, instance
-        self.url = url  # by which the machine reaches the hub
+        self.url = url  # the hub's address for the machine
         self._line, self._follower = line, follower
         self._queue: deque[str] = deque()
         self._length = 0
@@ -109,7 +109,7 @@ class NodeLink:
         """Send the queued messages until the link ends, and the reason of its end."""
         with suppress(SocketLost):
             await self._line.say(welcome)
-            self._follower.tell(SAID)  # for what was to be said before the welcome
+            self._follower.tell(SAID)  # for messages queued before the welcome
             async for _change in self._follower.changes():
                 while self._queue and not self.has_ended:
                     text = self._queue.popleft()
@@ -117,6 +117,6 @@ class NodeLink:
                     await self._line.say(text)
 
     async def close(self, otherwise: CloseReason) -> None:
-        """Send the farewell: the link's own reason, else the caller's, who knows why its follower ended."""
+        """Send the farewell: the link's own reason, else that of the caller, who knows why its follower ended."""
         with suppress(SocketLost):
             await self._line.bye(self._why or otherwise)

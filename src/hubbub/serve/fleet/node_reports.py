@@ -22,7 +22,7 @@ LONGEST_PIECE = 1024 * 1024  # characters of progress at a time
 
 
 class NodeReports:
-    """Receives the machines' reports. No report holds up the ones after it."""
+    """Receives the machines' reports. No report delays the ones after it."""
 
     def __init__(self, fleet: LinkedNodes, needs: NodeRequests, count: Callable[[ToolResult], None]) -> None:
         """Set up the receiver; `count` is told every result of an order."""
@@ -38,7 +38,7 @@ class NodeReports:
         }
 
     def hear(self, link: NodeLink, message: Message) -> None:
-        """Take a message of a machine. Raises `Invalid` for one that makes no sense."""
+        """Take a message of a machine. Raises `Invalid` for a malformed one."""
         kind = self._kinds.get(MessageKind(str(message["kind"])))
         if kind is None:
             raise Invalid(f"a machine does not send messages of kind {message['kind']}")
@@ -83,8 +83,8 @@ class NodeReports:
             outcome = refused(RefusalCode.FAILED, f"{UNREADABLE}: {error}")
         self._taken.get(link.machine.id, set()).discard(dispatch_id)
         if self._own(link, message) is not None:
-            del self._fleet.held[dispatch_id]  # what the log tells of its end is no news then
-            if not outcome.is_undone:  # else the key has to be free before the caller comes back with it
+            del self._fleet.held[dispatch_id]  # so that the activity of its end is no news
+            if not outcome.is_undone:  # else the key has to be free before the caller repeats the call
                 self._fleet.waiters.settle(dispatch_id, outcome)  # its machine keeps it until it is safe here
         link.busy(self._fleet.soon(self._keep(link, dispatch_id, outcome)))
 
@@ -100,7 +100,7 @@ class NodeReports:
         try:
             ended = await self._fleet.transactions.write(SYSTEM, keep)
         except StoreUnavailable:
-            link.part(CloseReason.CLOSING)  # it tells it again when it comes back
+            link.part(CloseReason.CLOSING)  # the machine repeats the report when it comes back
             raise
         if ended is not None:
             self._count(outcome)

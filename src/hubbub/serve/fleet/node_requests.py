@@ -1,7 +1,7 @@
-"""Machines' requests to their hub, each checked against their orders: the requester's word counts for nothing.
+"""Machines' requests to their hub, each checked against their orders, since a machine's word is not trusted.
 
-A request outlives its link: made again with the same id it is the same, and its reply goes over the link of that time.
-Its effect happens once even if the hub, or another hub, is asked again after a restart: the store sees to that.
+A request outlives its link: repeated with the same id it is the same request, and its reply goes over the present link.
+Its effect happens once even if the hub, or another hub, is asked again after a restart: the store ensures that.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ FOR_AN_ORDER = frozenset(
         HubRequest.LIMIT,
     }
 )
-REACHES_THE_HUB = frozenset({HubRequest.LEND, HubRequest.CREDENTIALS})  # so that it has to know where that is
+REACHES_THE_HUB = frozenset({HubRequest.LEND, HubRequest.CREDENTIALS})  # by address
 FAILED = "the hub failed to do this; its log says why"
 
 
@@ -62,7 +62,7 @@ class _Request:
 
     @property
     def is_moot(self) -> bool:
-        """True if it has ended without a reply: asked again, it is another request."""
+        """Tell whether it has ended without a reply: asked again, it is another request."""
         return self.task.done() and (
             self.task.cancelled() or (self.task.exception() is None and self.task.result() is None)
         )
@@ -79,7 +79,7 @@ class NodeRequests:
         self._delegated: dict[str, UUID] = {}  # orders, by the tasks that go on for them in the background
 
     def hear(self, link: NodeLink, message: Message) -> None:
-        """Take a request, perhaps a repeated one. Raises `Invalid` for what is none."""
+        """Take a request, perhaps a repeated one. Raises `Invalid` for a malformed one."""
         request_id, need = text_of(message, "id"), word_of(message, "need", HubRequest)
         if not 0 < len(request_id) <= LONGEST_ID:
             raise Invalid(f"id: must have 1 to {LONGEST_ID} characters")
@@ -98,7 +98,7 @@ class NodeRequests:
         task.add_done_callback(lambda _task: self._say(link.machine.id, request_id))
 
     def forget(self, dispatch: Dispatch) -> None:
-        """Forget the requests of an order that has ended: nobody wants them any more."""
+        """Forget the requests of an order that has ended, as they are no longer needed."""
         if dispatch.id in self._delegated.values():
             return
         for request in self._requests.get(dispatch.machine, {}).values():
@@ -144,7 +144,7 @@ class NodeRequests:
         asker = LinkedMachine(project=link.project, machine=link.machine, order=order)
         same = digest(message.get("title"), message.get("description"), order and order.id)
         once = partial(idempotency.once, f"{link.machine.id}/{request_id}", same)
-        # One that is back by now may have repeated this already, which would not be heard again: the question goes on.
+        # A machine that is back by now may have repeated this in vain, so the question goes on.
         while (value := await self._desk.do(asker, need, message, once=once)) is None:
             stands = self._fleet.link_of(link.machine.id)
             if stands is None or stands.has_ended:
@@ -156,9 +156,9 @@ class NodeRequests:
         return {"url": link.url, **value} if need in REACHES_THE_HUB else value
 
     async def _order(self, link: NodeLink, message: Message) -> Dispatch:
-        """Return the order that needs something. Raises `Forbidden` unless the machine works on it.
+        """Return the order of a request. Raises `Forbidden` unless the machine works on it.
 
-        It does until the order has ended, and after that while a task goes on that was begun for its caller.
+        It works on it until the order has ended, and then while a task goes on that was begun for its caller.
         """
         wanted = call_id(message)
         held = self._fleet.held.get(wanted)
@@ -169,7 +169,7 @@ class NodeRequests:
         )
 
     async def _act(self, dispatch: Dispatch, request_id: str, message: Message) -> Value:
-        """Do the part that is not the machine's, as the caller of the order: with their rights, as they are now."""
+        """Do the hub's part of a call, as the caller of the order: with their rights, as they are now."""
         asked = call_of(object_of(message, "act"))
         given, said = dispatch.order.chain, call_chain.checked(asked.chain, "chain")
         begun = given or (dispatch.order.who.name,)

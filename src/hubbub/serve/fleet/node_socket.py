@@ -1,4 +1,4 @@
-"""A machine's WebSocket as messages, which are only known to be well-formed."""
+"""A machine's WebSocket as messages, of which only the form is checked."""
 
 import asyncio
 from datetime import timedelta
@@ -43,7 +43,7 @@ class NodeSocket:
                 return message
 
     async def say(self, text: str) -> None:
-        """Send a message. Raises `SocketLost`, also if the machine takes nothing for too long."""
+        """Send a message. Raises `SocketLost`, also if the machine reads nothing for too long."""
         for piece in link_protocol.pieces(text):
             await self._pass({"type": "websocket.send", "text": piece})
 

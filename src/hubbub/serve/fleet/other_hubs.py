@@ -1,7 +1,7 @@
 """Several hubs over one store: an order may wait at one hub for a machine that is linked to another.
 
 The log, which every hub follows, tells them: that an order waits, for the hub with the link; that it has ended, for the
-hub where somebody waits for it.
+hub whose caller waits for it.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ class OtherHubs:
         held = self._fleet.held.pop(dispatch_id, None)
         link = self._fleet.link_of(held.machine) if held is not None else None
         if link is not None:
-            link.cancel(dispatch_id)  # somebody else has ended it
+            link.cancel(dispatch_id)  # another has ended it
         if dispatch_id in self._fleet.waiters:
             self._fleet.soon(self._fetch(dispatch_id))
 

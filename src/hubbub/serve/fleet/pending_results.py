@@ -12,7 +12,7 @@ from hubbub.model.fleet.dispatches import Dispatch, DispatchStatus
 Progress = Callable[[str], Awaitable[None]]
 LOST = "the machine lost what it knew of this; whether it was done is not known, so look before you repeat it"
 FORGOTTEN = "this was done a while ago, and its result is not kept any more"
-LONGEST_PENDING = 1024 * 1024  # characters that wait for a slow caller, who hears more only in the end
+LONGEST_PENDING = 1024 * 1024  # characters that wait for a slow caller, who gets the rest only at the end
 
 
 class ProgressListener:
@@ -31,7 +31,7 @@ class ProgressListener:
             self._telling = asyncio.create_task(self._tell(self._progress))
 
     async def heard(self) -> None:
-        """Wait until the caller has been told all."""
+        """Wait until the caller has got everything."""
         if self._telling is not None:
             await self._telling
 
@@ -69,7 +69,7 @@ class PendingResults:
     def waiting(
         self, dispatch_id: UUID, progress: Progress | None
     ) -> Iterator[tuple[PendingResult, ProgressListener]]:
-        """Note that a caller waits for the order while the context lasts."""
+        """Register a caller that waits for the order while the context lasts."""
         awaited = self._awaited.get(dispatch_id)
         if awaited is None:
             awaited = PendingResult(asyncio.get_running_loop().create_future())

@@ -1,7 +1,7 @@
 """Reconciliation: when a machine is linked (again), its orders are compared with the hub's, and each goes one way.
 
-One that nobody has is sent. One that was sent, and not noted by the machine, is sent again, if somebody may still wait
-for it. One that was noted, and neither runs nor ended there, is lost: that is reported, and it is not tried again.
+An order that no machine has is sent. One that was sent, and not taken by the machine, is sent again if a caller may
+still wait for it. One that was taken, and neither runs nor has ended there, is lost: it is reported, and not retried.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ NOT_SENT = refused(
 
 @dataclass(frozen=True, slots=True)
 class LocalState:
-    """This hub's knowledge beside the store: orders noted by the machine, orders that callers wait for, how long."""
+    """This hub's own knowledge: orders taken by the machine, orders with waiting callers, and for how long."""
 
     taken: frozenset[UUID]
     awaited: frozenset[UUID]
@@ -36,15 +36,15 @@ class Reconciled:
     """The consequences of the comparison."""
 
     send: list[Dispatch] = field(default_factory=list)
-    held: list[Dispatch] = field(default_factory=list)  # the machine is at work, or about to tell
-    over: list[Dispatch] = field(default_factory=list)  # it has ended now, without the machine
-    unwanted: list[UUID] = field(default_factory=list)  # the machine is at work, and nobody wants it
+    held: list[Dispatch] = field(default_factory=list)  # the machine works on them, or is about to report
+    over: list[Dispatch] = field(default_factory=list)  # ended now, without the machine
+    unwanted: list[UUID] = field(default_factory=list)  # the machine works on them in vain
 
 
 def reconcile(tx: Tx, machine: Machine, hello: Hello, known: LocalState) -> Reconciled:
-    """Compare the machine's orders with the stored ones. One that nobody here waits for is sent only while it is young.
+    """Compare the machine's orders with the stored ones. One without a waiting caller is sent only while young.
 
-    Questions that the machine asks no more are withdrawn.
+    Questions that the machine no longer asks are withdrawn.
     """
     resumed, here = Reconciled(), {*hello.running, *hello.ended}
     opened = dispatches.open_of(tx, machine.id)
@@ -70,6 +70,6 @@ def reconcile(tx: Tx, machine: Machine, hello: Hello, known: LocalState) -> Reco
 
 
 def _is_unwanted(tx: Tx, machine: Machine, dispatch_id: UUID) -> bool:
-    """Tell whether an order was given up while its machine was at work on it."""
+    """Tell whether an order was given up while its machine worked on it."""
     dispatch = dispatches.find(tx, dispatch_id)
     return dispatch is None or dispatch.machine != machine.id or dispatch.status is not DispatchStatus.LOST

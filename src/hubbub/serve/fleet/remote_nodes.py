@@ -1,7 +1,7 @@
 """A remote machine, as its callers see it: an order is stored, sent, and waited for.
 
 It is done once, whatever breaks meanwhile. A caller that stops waiting gets the result later by the same key; if it
-gives up, the machine is told that nobody wants the order any more.
+gives up, the machine is told that the order is no longer wanted.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class RemoteNode:
         return self.machine.runtime
 
     async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
-        """Return the machine's result. The part that is not its own comes back over its link, and not by `act`.
+        """Return the machine's result. The hub's part of a call comes back over its link, and not by `act`.
 
         `offline` if the machine cannot be reached, or stays away; the sentence says whether anything may have been
         done.
@@ -66,7 +66,7 @@ class RemoteNode:
             return outcome
 
     async def _begin(self, order: NodeCall) -> tuple[Dispatch, bool]:
-        """Store the order, and tell whether it is new; it is noted as sent if it is to be sent at once."""
+        """Store the order, and return whether it is new; it is marked as sent if it is to be sent at once."""
         is_linked = self.fleet.link_of(self.machine.id) is not None
         beginning = asyncio.ensure_future(
             self.fleet.transactions.write(
@@ -124,7 +124,7 @@ class RemoteNode:
 
         try:
             return await self.fleet.transactions.read(SYSTEM, look)
-        except StoreUnavailable:  # nobody knows; the order goes on meanwhile
+        except StoreUnavailable:  # unknown; the order goes on meanwhile
             return dispatch, True
 
     def _away(self, dispatch: Dispatch) -> ToolResult:
@@ -139,7 +139,7 @@ class RemoteNode:
         return await self.fleet.transactions.write(SYSTEM, lambda tx: dispatches.withdraw(tx, dispatch.id))
 
     async def _take_back(self, beginning: "asyncio.Future[tuple[Dispatch, bool]]") -> None:
-        """End an order whose caller left before anybody had it."""
+        """End an order whose caller left before it was sent."""
         dispatch, is_new = await beginning
         if is_new and not await self._withdraw(dispatch):
             await self.fleet.end(dispatch, refused(RefusalCode.FAILED, CANCELLED))

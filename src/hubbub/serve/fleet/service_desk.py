@@ -1,4 +1,4 @@
-"""The hub's services for machines' work: asking people, keeping a log's head, beginning tasks, lending tokens.
+"""The hub's services for machines' work: asking people, storing a log's head, beginning tasks, lending tokens.
 
 One table of requests serves every asker and every wire: over a link (`serve/fleet/node_requests.py`), by a POST
 (`serve/rest/fleet/desk.py`), or from this very process (`InProcessWire`). The asker's rights are in
@@ -60,7 +60,7 @@ from hubbub.model.used import used_of
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.store.tx import Operation, Tx
 
-MOMENT = timedelta(milliseconds=20)  # after a question's time, so that it is over for whoever looks
+MOMENT = timedelta(milliseconds=20)  # after a question's time, so that it is over for every reader
 LONGEST_TEXT = 60_000
 LONGEST_RECEIPT = 200
 
@@ -86,7 +86,7 @@ class ServiceDesk:
         once: Once = lambda operation: operation,
         longest: timedelta = approvals.PATIENCE,
     ) -> Value | None:
-        """Serve a request; None for a question that waits on, to be asked again: after `longest`, a loss, a restart.
+        """Serve a request; None for a question that still waits, to be asked again: after `longest`, a loss, a restart.
 
         `once` wraps the parts that must not be done twice. Raises `HubError`.
         """
@@ -127,7 +127,7 @@ class ServiceDesk:
         approval, receipt, left = await self._transactions.write(asker.actor, put)
         loop = asyncio.get_running_loop()
         over = loop.time() + left.total_seconds()
-        if approval.status is ApprovalStatus.SPENT:  # who asked has not heard of it
+        if approval.status is ApprovalStatus.SPENT:  # the asker has not been told
             return _answered(Ruling.APPROVED, approval)
 
         async def look() -> Approval:
@@ -141,7 +141,7 @@ class ServiceDesk:
         return await self._transactions.write(asker.actor, lambda tx: _told(tx, found, receipt))
 
 
-# ---- the needs -----------------------------------------------------------------------------------------------------
+# ---- the requests --------------------------------------------------------------------------------------------------
 
 
 def _put(tx: Tx, asker: Requester, message: Message) -> tuple[Approval, str]:
@@ -181,7 +181,7 @@ def _put_only(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _resolve(tx: Tx, asker: Requester, message: Message) -> Value:
-    """Take the answer of the client that made the call; if a person was faster, theirs counts."""
+    """Take the answer of the calling client; if a person was faster, theirs counts."""
     approval, receipt = _put(tx, asker, message)
     with suppress(Conflict):
         approval = approvals.resolve(tx, approval.id, receipt=receipt, approved=flag_of(message, "approved"))
@@ -198,10 +198,10 @@ def _withdraw(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _told(tx: Tx, approval: Approval, receipt: str) -> Value:
-    """Tell the answer to a question; a yes is thereby spent."""
+    """Return the answer to a question; a yes is used up by this."""
     ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
     if approval.status is ApprovalStatus.APPROVED:
-        # Somebody else may have been told of it or have taken it up, or its minute is over.
+        # Another may have been told of it or have taken it up, or its minute is over.
         with suppress(Conflict, NotFound):
             approvals.spend(tx, approval.id, approval.digest, receipt=receipt)
             ruling = Ruling.APPROVED
@@ -294,7 +294,7 @@ def _fare(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _who(message: Message) -> Principal:
-    """Return the principal of the request; a machine that has joined need not name one, and is not believed."""
+    """Return the claimed principal of the request; a joined machine need not name one, and is not believed."""
     return principal_of(object_of(message, "who")) if "who" in message else Principal(project="", name="")
 
 
@@ -323,9 +323,9 @@ async def _until_answered(
     approval: Approval,
     patience: timedelta,
 ) -> Approval:
-    """Return what `look` finds of a question once it is answered, or after `patience`.
+    """Return the approval that `look` finds once it is answered, or after `patience`.
 
-    It looks again after each activity about the question. Ends early, with the question as it is, when the actor's
+    It looks again after each activity about the question. It ends early, with the question as it is, when the actor's
     token ends or the hub closes.
     """
     with suppress(TimeoutError):
@@ -333,7 +333,7 @@ async def _until_answered(
             asyncio.timeout(patience.total_seconds()),
             news.follow(actor, approval.project_id) as batches,
         ):
-            approval = await look()  # for what happened before we followed
+            approval = await look()  # for activities before we followed
             while approval.status is ApprovalStatus.PENDING:
                 happened = await anext(batches, None)
                 if happened is None:
@@ -345,14 +345,14 @@ async def _until_answered(
 
 @dataclass(frozen=True, slots=True)
 class InProcessWire:
-    """The hub's own machine's wire to the desk, in the hub's process. `url` is where the hub listens."""
+    """The wire from the hub's own machine to the desk, in the hub's process. `url` is the hub's address."""
 
     desk: ServiceDesk
     asker: Requester
     url: str
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
-        """Return the granted value; people take as long as the question allows."""
+        """Return the granted value; people may take as long as the question allows."""
         value = await self.desk.do(self.asker, need, content)
         if value is None:
             raise StoreUnavailable("the hub stops")

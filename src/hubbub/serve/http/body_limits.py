@@ -1,8 +1,8 @@
-"""Limits of a body's content, checked before it is read as JSON, since reading makes much of little.
+"""Limits of a body's content, checked before it is parsed as JSON, since parsing makes much of little.
 
-Ten MiB of `{},{},…` are three million objects, and as many steps for any code that looks at them. So the values of a
-body are counted in its bytes, which takes a few milliseconds, and one with too many is never read. A large body is
-counted and read in a thread, and read so that each text is held in memory once.
+Ten MiB of `{},{},…` are three million objects, and as many steps for any code that reads them. So the values of a
+body are counted in its bytes, which takes a few milliseconds, and one with too many is never parsed. A large body is
+counted and parsed in a thread, and parsed so that each text is in memory once.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 VALUES = 20_000  # members of objects and items of lists, in all
 DEPTH = 64  # of values in values
-AT_ONCE = 64 * 1024  # bytes that are looked at on the event loop; more are in a thread
+AT_ONCE = 64 * 1024  # bytes that are scanned on the event loop; more are scanned in a thread
 
 
 class BodyExcess(NamedTuple):
-    """The reason why a body is not read."""
+    """The reason why a body is not parsed."""
 
     status: HTTPStatus
     code: str
@@ -40,7 +40,7 @@ _BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 async def body_excess_off_loop(body: bytes) -> BodyExcess | None:
-    """Return `body_excess` without holding up the event loop longer than for a small body."""
+    """Return `body_excess` without blocking the event loop longer than for a small body."""
     return await run_off_loop(body_excess, body)
 
 
@@ -52,7 +52,7 @@ async def run_off_loop(work: Callable[[bytes], T], body: bytes) -> T:
 def parse_json(body: bytes) -> Any:
     """Parse JSON. Raises `json.JSONDecodeError` like `json`.
 
-    `json` makes one text of a large body first, and each text in it of that: twice the memory, and twice the time.
+    `json` decodes a large body to one text first, and copies each text of it: twice the memory, and twice the time.
     """
     try:
         return pydantic_core.from_json(body)
@@ -61,9 +61,9 @@ def parse_json(body: bytes) -> Any:
 
 
 def body_excess(body: bytes, most: int = VALUES) -> BodyExcess | None:
-    """Say why a body, with at most `most` values allowed, is too much to be read; None if it is not.
+    """Return why a body is too much to be parsed, with at most `most` values allowed; None if it is not.
 
-    Malformed JSON is left to its reader, who will say so.
+    Malformed JSON is left to its parser, which will say so.
     """
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= DEPTH:
         return None

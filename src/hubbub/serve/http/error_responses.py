@@ -33,7 +33,7 @@ STATUS: dict[type[HubError], HTTPStatus] = {
 
 
 def status_of(error: HubError) -> HTTPStatus:
-    """Return the status of a refusal: that of the nearest kind that has one."""
+    """Return the status of a refusal: that of its nearest base class with one."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), HTTPStatus.BAD_REQUEST)
 
 
@@ -51,13 +51,13 @@ async def hub_error(_request: Request, error: Exception) -> Response:
 
 
 async def server_error(_request: Request, _error: Exception) -> Response:
-    """Return the response where the hub has a bug, without details; the request's logger logs those."""
+    """Return the response to a bug of the hub, without details; the request's logger logs those."""
     sentence = "something is wrong in the hub; its log says what"
     return error_response(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", sentence)
 
 
 async def http_error(_request: Request, error: Exception) -> Response:
-    """Return the response for an unknown path or method, or for a body that cannot be read."""
+    """Return the response for an unknown path or method, or an unreadable body."""
     status = HTTPStatus(error.status_code if isinstance(error, HTTPException) else 500)
     sentence = {
         HTTPStatus.NOT_FOUND: "there is nothing at this address",

@@ -1,8 +1,8 @@
-"""The guard in front of every route: checks the host, identifies the caller, and bounds the request.
+"""The guard before every route: it checks the host, identifies the caller, and bounds the request.
 
-In this order a request must name a host that is ours (against DNS rebinding), come from no foreign web page, carry a
-token that is valid now, be no larger than its route allows, and say that its body is JSON. Tokens are looked up on
-every request: one revoked a moment ago is refused. Where a route looks by itself, in the transaction of the call, the
+In this order a request must name one of the hub's hosts (against DNS rebinding), come from no foreign web page, have a
+token that is valid now, be no larger than its route allows, and declare its body as JSON. Tokens are looked up on
+every request: one revoked a moment ago is refused. If a route looks by itself, in the transaction of the call, the
 guard only remembers the token's last holder.
 """
 
@@ -27,26 +27,26 @@ from hubbub.serve.http.login_cookies import SAFE, LoginCookies
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
 LARGE_BODY_LIMIT = 10 * MIB
-OTLP = frozenset({"/v1/metrics", "/v1/logs", "/v1/traces"})  # where clients tell what they use, in their form
+OTLP = frozenset({"/v1/metrics", "/v1/logs", "/v1/traces"})  # where clients report their use, in their form
 PROTOBUF = "application/x-protobuf"
 TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"}) | OTLP
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
 REST = "/api/v1/"
-JOIN = f"{REST}nodes/join"  # where a machine comes that has no token yet, but a code, which the route checks
+JOIN = f"{REST}nodes/join"  # for machines without a token, with a code that the route checks
 REFUSED: Mapping[type[HubError], HTTPStatus] = {
     Unauthorized: HTTPStatus.UNAUTHORIZED,
     Forbidden: HTTPStatus.FORBIDDEN,
     StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     TooMany: HTTPStatus.TOO_MANY_REQUESTS,
 }
-# What `hubbub mcp cmdop` needs, which is for whoever works on an order.
+# What `hubbub mcp cmdop` needs while it works on an order.
 LENT = re.compile(r"/mcp/cmdop|/api/v1/(?:me|desk)")
 SHARED = re.compile(rf"/share/[^/]+|{page_paths.ANSWER}/[^/]+(/[^/]+)?")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
 MARK = "mark"  # in the state of a request whose caller is to be confirmed: the fingerprint of its token
-KNOWN = 10_000  # tokens, before it is forgotten for whom they stood
+KNOWN = 10_000  # tokens whose holders are remembered
 
 JSON = "application/json"
 GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
@@ -76,13 +76,13 @@ def error_response(
 class Guard:
     """ASGI middleware around the whole hub; routes behind it find the caller with `actor_of`.
 
-    It answers itself with 421 for a host that is not ours, 403 for a foreign origin, 401 without a valid token (and
+    It answers itself with 421 for a foreign host, 403 for a foreign origin, 401 without a valid token (and
     naming no OAuth metadata, on which clients would drop their bearer token), 413 for a body that is too large,
-    however it is sent, or that holds too many values, 400 for one that holds them too deep, 415 for one that is not
-    sent as JSON, 429 for a call that comes too soon after others of its token, and 503 when the store cannot tell
+    however it is sent, or that has too many values, 400 for one that nests too deeply, 415 for one that is not
+    declared as JSON, 429 for a call that comes too soon after others of its token, and 503 if the store cannot tell
     whether the token is valid.
 
-    A small POST at one of `confirming` with a token that was valid before is handed on, and `mark_of` says so: its
+    A small POST at one of `confirming` with a token that was valid before is passed on, and `mark_of` says so: its
     route confirms the token in the transaction of the call, or raises `StaleToken`. Then the token is looked up, and
     the request judged once more.
     """
@@ -98,7 +98,7 @@ class Guard:
     ) -> None:
         self.app = app
         self.confirming = frozenset(confirming)
-        self._stood: dict[str, Actor] = {}  # for whom, by fingerprint
+        self._stood: dict[str, Actor] = {}  # holders by fingerprint
         self.transactions = transactions
         self.hosts = hosts
         self.logins = logins
@@ -115,11 +115,11 @@ class Guard:
                 await self._confirmed(scope, body, receive, send)
                 return
             receive = replay(body, receive) if isinstance(body, bytes) else receive
-            del body  # whoever reads it has it for as long as it is needed
+            del body  # its reader keeps it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
 
     async def _confirmed(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        """Hand on a request whose route confirms its caller, and judge it anew if that fails."""
+        """Pass on a request whose route confirms its caller, and judge it anew if that fails."""
         try:
             await self.app(scope, replay(body, receive), send)
         except StaleToken:
@@ -156,7 +156,7 @@ class Guard:
         return None
 
     async def _actor(self, scope: Scope, secret: str | None) -> Actor:
-        """Return the holder of the token or, if none was sent, of the cookie: an explicit token counts more."""
+        """Return the holder of the token or, if none was sent, of the cookie: an explicit token takes precedence."""
         if secret is None:
             return await self.logins.identify(scope)
         actor = await self._bearer(scope, secret)
@@ -198,7 +198,7 @@ def _refusal(scope: Scope, error: HubError) -> Response:
 def _take_token(scope: Scope) -> str | None:
     """Return the bearer token of a request, None without any.
 
-    One in the query is taken out of it, so that nothing behind can log it.
+    A token in the query is removed from it, so that nothing behind can log it.
     """
     scheme, _, secret = _field(scope, b"authorization").partition(" ")
     if scheme.lower() == "bearer" and secret:
@@ -237,14 +237,14 @@ def _has_body(scope: Scope) -> bool:
 
 
 async def _unread(scope: Scope, body: bytes) -> Response | None:
-    """Return the refusal of a body that is not to be read."""
+    """Return the refusal of a body that must not be parsed."""
     return _unreadable(scope, body) or await _weighed(scope, body)
 
 
 def _unreadable(scope: Scope, body: bytes) -> Response | None:
-    """Return the refusal of a body that is not declared as JSON, except a form of ours.
+    """Return the refusal of a body that is not declared as JSON, except one of the hub's own forms.
 
-    A page of any site may have a browser send `text/plain`, a form, or a type left out, without asking the hub first;
+    A page of any site may have a browser send `text/plain`, a form, or no type, without asking the hub first;
     JSON it may not.
     """
     if not body or scope["method"] in SAFE or page_paths.is_open(scope["path"]):
@@ -266,9 +266,9 @@ def _body_limit(scope: Scope) -> int:
 
 
 async def _weighed(scope: Scope, body: bytes) -> Response | None:
-    """Return the refusal of a body with too much content. Deep ones are refused by dialects in their own words.
+    """Return the refusal of a body with too much content. Dialects refuse deep ones in their own words.
 
-    An export may be compressed: it is weighed when it is read.
+    An export may be compressed: it is checked when it is read.
     """
     if scope["path"] in OTLP:
         return None
@@ -280,7 +280,7 @@ async def _weighed(scope: Scope, body: bytes) -> Response | None:
 
 async def read_body(receive: Receive, limit: int) -> bytes | Response:
     """Return the whole body of a request, or the refusal of one longer than `limit` bytes or cut short."""
-    body = bytearray()  # and no list of pieces, whose memory would stay with the process
+    body = bytearray()  # not a list of pieces, whose memory would stay with the process
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":

@@ -25,14 +25,14 @@ class Hosts:
         return cls(LOOPBACK | ({public[0]} if public else set()), (host.lower(), port), public)
 
     def include(self, url: str) -> bool:
-        """Tell whether the host in `url` is one of ours."""
+        """Tell whether the host in `url` is one of the hub's."""
         address = _address(url)
         return address is not None and (address[0] in self.names or address == self.address)
 
     def are_own_pages(self, headers: Headers) -> bool:
-        """Tell whether a request comes from a page of this hub, or from none, as far as the browser says.
+        """Tell whether a request comes from a page of this hub, or from no page, by the browser's word.
 
-        A page of another program on this machine is another page: cookies, unlike pages, know no ports.
+        A page of another program on this machine is foreign: cookies, unlike pages, know no ports.
         """
         origin, host = headers.get("origin"), headers.get("host", "")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -47,7 +47,7 @@ class Hosts:
         )  # a proxy may have changed `SshHost`
 
 
-@lru_cache(maxsize=1024)  # each request names a host, and nearly all name the same
+@lru_cache(maxsize=1024)  # nearly all requests name the same host
 def _address(url: str) -> tuple[str, int] | None:
     """Return host and port of a URL, with the scheme's port if none is written; None if there is no host."""
     try:

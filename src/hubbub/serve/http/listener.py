@@ -32,6 +32,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(host: str, port: int) -> str:
-    """Return the address at which a program on this machine reaches the hub."""
+    """Return the hub's address for a program on this machine."""
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
     return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"

@@ -1,11 +1,11 @@
 """Sign-in cookies of browsers, and the proof that a request with one is meant.
 
-A browser sends a cookie along with any page's request to the hub. So a cookie is `SameSite=Strict`, and beside that it
+A browser sends a cookie along with any page's request to the hub. So a cookie is `SameSite=Strict`, and in addition it
 counts only for requests of this hub's pages; and a change needs a second value, in a header, that only those pages
 know: `csrf_of` the cookie.
 
-Other programs on the host can set cookies of any name, too, as cookies know no ports; and nobody can say who set one
-that comes by http. Over https ours has the prefix by which browsers take it from this very address only.
+Other programs on the host can set cookies of any name, too, as cookies know no ports; and nobody can tell who set one
+that came by http. Over https the cookie has the prefix that browsers accept only from this very address.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ from hubbub.store.tx import Tx
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF = "x-csrf-token"
 MOST_AGE = int(timedelta(days=90).total_seconds())
-PINNED = "__Host-"  # a cookie whose name begins so was set over https, by this host, for all of it
-KNOWN = "_known"  # at the end of the name of the cookie of a browser in which its person has signed in before
+PINNED = "__Host-"  # a cookie with this prefix was set over https, by this host, for all of it
+KNOWN = "_known"  # suffix of the cookie of a browser in which its person has signed in before
 MOST_KNOWN = int(KNOWN_FOR.total_seconds())
-MOST = 20  # cookies of our name in one request; nobody's browser has as many
+MOST = 20  # cookies with the hub's name in one request; no real browser has that many
 
 
 class ForgedRequest(Forbidden):
@@ -112,7 +112,7 @@ class LoginCookies:
     def _require_meant(self, scope: Scope, headers: Headers, csrf: str) -> None:
         is_own = self.hosts.are_own_pages(headers)
         if scope["type"] == "websocket":
-            is_own = is_own and "origin" in headers  # which every browser sends then
+            is_own = is_own and "origin" in headers  # every browser sends it then
         elif scope["method"] in SAFE:
             is_own = is_own or (_is_link(headers) and page_paths.is_view(scope["path"]))
         if not is_own:
@@ -125,25 +125,23 @@ class LoginCookies:
 
     async def _touch(self, actor: Actor) -> None:
         if (login_id := actor.token_id) is not None:
-            with suppress(
-                StoreUnavailable
-            ):  # then at the next request; who only reads is not to suffer from a full disk
+            with suppress(StoreUnavailable):  # else with the next request: a full disk must not stop readers
                 await self.transactions.store.write(SYSTEM, lambda tx: logins.touch(tx, login_id))
 
 
 def _is_link(headers: Headers) -> bool:
-    """Tell whether a page leads the browser here, in a window of its own: a frame could be an invisible one."""
+    """Tell whether a link on a page led the browser here, in a window of its own: a frame could be invisible."""
     is_whole = headers.get("sec-fetch-dest", "document") == "document"
     return is_whole and headers.get("sec-fetch-mode") == "navigate"
 
 
 def csrf_of(secret: str) -> str:
-    """Return the proof of a page of the hub: made from the cookie's secret, which no page can read."""
+    """Return the proof of a page of the hub: derived from the cookie's secret, which no page can read."""
     return hmac.new(secret.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
 def is_secure(scope: Scope) -> bool:
-    """Tell whether the browser came by https, even to a proxy that does not say so."""
+    """Tell whether the browser came by https, even to a proxy that does not report it."""
     return scope["scheme"] == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
 
 
@@ -152,6 +150,6 @@ def _attributes(is_secure: bool) -> str:
 
 
 def _values(header: str, name: str) -> list[str]:
-    """Return the values of that name in the whole of one header, as others could push ours to its end."""
+    """Return the values of that name in the whole of one header, as other programs could push the hub's to its end."""
     pairs = (pair.strip().partition("=") for pair in header.split(";"))
     return [value for key, _, value in pairs if key == name]

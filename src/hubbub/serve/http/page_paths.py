@@ -1,4 +1,4 @@
-"""Where the dashboard is: its views, its login, the documents, and what of it anyone may fetch."""
+"""Paths of the dashboard: its views, its login, the documents, and the paths that anyone may fetch."""
 
 import re
 
@@ -11,7 +11,7 @@ ICON, MANIFEST = "/favicon.ico", "/manifest.webmanifest"
 ASSET = re.compile(r"/assets/[0-9a-f]+/(?P<name>.+)")
 OF_THE_LOGIN = re.compile(
     r"login\.js|mark(-\d+)?\.(svg|png)|styles/(tokens|base|login|documents)\.css|fonts/[\w-]+\.woff2"
-)  # assets of the pages that are there for who has not signed in yet
+)  # assets of the pages for visitors who have not signed in yet
 
 _VIEW = re.compile(rf"/|/({'|'.join(VIEWS)})|/t/[^/]+")
 _OPEN = re.compile(rf"{LOGIN}(/[^/]*)?|{LOGOUT}|{re.escape(ICON)}|{re.escape(MANIFEST)}|{DOCUMENTS}(/.*)?")
@@ -33,7 +33,7 @@ def view_of(path: str) -> str:
 
 
 def is_open(path: str) -> bool:
-    """Whether what is there is for anyone: it is how one signs in, or what is written for all."""
+    """Tell whether anyone may fetch the path: a page for signing in, or a document for all."""
     if asset := ASSET.fullmatch(path):
         return OF_THE_LOGIN.fullmatch(asset["name"]) is not None
     return _OPEN.fullmatch(path) is not None

@@ -27,7 +27,7 @@ COMMON = frozenset(
 
 
 def check(password: str, username: str) -> None:
-    """Raise `Invalid` for a password that others would guess."""
+    """Raise `Invalid` for a password that is easy to guess."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise Invalid(f"a password has {SHORTEST} to {LONGEST} characters")
     if password.casefold() in COMMON or password.casefold() == username.casefold():
@@ -47,7 +47,7 @@ class Passwords:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._hasher.hash, password)
 
     async def verify(self, kept: str | None, password: str) -> bool:
-        """Tell whether `password` is the stored one. Without a stored one it is not, after just as long."""
+        """Tell whether `password` is the stored one. Without a stored one the answer is no, after the same time."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._verify, kept, password)
 
     def _verify(self, kept: str | None, password: str) -> bool:
@@ -61,14 +61,14 @@ class Passwords:
 
 
 class WrongPassword(Unauthorized):
-    """No such person, or not their password; the caller is not told which."""
+    """The person does not exist, or the password is not theirs; the caller is not told which."""
 
     def __str__(self) -> str:
         return "the username or the password is wrong"
 
 
 class PasswordLogin:
-    """Admits people by name and password, in one place for all forms of that, as they count together."""
+    """Admits people by name and password, for all forms of that, since their attempts count together."""
 
     def __init__(self, transactions: Transactions) -> None:
         self.transactions = transactions
@@ -77,7 +77,7 @@ class PasswordLogin:
     async def admit(self, scope: Scope, name: str, password: str, browsers: Sequence[str] = ()) -> User:
         """Return the person who has proved their identity. Raises `TooMany` and `WrongPassword`.
 
-        `browsers` are the secrets by which the browser shows that it is known.
+        `browsers` are the secrets by which a known browser shows itself.
         """
         address, write = client_address(scope), self.transactions.store.write
         counted = await write(SYSTEM, lambda tx: auth_attempts.begin_login(tx, name, address, browsers))

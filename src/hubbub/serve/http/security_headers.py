@@ -1,6 +1,6 @@
 """Security headers of every answer: its type counts, no frame shows it, no other page reads it, no cache keeps it.
 
-A page, a script or a stream with headers of its own keeps those. The rest is data: a browser that is led to it runs
+A page, a script or a stream keeps headers of its own. The rest is data: a browser that is led to it runs
 nothing of the agents' texts in it.
 """
 

@@ -12,14 +12,12 @@ from starlette.types import ASGIApp
 
 from hubbub.model.fleet.link_protocol import LARGEST_FRAME
 
-KEEP_ALIVE = timedelta(seconds=75)  # of a connection on which nothing is asked; longer than clients reuse one
-PATIENCE = timedelta(seconds=3)  # for calls that are still being answered when the hub is asked to stop
-PING = timedelta(seconds=20)  # over a WebSocket; who answers none, as it reads nothing, is cut off after
+KEEP_ALIVE = timedelta(seconds=75)  # of an idle connection; longer than clients reuse one
+PATIENCE = timedelta(seconds=3)  # for calls under way when the hub is asked to stop
+PING = timedelta(seconds=20)  # over a WebSocket; a peer that does not answer is cut off after
 PONG = timedelta(seconds=10)
 USUAL = gc.get_threshold()
-SELDOM = (
-    10 * USUAL[2]
-)  # collections of what is younger, before all garbage is looked for: some 700,000 objects
+SELDOM = 10 * USUAL[2]  # collections of younger objects for each full one: some 700,000 objects
 FALSE_ALARM = "ASGI callable returned without completing handshake."
 
 
@@ -38,8 +36,8 @@ class HubServer(uvicorn.Server):
 def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False) -> uvicorn.Config:
     """Return the server's configuration; `port` 0 takes any free one.
 
-    Only with `behind_proxy` a proxy on this machine is believed about a request's source; else any program here could
-    claim to be anybody, and try passwords for ever.
+    Only with `behind_proxy` a proxy on this machine is trusted about a request's source; otherwise any program here
+    could claim to be anybody, and try passwords for ever.
     """
     logging.getLogger("uvicorn.error").addFilter(_is_no_false_alarm)
     return uvicorn.Config(
@@ -54,7 +52,7 @@ def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = Fa
         ws_ping_timeout=PONG.total_seconds(),
         ws_per_message_deflate=False,  # it would cost memory for each watcher, and time of the event loop
         lifespan="on",
-        access_log=False,  # requests are logged by the hub itself, without what is secret in them
+        access_log=False,  # the hub logs requests itself, without their secrets
         log_config=None,
         server_header=False,
         proxy_headers=behind_proxy,
@@ -67,8 +65,8 @@ def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = Fa
 def gc_frozen() -> Iterator[None]:
     """Exclude the objects of the started hub, which stay as long as it runs, from garbage collections.
 
-    They are 190,000: each look at all of them made every caller wait for 150 ms, twice a second on a busy day. Later
-    objects are collected a tenth as often as Python would: not for each large answer, which is gone by then.
+    There are 190,000: each full collection made every caller wait for 150 ms, twice a second on a busy day. Later
+    objects are collected a tenth as often as usual in Python: not for each large answer, which is gone by then.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Waiting for activities: the tail of the log, for calls that are held open until there is something to say."""
+"""Waiting for activities: the tail of the log, for calls that are held open until something happens."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -26,7 +26,7 @@ class LiveActivitySource:
         self._waking: Counter[tuple[UUID, str]] = Counter()
 
     def way_to(self, project_id: UUID, agent: str) -> DeliveryChannel | None:
-        """Return the way in which an agent would hear, from this hub, of a letter now; None: it looks by itself."""
+        """Return the way in which an agent would hear of a letter now from this hub; None: it looks by itself."""
         inbox = project_id, Resource(ResourceKind.INBOX, agent)
         waiting = self._waiting[project_id, agent]
         others = waiting + self._waking[project_id, agent]
@@ -36,7 +36,7 @@ class LiveActivitySource:
 
     @contextmanager
     def wakes(self, project_id: UUID, agent: str) -> Iterator[None]:
-        """Note that the agent's activities are read only to wake it: it hears nothing by that itself."""
+        """Note that the agent's activities are read only to wake it, and that it hears nothing by that itself."""
         self._waking[project_id, agent] += 1
         try:
             yield
@@ -60,12 +60,12 @@ class LiveActivitySource:
                     while activities := await reading.take():
                         yield activities
 
-            now = await self.feed.end()  # where the log is; what was passed on may be a little behind
+            now = await self.feed.end()  # the log's end; the tail may be a little behind
             with self.feed.reading(wake, frozenset({project_id}), agent, now) as reading:
-                wake()  # for what came while nobody waited yet
+                wake()  # for activities before anybody waited
                 self._waiting[project_id, agent] += 1
                 try:
                     yield batches()
                 finally:
                     self._waiting[project_id, agent] -= 1
-                    self._waiting += Counter()  # without those for whom nobody waits
+                    self._waiting += Counter()  # drops the zeros

@@ -1,4 +1,4 @@
-"""Receipts of letters: their progress, noted after the fact, and many at once."""
+"""Receipts of letters: their progress, stored afterwards and in batches."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ GATHER = timedelta(milliseconds=200)
 
 
 class DeliveryReceipts:
-    """The receipts that are not noted yet. Works while `run` runs."""
+    """The receipts that are not stored yet. Works while `run` runs."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -28,19 +28,19 @@ class DeliveryReceipts:
         self._news = asyncio.Event()
 
     def note(self, activities: Iterable[Activity]) -> None:
-        """Note that somebody was told of these activities; those about a letter in an inbox count."""
+        """Note that a follower was told of these activities; those about a letter in an inbox count."""
         for activity in activities:
             if isinstance(delivery_id := activity.detail.get("delivery_id"), str):
                 self._told[UUID(delivery_id)] = None
                 self._news.set()
 
     def do(self, operation: Operation[None]) -> None:
-        """Queue a note that nobody should wait for."""
+        """Queue a write that nobody should wait for."""
         self._asked.append(operation)
         self._news.set()
 
     async def run(self) -> None:
-        """Keep noting, until cancelled; a failed note is dropped, as it is a courtesy."""
+        """Keep storing, until cancelled; a failed write is dropped, as receipts are a courtesy."""
         while True:
             await self._news.wait()
             await asyncio.sleep(GATHER.total_seconds())

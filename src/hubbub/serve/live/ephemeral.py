@@ -19,7 +19,7 @@ class EphemeralBroadcast:
         self._hearers: dict[UUID, dict[Hear, None]] = {}
 
     def start(self) -> None:
-        """Start to pass on the messages of other hubs."""
+        """Begin to pass on the messages of other hubs."""
         loop = asyncio.get_running_loop()
 
         def hear(news: str) -> None:
@@ -30,7 +30,7 @@ class EphemeralBroadcast:
         self._store.on_news(hear)
 
     def tell(self, project_id: UUID, content: Mapping[str, object]) -> None:
-        """Send content to everyone who listens to the project, here and at the other hubs."""
+        """Send content to every listener of the project, here and at the other hubs."""
         self._pass_on(project_id, content)
         self._store.tell_hubs(json.dumps({"project": str(project_id), "content": content}))
 
@@ -40,7 +40,7 @@ class EphemeralBroadcast:
 
     @contextmanager
     def heard(self, project_id: UUID, hear: Hear) -> Iterator[None]:
-        """Have `hear` called with the content, while the context lasts; it must not block."""
+        """Call `hear` with the content, while the context lasts; it must not block."""
         self._hearers.setdefault(project_id, {})[hear] = None
         try:
             yield

@@ -1,7 +1,7 @@
-"""The one tail of the activity log in this process, and its followers.
+"""The single tail of the activity log in this process, and its followers.
 
 The store's wake-up is only a hint; the truth is the log, which is read on from the last place. A reader is a place in
-the log, not a queue: it takes new activities when it gets round to it. They come from a short memory of the latest ones
+the log, not a queue: it takes new activities when it is ready. They come from a short memory of the latest ones
 if that reaches back far enough, else from the store, so that a slow reader costs nobody else anything, and one that
 comes back after a day is served by the same code as one that blinked.
 """
@@ -23,9 +23,9 @@ from hubbub.store.tx import Store, Tx
 
 log = logging.getLogger(__name__)
 
-PAGE = 200  # activities read from the store at once: so many as an event loop reads by itself
+PAGE = 200  # activities read from the store at once: as many as an event loop reads by itself
 REMEMBERED = 500  # activities kept for readers that are a little behind
-GATHER = timedelta(milliseconds=3)  # what happens within is read at once: a read for each call would be dear
+GATHER = timedelta(milliseconds=3)  # activities within it are read at once, which is cheaper
 POLL = timedelta(seconds=1)  # how long a lost hint may delay an activity
 
 Hear = Callable[[Sequence[Activity]], None]
@@ -38,7 +38,7 @@ def _place(activity: Activity) -> Position:
 class LogReader:
     """A reader's place in the log of some projects; with `agent` only its activities, with `kinds` only those.
 
-    Call `take` until it gives nothing, then wait: `wake` is called once when there is more.
+    Call `take` until it returns nothing, then wait: `wake` is called once when there is more.
     """
 
     __slots__ = ("_feed", "_is_idle", "_was_told", "agent", "kinds", "position", "projects", "wake")
@@ -69,12 +69,12 @@ class LogReader:
             found = self._remembered() if self._feed.remembers(self.position) else await self._stored()
             if found:
                 return found
-            if not self._was_told:  # while the store was asked
+            if not self._was_told:  # while the store was read
                 self._is_idle = True
                 return []
 
     def tell(self, before: Position) -> None:
-        """Note that there is something behind `before`, the first since the reader last found nothing."""
+        """Note that there is something after `before`, the first since the reader last found nothing."""
         self._was_told = True
         if self._is_idle:
             self._is_idle = False
@@ -91,7 +91,7 @@ class LogReader:
         return found
 
     async def _stored(self) -> list[Activity]:
-        """Read pages from the store until one holds something for this reader."""
+        """Read pages from the store until one holds an activity for this reader."""
         while True:
             page = await self._feed.store.read(SYSTEM, self._page)
             if not page.activities:
@@ -112,7 +112,7 @@ class LogTail:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.position = START  # behind everything that was passed on
+        self.position = START  # after everything that was passed on
         self._recent: list[Activity] = []
         self._recent_from = START
         self._hear: list[Hear] = []
@@ -149,7 +149,7 @@ class LogTail:
                 await asyncio.sleep(POLL.total_seconds())
 
     def listen(self, hear: Hear) -> None:
-        """Have `hear` called with all activities, in order, a page at a time; it must not block."""
+        """Call `hear` with all activities, in order, a page at a time; it must not block."""
         self._hear.append(hear)
 
     @contextmanager

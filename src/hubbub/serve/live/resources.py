@@ -1,7 +1,7 @@
-"""Resources of the hub, to be read and followed by an address: its agents, its tasks, one task, one inbox.
+"""Resources of the hub, readable and followable by an address: its agents, its tasks, one task, one inbox.
 
-The same in every dialect. An address counts within the projects that the reader may see; a hidden thing is refused
-exactly like one that does not exist. Reading changes nothing: mail read here is not acknowledged.
+They are the same in every dialect. An address counts within the projects that the reader may see; a hidden thing is
+refused exactly like one that does not exist. Reading changes nothing: mail read here is not acknowledged.
 """
 
 import json
@@ -42,7 +42,7 @@ class ResourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One readable thing; `key` is the task's id or the agent's name, where there is one."""
+    """One readable thing; `key` is the task's id or the agent's name, if it has one."""
 
     kind: ResourceKind
     key: str = ""
@@ -96,7 +96,7 @@ def parse(address: str) -> Resource:
 def topics(tx: Tx, address: str) -> list[Topic]:
     """Return the topics to follow for changes of the resource. Raises `NotFound` if the caller may not read it.
 
-    An address of another scheme is nothing of ours that could change: following it is allowed, and never tells
+    An address of another scheme never changes for the hub: following it is allowed, and never tells
     anything.
     """
     if not address.startswith(SCHEME):
@@ -106,14 +106,14 @@ def topics(tx: Tx, address: str) -> list[Topic]:
 
 
 def read(tx: Tx, address: str) -> str:
-    """The resource as JSON text. Raises `NotFound` if there is none or the caller may not read it."""
+    """Return the resource as JSON text. Raises `NotFound` if there is none or the caller may not read it."""
     resource = parse(address)
     content = _READ[resource.kind](tx, _projects(tx, resource, address), resource.key)
     return json.dumps(content, ensure_ascii=False, default=str)
 
 
 def changed_by(activity: Activity) -> Iterator[Topic]:
-    """Yield the resources that read differently after the activity."""
+    """Yield the resources whose content changes with the activity."""
     project_id, noun = activity.project_id, activity.kind.partition(".")[0]
     if project_id is None:
         return

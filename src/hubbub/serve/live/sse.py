@@ -1,7 +1,7 @@
 """Live events over SSE: `/events`, everything in a project, and `/events/{name}`, the letters of one inbox.
 
 Written to ASGI directly: a waiting stream costs a few kilobytes, and a frame for many streams is encoded once. A client
-that comes back with the id it saw last (`Last-Event-ID`) gets what it missed, neither more nor less; the first frame
+that returns with the last id it saw (`Last-Event-ID`) gets exactly the events it missed; the first frame
 already carries an id, so that nothing is lost to a client that leaves before anything happened.
 """
 
@@ -38,8 +38,8 @@ from hubbub.store.tx import Tx, unix_ms
 
 log = logging.getLogger(__name__)
 
-KEEP_ALIVE = timedelta(seconds=30)  # as programs that follow inboxes know it
-KEEP_ALIVE_PATCHED = timedelta(seconds=15)  # for people, who see whether the line is alive
+KEEP_ALIVE = timedelta(seconds=30)  # as programs that follow inboxes expect it
+KEEP_ALIVE_PATCHED = timedelta(seconds=15)  # for people, who see whether the connection is alive
 METHODS = "GET, HEAD, OPTIONS"
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -48,7 +48,7 @@ HEADERS = [
 ]
 NEWS, PAUSE = "news", "pause"
 
-RESET = "reset"  # the kind of a frame that says: what was missed cannot be told, look at everything again
+RESET = "reset"  # the kind of a frame that says: missed events cannot be sent, read everything again
 
 Frame = tuple[Activity, bytes]
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -63,8 +63,8 @@ class StreamSubject:
     after: Position
     greeting: Mapping[str, object] | None = None
     kinds: frozenset[str] | None = None
-    patches: bool = False  # each frame says what the activity made of its project's picture
-    is_cut: bool = False  # not all that came after the place that was asked for is there (any more)
+    patches: bool = False  # each frame includes the change of the project's picture
+    is_cut: bool = False  # some activities after the requested place are gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class InboxWords:
 
 
 def frame(content: Mapping[str, object], seq: int) -> bytes:
-    """Encode one event for the line: unnamed, with its place in the log as its id."""
+    """Encode one event: unnamed, with its place in the log as its id."""
     return _framed(_to_json(content), seq)
 
 
@@ -120,7 +120,7 @@ class EventStream:
         raise NotImplementedError
 
     def sent(self, activities: Sequence[Activity]) -> None:
-        """Take note that the activities were sent."""
+        """Note that the activities were sent."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope["method"]
@@ -187,7 +187,7 @@ class EventStream:
 
 
 class ProjectStream(EventStream):
-    """The activities of one project, or of all that the caller may see; narrowed, if asked, to an agent or to kinds."""
+    """The activities of one project, or of all that the caller may see; narrowed to an agent or to kinds on request."""
 
     def __init__(self, transactions: Transactions, feed: LogTail, followers: Subscribers) -> None:
         super().__init__(transactions, feed, followers)
@@ -267,7 +267,7 @@ class InboxStream(EventStream):
 
 
 def routes(project: ProjectStream, inbox: InboxStream) -> list[Route]:
-    """Return the routes of both streams. A name may hold anything, also a slash."""
+    """Return the routes of both streams. A name may contain anything, also a slash."""
     return [Route("/events", project), Route("/events/{name:path}", inbox)]
 
 
@@ -307,7 +307,7 @@ def _is_cut(tx: Tx, project_id: UUID, place: Position, *, patches: bool) -> bool
 
 
 def _is_wanted(request: Request, name: str) -> bool:
-    """Return a parameter that is `true` or `false`, by default the latter."""
+    """Return a parameter that is `true` or `false`, by default `false`."""
     asked = request.query_params.get(name, "false")
     if asked not in ("true", "false"):
         raise Invalid(f"{name} is true or false")

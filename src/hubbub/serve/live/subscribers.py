@@ -1,6 +1,6 @@
-"""Open responses: their holders, the topics they follow, and the reasons of their end.
+"""Open responses: their holders, the topics they follow, and the reasons for their end.
 
-A follower never makes anyone wait: it keeps the *set* of resources that changed since it last looked, so that a slow
+A follower never makes anyone wait: it keeps the *set* of resources that changed since it last looked, so a slow
 reader hears of each once instead of queueing them all. It ends when its token is revoked or expires, when its reader
 leaves, and when the hub closes.
 """
@@ -28,7 +28,7 @@ class Subscriber:
         self.topics: dict[Topic, str] = {}  # with the names that the reader knows them by
         self._waiting = asyncio.Event()
         self._has_ended = False
-        self._end: asyncio.Event | None = None  # made for who waits for it: an idle stream is to be small
+        self._end: asyncio.Event | None = None  # made only if needed: an idle stream is to be small
         self._changed: dict[str, None] = {}
 
     def tell(self, name: str) -> None:
@@ -37,7 +37,7 @@ class Subscriber:
         self._waiting.set()
 
     def end(self) -> None:
-        """End the follower; its reader still hears the changes noted before."""
+        """End the follower; its reader still gets the changes noted before."""
         self._has_ended = True
         self._waiting.set()
         if self._end is not None:
@@ -80,7 +80,7 @@ class Subscribers:
     def open(self, actor: Actor) -> Iterator[Subscriber]:
         """Open a follower while the context lasts, at the longest until the actor's token expires.
 
-        Raises `TooMany` for a token that has too many open already: an erring client does not use up the hub.
+        Raises `TooMany` for a token that has too many open already: a faulty client does not use up the hub.
         """
         self._quotas.require_stream(actor, self.number_of(actor.token_id))
         follower = Subscriber(actor)
@@ -102,7 +102,7 @@ class Subscribers:
             self._wanted.setdefault(topic, set()).add(follower)
 
     def are_wanting(self, topic: Topic) -> bool:
-        """Tell whether anybody follows the topic."""
+        """Tell whether the topic has a follower."""
         return topic in self._wanted
 
     def drop(self, follower: Subscriber, name: str) -> None:
@@ -130,7 +130,7 @@ class Subscribers:
 
     @property
     def are_closed(self) -> bool:
-        """True if the hub has let all of them go."""
+        """Tell whether the hub has closed all of them."""
         return self._closed
 
     def __len__(self) -> int:
@@ -160,13 +160,13 @@ class Subscribers:
             del self._open[follower.actor.token_id]
 
     def _ask_again(self, user_id: UUID) -> None:
-        """End a person's open responses: if they come back, they find what they may see now."""
+        """End a person's open responses: when they reconnect, they see what they now may."""
         for followers in self._open.values():
             for follower in followers:
                 if follower.actor.user_id == user_id and follower.actor.is_person:
                     follower.end()
 
     def _revoke(self, token_id: UUID) -> None:
-        self._revoked.add(token_id)  # for those that are just coming in
+        self._revoked.add(token_id)  # for those that are just opening
         for follower in self._open.get(token_id, ()):
             follower.end()

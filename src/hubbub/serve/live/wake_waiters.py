@@ -1,6 +1,6 @@
 """Waiting wakers: a call is held open until there is a wake for its caller.
 
-Nothing polls for mail here, and the store is asked nothing while nobody waits: a call follows the log's activities
+Nothing polls for mail here, and the store is not read while nobody waits: a call follows the log's activities
 about its agent, and looks again when one came, when letters that belong together have gathered, or when another waker
 is gone.
 """
@@ -39,7 +39,7 @@ class WakeWaiters:
     async def wait(self, request: Request, actor: Actor, waker: Waker, seconds: float) -> Wake | None:
         """Return the wake that the waker is to bring, as soon as there is one; None after that many seconds.
 
-        It ends when the actor's token does, and when the hub closes. A caller that hangs up is no waker any more.
+        It ends when the actor's token does, and when the hub closes. A caller that hangs up is no longer a waker.
         """
         loop, bell = asyncio.get_running_loop(), asyncio.Event()
         ends_at = loop.time() + seconds
@@ -59,7 +59,7 @@ class WakeWaiters:
             return found.wake
 
     async def leave(self, actor: Actor, project_id: UUID, agent: str, instance: str) -> bool:
-        """Remove the instance as a waker: the others look whether it is their turn. False if it was none."""
+        """Remove the instance as a waker: the others check whether it is their turn. False if it was none."""
         was_there = await self._transactions.write(
             actor, lambda tx: wakes.leave(tx, project_id, agent, instance)
         )
@@ -88,7 +88,7 @@ class WakeWaiters:
             self._ringing(place, bell),
             feed.reading(bell.set, ours, waker.agent, now) as reading,
         ):
-            await reading.take()  # it tells of what comes once it has found nothing more
+            await reading.take()  # it reports new activities only after it has found nothing
             yield reading
 
     @contextmanager

@@ -1,8 +1,8 @@
 """The dialects over MCP: the only package of the hub that knows the SDK.
 
-`endpoint` stands at a path and recognises the kind of client; `dialect_server` answers, with `resource_updates` for
-followed resources and `request_context` for the caller; `stateless_calls` answers calls that come on their own,
-`address_options` serves an address that wants only some of the tools. Others need only `build`.
+`endpoint` serves a path and recognises the kind of client; `dialect_server` answers, with `resource_updates` for
+followed resources and `request_context` for the caller; `stateless_calls` answers calls outside sessions,
+`address_options` serves an address with only some of the tools. Other packages need only `build`.
 """
 
 from hubbub.serve.mcp.build import Mcp, build

@@ -2,7 +2,7 @@
 
 `/mcp/relay?tools=send_message,get_messages` lists and calls these as if there were no others; with `?unread=true` an
 answer is followed by a note on unread mail, for clients that nothing can wake. Each request carries its own options, so
-that they hold in every revision of the protocol and for calls on their own.
+that they apply in every revision of the protocol and to calls outside sessions.
 """
 
 from collections.abc import Collection
@@ -49,7 +49,7 @@ def options_of(request: Request | None) -> AddressOptions:
 
 
 def options_at(scope: Scope) -> AddressOptions:
-    """Return the options that `parse` noted in the scope."""
+    """Return the options that `parse` stored in the scope."""
     return cast(AddressOptions, scope["state"]["wanted"])
 
 
@@ -71,7 +71,7 @@ def _chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None
 
 
 def _tells_unread(query: QueryParams) -> bool:
-    """Tell whether the address asks for news of unread mail. Raises `Invalid` if it says neither true nor false."""
+    """Tell whether the address asks for news of unread mail. Raises `Invalid` for anything but true or false."""
     wanted = query.getlist(UNREAD)
     if not set(wanted) <= {"true", "false"}:
         raise Invalid(f"?{UNREAD}= is true to be told of unread mail beside each answer, else false")

@@ -50,8 +50,8 @@ def build(
 ) -> Mcp:
     """Build each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` wraps each call.
 
-    `saw` is told of each call by a named agent. By `whispers` hubs tell each other of transport sessions, which go on
-    at all of them. The composer of the application ends the `followers` before the server waits for its open streams.
+    `saw` is told of each call by a named agent. Hubs tell each other of transport sessions by `whispers`, so that these
+    go on at all of them. The application ends the `followers` before the server waits for its open streams.
     """
     endpoints = {
         name: Endpoint(

@@ -1,4 +1,4 @@
-"""Connections at a hub that may not have begun them: read from the store, and cached for minutes.
+"""Connections that may have begun at another hub: read from the store, and cached for minutes.
 
 A balancer may bring any request to any hub. All that a request needs of earlier ones is in the store. Urgent news of a
 connection goes between hubs under its id, to which they listen.
@@ -22,11 +22,9 @@ T = TypeVar("T")
 
 Content = Mapping[str, object]
 
-FRESH = (
-    5 * 60.0
-)  # seconds for which a hub does not look again whether a connection is there, nor notes that it is used
-MOST = 20_000  # that a hub keeps in mind
-ENDED = UUID(int=1)  # under which hubs tell of connections that have ended
+FRESH = 5 * 60.0  # seconds for which a hub does not check whether a connection exists, nor record its use
+MOST = 20_000  # that a hub remembers
+ENDED = UUID(int=1)  # under which hubs report ended connections
 
 
 class ConnectionCache:
@@ -35,7 +33,7 @@ class ConnectionCache:
     def __init__(self, transactions: Transactions, whispers: EphemeralBroadcast, dialect: str) -> None:
         self.transactions, self.dialect = transactions, dialect
         self._whispers = whispers
-        self.hub = uuid4().hex  # to tell what this hub tells from what others do
+        self.hub = uuid4().hex  # tells this hub's messages from those of others
         self._seen: dict[str, tuple[Connection, float]] = {}
 
     async def begin(self, connection: Connection) -> None:
@@ -66,7 +64,7 @@ class ConnectionCache:
         self.tell(name, {"ended": True})
 
     def hear_ends(self, hear: Callable[[str], None]) -> AbstractContextManager[None]:
-        """Have `hear` called, while the context lasts, with the ids of connections that end anywhere."""
+        """Call `hear`, while the context lasts, with the ids of connections that end anywhere."""
 
         def ended(content: Content) -> None:
             name = str(content["connection"])
@@ -80,7 +78,7 @@ class ConnectionCache:
         self._whispers.tell(UUID(name), content)
 
     def heard(self, name: str, hear: Callable[[Content], None]) -> AbstractContextManager[None]:
-        """Have `hear` called with the connection's content, while the context lasts."""
+        """Call `hear` with the connection's content, while the context lasts."""
         return self._whispers.heard(UUID(name), hear)
 
     async def read(self, operation: Operation[T]) -> T:

@@ -2,7 +2,7 @@
 
 A session is kept for half an hour after its last use.
 
-Clients that come again and again without saying goodbye are many, so a new session is not refused: the least recently
+Many clients reconnect again and again without ending their sessions, so a new one is not refused: the least recently
 used one gives way, unless something is under way in all of them.
 """
 
@@ -19,9 +19,9 @@ from hubbub.model.people.rights import Actor
 Token = UUID | None
 Close = Callable[[str], Coroutine[None, None, None]]  # ends the session of that id
 
-IDLE = 30 * 60.0  # seconds after which a session that nobody uses has ended by itself
+IDLE = 30 * 60.0  # seconds after which an unused session has ended by itself
 RETRY = 30  # seconds until one may be idle
-SEEN = 5 * 60.0  # seconds after which the SDK, by which it is that long, sees again that a session is used
+SEEN = 5 * 60.0  # seconds between the SDK's notes of a session's use, to which it keeps idle time
 UNDER_WAY = 200  # requests of one session that are not answered yet
 SOON = 1  # seconds until one of them may be
 
@@ -52,7 +52,7 @@ class Connections:
         self.many = quotas.limits.connections
         self._quotas = quotas
         self._now = now
-        self._open: dict[Token, dict[str, _Session]] = {}  # the one that was used longest ago first
+        self._open: dict[Token, dict[str, _Session]] = {}  # the least recently used one first
         quotas.hold(Quota.CONNECTIONS, self.number_of)
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class Connections:
             session.used = self._now()
 
     def meet(self, token: Token, name: str | None, server: object) -> bool:
-        """Note that the SDK has just answered in a session, at that server; true if it is the first time."""
+        """Note that the SDK has just answered in a session, at that server; True if it is the first time."""
         session = self._open.get(token, {}).get(name or "")
         if session is None:
             return False

@@ -1,6 +1,6 @@
-"""One dialect as an MCP server: its tools, the hub's resources, and a prompt that says how to work here.
+"""One dialect as an MCP server: its tools, the hub's resources, and a prompt on how to work here.
 
-The SDK is given the lists and hands over each request with its params checked; everything else is the dialect's and the
+The SDK is given the lists and passes on each request with its params checked; everything else is the dialect's and the
 core's. The caller is identified per request, by the token that came with it.
 """
 
@@ -48,10 +48,8 @@ REFUSED = -32000  # JSON-RPC leaves this range to servers
 
 log = logging.getLogger(__name__)
 
-Measure = Callable[
-    [Dialect, str, float], None
-]  # told of a call of the tool of that name, and how long it took
-Saw = Callable[[UUID, str, str], None]  # told of a project, its agent, and the tool that this called
+Measure = Callable[[Dialect, str, float], None]  # gets the dialect, the tool, and the duration of a call
+Saw = Callable[[UUID, str, str], None]  # gets the project, the agent, and the tool that it called
 
 
 def unmeasured(_dialect: Dialect, _tool: str, _seconds: float) -> None:
@@ -99,7 +97,7 @@ class DialectServer:
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
         )
-        self.server.middleware[:] = [refusals]  # and not the SDK's tracing, which every call would pay for
+        self.server.middleware[:] = [refusals]  # without the SDK's tracing, which costs time in every call
         if dialect.streams:
             self.server.middleware.append(state_boundary(dialect.name))
 
@@ -149,7 +147,7 @@ class DialectServer:
     ) -> ToolResult:
         """Do a call of a tool, however it came in; `asked` are the options of its address.
 
-        `shape` is as in `Dialect.call`, where nothing is told beside the result.
+        `shape` is as in `Dialect.call`, if nothing is added to the result.
         """
         if not asked.has(tool):
             return ToolResult(self.dialect.unknown(tool), is_error=True)

@@ -52,7 +52,7 @@ def client_of(ctx: Context, params: types.CallToolRequestParams) -> Client | Non
 
 
 def input_required(first: InputRequired) -> types.InputRequiredResult:
-    """Make the result on which the client asks its person, and makes the call again."""
+    """Make the result that tells the client to ask its person, and to make the call again."""
     params = types.ElicitRequestFormParams(
         message=elicitation.sentence(first.question), requested_schema=elicitation.SCHEMA
     )

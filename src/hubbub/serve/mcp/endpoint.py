@@ -1,8 +1,8 @@
-"""One dialect at one HTTP path, for clients of every age and manner.
+"""One dialect at one HTTP path, for clients of every revision and habit.
 
-The SDK serves transport sessions (revisions up to 2025-11-25) and self-contained requests (2026-07-28). Beside them
-there are clients that post a bare call without ever having said `initialize`, and those that accept only JSON or only
-event frames; this module reads each message once, determines its kind, and gives it to the right server.
+The SDK serves transport sessions (revisions up to 2025-11-25) and self-contained requests (2026-07-28). There are also
+clients that post a call without ever having sent `initialize`, and clients that accept only JSON or
+only event frames; this module reads each message once, determines its kind, and gives it to the right server.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from hubbub.serve.mcp.update_stream import UpdateStreams
 
 JSON_CONTENT = (b"content-type", b"application/json")
 ALLOWED = "GET, POST, DELETE"
-OPENING_LIMIT = 64 * 1024  # bytes of an `initialize`: what it brings is kept for as long as the session lasts
+OPENING_LIMIT = 64 * 1024  # bytes of an `initialize`: its content is kept for as long as the session lasts
 PLAINLY = True  # tests have the SDK serve plain calls too, and compare
 
 
@@ -54,7 +54,7 @@ class Endpoint:
     """The ASGI application of a path; `run` it for as long as it may be called.
 
     A call is answered by JSON in either revision, not by a stream of events: that costs less than half, and most tools
-    have nothing to say before they are done. Followed resources stream. In a dialect that `streams`, calls do so too,
+    send nothing before their result. Followed resources stream. In a dialect that `streams`, calls do so too,
     for clients that take events: they hear of progress, and may be asked something.
     """
 
@@ -93,7 +93,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
-            body = await read_body(receive, LARGE_BODY_LIMIT)  # whole and bounded already, by the guard
+            body = await read_body(receive, LARGE_BODY_LIMIT)  # the guard has read and bounded it already
             if isinstance(body, Response):
                 await body(scope, receive, send)
                 return
@@ -205,7 +205,7 @@ class Endpoint:
                 await said(scope, posted.request.receive, posted.send)
 
     async def _bring(self, connection: Connection, message: Json) -> None:
-        """Take the answer to a question that any hub has asked; an answer to none is dropped."""
+        """Take the answer to a question that any hub has asked; any other answer is dropped."""
         question = str(message.get("id"))
         said = {name: message[name] for name in ("result", "error") if name in message}
         answer = partial(
@@ -235,7 +235,7 @@ class Endpoint:
         return self._streaming if takes_events else self._plain
 
     async def _posted(self, scope: Scope, receive: Receive, send: Send) -> "_Posted | None":
-        """Read the message in a request; None if there is none, after answering that."""
+        """Read the message in a request; answer the request and return None if there is none."""
         request = Request(scope, receive)
         body = await request.body()
         try:
@@ -310,7 +310,7 @@ def _opened(name: str, actor: Actor, dialect: str, params: Json) -> Connection:
 
 
 def _session(scope: Scope) -> str | None:
-    """Return the transport session of a request, if its revision has such."""
+    """Return the transport session of a request, if its revision has sessions."""
     headers = Headers(scope=scope)
     revision = headers.get("mcp-protocol-version")
     return headers.get(SESSION) if revision is None or revision in HANDSHAKE_PROTOCOL_VERSIONS else None
@@ -332,10 +332,10 @@ def _owner(actor: Actor) -> AuthenticatedUser:
 
 
 def _lightened(body: bytes, message: Json, scope: Scope) -> bytes:
-    """Return a large body for the SDK, which reads it on the event loop, without the arguments of a call.
+    """Return a large body for the SDK, which parses it on the event loop, without the arguments of a call.
 
-    They were read already, and the performer of the call finds them in its `scope`. Where headers repeat some of them,
-    the SDK compares the two, and reads the whole.
+    They were read already, and the performer of the call finds them in its `scope`. If headers repeat some of them,
+    the SDK compares the two, and gets the whole body.
     """
     params = message.get("params") or {}
     is_compared = any(name.startswith(MIRRORED) for name, _value in scope["headers"])

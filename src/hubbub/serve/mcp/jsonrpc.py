@@ -12,7 +12,7 @@ from starlette.types import Scope
 SESSION = "mcp-session-id"
 CALL = "tools/call"
 CANCEL = "notifications/cancelled"
-MIRRORED = b"mcp-param-"  # how headers begin that repeat an argument
+MIRRORED = b"mcp-param-"  # prefix of headers that repeat an argument
 Json = dict[str, Any]
 
 FIELDS = {"method": str, "id": str | int, "params": dict}
@@ -30,7 +30,7 @@ def decode(body: bytes) -> dict[str, Any]:
 
 
 def _problem(message: Any) -> str | None:
-    """Say why this is not one JSON-RPC message; None if it is."""
+    """Return why this is not one JSON-RPC message; None if it is."""
     if isinstance(message, list):
         return "send one JSON-RPC message per request, not a batch"
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":

@@ -1,4 +1,4 @@
-"""Plain calls of tools, nearly all calls, which need nothing of the SDK: read once, done, and answered once.
+"""Plain tool calls, nearly all calls, which need nothing of the SDK: parsed once, done, and answered once.
 
 The answers equal the SDK's byte for byte, which takes ten times as long; a test compares the two. Everything else is
 left to the SDK: other methods, calls that stream, ask or wait, and malformed messages.
@@ -38,7 +38,7 @@ from hubbub.serve.mcp.request_context import IDEMPOTENCY_HEADER, IDEMPOTENCY_MET
 
 MESSAGE = frozenset({"jsonrpc", "id", "method", "params"})
 PARAMS = frozenset({"name", "arguments", "_meta"})
-TOKEN = "progressToken"  # of what is told meanwhile, and these calls tell nothing
+TOKEN = "progressToken"  # asks for progress, which these calls do not report
 REVISION, KIND, ACCEPT, KEY = b"mcp-protocol-version", b"content-type", b"accept", IDEMPOTENCY_HEADER.encode()
 JSON = (b"content-type", b"application/json")
 _ascii = json.JSONEncoder(separators=(",", ":"))
@@ -130,7 +130,7 @@ class PlainCalls:
     def _belonging(
         self, call: PlainCall, scope: Scope, fields: Mapping[bytes, bytes], session: str
     ) -> PlainCall | None:
-        """Return the call as one of its transport session; None if it is the SDK's."""
+        """Return the call as one of its transport session; None if it is left to the SDK."""
         token = actor_of(scope).token_id
         if self.known.seen(session, token) is None or not _says_json(fields):
             return None
@@ -140,7 +140,7 @@ class PlainCalls:
         return call
 
     async def answer(self, call: PlainCall, scope: Scope, send: Send) -> bool:
-        """Do the call and answer it; false if it has to wait, so that it is the SDK's, and nothing of it is kept.
+        """Do the call and answer it; False if it has to wait: then nothing of it is kept, and the SDK serves it.
 
         Raises `StaleToken` if the token has another holder by now.
         """
@@ -188,7 +188,7 @@ async def _send(
     await send({"type": "http.response.start", "status": status, "headers": headers})
     for piece in body[:-1]:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await asyncio.sleep(0)  # others have their turn, however fast this one reads
+        await asyncio.sleep(0)  # others get their turn, however fast this client reads
     await send({"type": "http.response.body", "body": body[-1]})
 
 
@@ -201,7 +201,7 @@ def _are_plain(fields: Mapping[bytes, bytes]) -> bool:
 
 
 def _says_json(fields: Mapping[bytes, bytes]) -> bool:
-    """Tell whether the body is declared as JSON itself, not a kind of it, as the SDK demands."""
+    """Tell whether the body is declared as JSON itself, not a subtype of it, as the SDK demands."""
     return fields.get(KIND, b"").partition(b";")[0].strip() == JSON[1]
 
 
@@ -210,7 +210,7 @@ def _accepted(accept: bytes) -> tuple[bool, bool]:
     return accepted_formats({"type": "http", "headers": [(ACCEPT, accept)]})
 
 
-@functools.lru_cache(maxsize=256)  # a client says the same of itself with each call
+@functools.lru_cache(maxsize=256)  # a client sends the same description with each call
 def _is_envelope(said: str) -> bool:
     """Tell whether a client's description of itself is valid by the SDK's rules."""
     meta = json.loads(said)
@@ -223,7 +223,7 @@ def _is_envelope(said: str) -> bool:
 
 
 def _shaped(call: PlainCall, server: DialectServer, outcome: ToolResult) -> ToolResult:
-    """Encode a large outcome where it was read, row by row; a small one is encoded when it is told."""
+    """Encode a large outcome where it was read, row by row; a small one is encoded when it is sent."""
     if is_large(outcome.value):
         _told(call, outcome, server)
     return outcome
@@ -262,7 +262,7 @@ def _said(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Iterat
 
 
 def _twice(outcome: ToolResult, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """Encode the outcome for people and for programs; a large one is gone through once, for both."""
+    """Encode the outcome for people and for programs; a large one is traversed once, for both."""
     if outcome.texts is not None or not isinstance(outcome.value, Mapping) or not is_large(outcome.value):
         texts = [{"text": text, "type": "text"} for text in outcome.shown]
         return [encode(texts)], [encode(outcome.content)]

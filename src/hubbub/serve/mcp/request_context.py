@@ -20,10 +20,8 @@ Context = ServerRequestContext[Any, Any]
 
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_META = "hubbub/idempotency-key"
-ARGUMENTS = "hubbub.arguments"  # in the scope of a request: those of a call in a large body
-CONNECTION = (
-    "hubbub.connection"  # in the scope of a request: the id of the transport session that it belongs to
-)
+ARGUMENTS = "hubbub.arguments"  # in the scope of a request: the arguments of a call in a large body
+CONNECTION = "hubbub.connection"  # in the scope of a request: the id of its transport session
 RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
 
 
@@ -35,7 +33,7 @@ def caller(ctx: Context) -> Actor:
 
 
 def arguments(ctx: Context, params: CallToolRequestParams) -> Mapping[str, Any]:
-    """Return the arguments of a tool: as the SDK has read them or, for a large body, as read before."""
+    """Return the arguments of a tool: as the SDK has parsed them or, for a large body, as parsed before."""
     held = ctx.request.scope.get(ARGUMENTS) if ctx.request is not None else None
     given: Mapping[str, Any] = held if held is not None else params.arguments or {}
     return given
@@ -69,7 +67,7 @@ def session_id(ctx: Context) -> str | None:
 
 
 def progress_reporter(ctx: Context) -> Callable[[str], Awaitable[None]]:
-    """Return a function that sends a piece of text to the client during its call, if it wants to hear it."""
+    """Return a function that sends a piece of text to the client during its call; None if the client wants none."""
     told = itertools.count(1)
 
     async def tell(text: str) -> None:

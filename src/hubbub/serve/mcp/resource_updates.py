@@ -1,7 +1,7 @@
 """Updates of followed resources, in both revisions of the protocol.
 
 Clients up to 2025-11-25 subscribe address by address and hear of changes on their transport session's GET stream, at
-any hub (`update_stream`); clients of 2026-07-28 open a stream of its own for a set of addresses. Both have a follower
+any hub (`update_stream`); clients of 2026-07-28 open a stream for a set of addresses. Both have a follower
 behind them: a client that reads slowly, or not at all, makes nobody wait.
 """
 
@@ -86,7 +86,7 @@ def _follow(name: str, address: str, tx: Tx) -> None:
 
 
 def _acknowledgement(uris: list[str], meta: dict[str, Any]) -> types.SubscriptionsAcknowledgedNotification:
-    """List the resources that the stream will tell of. The lists of tools, prompts, resources never change."""
+    """List the resources that the stream will report. The lists of tools, prompts, resources never change."""
     honoured = types.SubscriptionFilter(resource_subscriptions=uris or None)
     params = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
     return types.SubscriptionsAcknowledgedNotification(params=params)

@@ -1,7 +1,7 @@
-"""A call on its own: one message in, one answer out, without a transport session at the SDK.
+"""A call outside sessions: one message in, one answer out, without a transport session at the SDK.
 
-Many programs that only want to call a tool do just this, by `curl` or by a few lines of their own. The SDK would make
-and end a transport session for each call, at twice the price. Messages of a session that another hub began are served
+Many programs that only want to call a tool do just this, by `curl` or by a few lines of their own. The SDK would create
+and end a transport session for each call, at twice the cost. Messages of a session that another hub began are served
 this way too, and in every session the calls that stream: during such a call its client hears of progress, and may be
 asked something, and the answer may come to any hub.
 """
@@ -38,9 +38,9 @@ from hubbub.serve.mcp.jsonrpc import SESSION
 
 Json = dict[str, Any]
 
-CANCELLED = -32800  # what the SDK says of a call that its client has called off
+CANCELLED = -32800  # the SDK's code for a call that its client has cancelled
 KEEP_ALIVE = timedelta(seconds=15)
-LOOK_EVERY = timedelta(seconds=1)  # whether a question is answered, if nobody tells
+LOOK_EVERY = timedelta(seconds=1)  # for the answer to a question, if nobody reports it
 PROGRESS = "notifications/progress"
 
 
@@ -187,7 +187,7 @@ class _Streaming(_Exchange):
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> Json:
-        """Ask the client a question, and return its answer, to any hub. Raises `MCPError` if it cannot answer."""
+        """Ask the client a question; return its answer, which may come to any hub. Raises `MCPError` without one."""
         question = str(uuid4())
         await self.known.write(partial(connections.ask, connection_id=self.connection.id, question=question))
         self.said.put_nowait(

@@ -1,8 +1,8 @@
-"""Streams of updates: a client of revisions up to 2025-11-25 hears on one that followed resources have changed.
+"""Update streams: a client of revisions up to 2025-11-25 hears on one that followed resources have changed.
 
-The store knows what a connection follows. A hub that opens its stream reads that, and the other hubs report what is
-followed or dropped from then on. When a stream replaces an earlier one, the client is told of all its resources:
-anything may have changed in between.
+The store knows what a connection follows. A hub that opens its stream reads that, and from then on the other hubs
+report each change of it. When a stream replaces an earlier one, the client is told of all its resources: anything may
+have changed in between.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from hubbub.serve.mcp.jsonrpc import SESSION
 from hubbub.store.tx import Tx
 
 KEEP_ALIVE = timedelta(seconds=15)
-STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is given up
+STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is closed
 PAUSE = ""  # no address
 FRAME = b"event: message\r\ndata: %b\r\n\r\n"
 COMMENT = b": ping\r\n\r\n"
@@ -69,7 +69,7 @@ class _Stream:
         """Take a hub's news of the connection."""
         if "follow" in content:
             is_new = self._follow(str(content["follow"]), topics_of(content))
-            if is_new and content["hub"] != self._streams.known.hub:  # by now it may have changed
+            if is_new and content["hub"] != self._streams.known.hub:  # the version may have changed by now
                 self._follower.tell(str(content["follow"]))
         elif "drop" in content:
             self._drop(str(content["drop"]))
@@ -82,7 +82,7 @@ class _Stream:
         return isinstance(number, int) and number > self._number
 
     async def look(self, *, is_told: bool) -> None:
-        """Read from the store what the connection follows; with `is_told` the client hears of the additions."""
+        """Read the followed resources from the store; with `is_told` the client hears of the additions."""
         streams, actor = self._streams, self._follower.actor
         found = await streams.transactions.read(actor, partial(_followed, connection=self._connection))
         for address, topics in found.items():
@@ -130,10 +130,10 @@ class _Stream:
             else:
                 await self.look(is_told=True)
         except StoreUnavailable:
-            pass  # it is looked at again
+            pass  # the next check will show
 
     def _follow(self, address: str, topics: Iterable[Topic]) -> bool:
-        """Follow a resource; false if it is followed already."""
+        """Follow a resource; False if it is followed already."""
         if address in self._addresses:
             return False
         self._addresses.add(address)
@@ -170,7 +170,7 @@ def _followed(tx: Tx, connection: Connection) -> dict[str, list[Topic]]:
 
 
 def _framed(address: str) -> bytes:
-    """Encode the news that the resource has changed; a comment for none."""
+    """Encode the news that the resource has changed; a comment for no address."""
     if address == PAUSE:
         return COMMENT
     said = {

@@ -1,4 +1,4 @@
-"""Around every request: it is counted and logged; a bug in its handler is shown to us, not to the caller."""
+"""Access log: every request is counted and logged; the details of a bug are logged, not sent to the caller."""
 
 import logging
 import time
@@ -12,9 +12,9 @@ from hubbub.serve.http.error_responses import server_error
 from hubbub.serve.monitoring.metrics import Metrics
 
 log = structlog.get_logger(__name__)
-_heard = logging.getLogger(__name__)  # as asking `log`, but for a tenth of the time
+_heard = logging.getLogger(__name__)  # the same as asking `log`, in a tenth of the time
 
-UNROUTED = "(none)"  # refused before it was known what it was for, or for nothing we have
+UNROUTED = "(none)"  # refused before routing, or without a route
 
 
 class AccessLog:
@@ -39,7 +39,7 @@ class AccessLog:
             await self.app(scope, receive, noted)
         except Exception as error:
             log.exception("a request failed", method=scope["method"], route=_route(scope))
-            if not status:  # otherwise what stands further in has said so already
+            if not status:  # else an inner layer has sent it already
                 await (await server_error(Request(scope), error))(scope, receive, noted)
         self.metrics.request(_route(scope), status)
         if _heard.isEnabledFor(logging.DEBUG):

@@ -15,7 +15,7 @@ from structlog.dev import plain_traceback
 from structlog.processors import ExceptionRenderer
 from structlog.tracebacks import ExceptionDictTransformer
 
-TRACES = ExceptionDictTransformer(show_locals=False)  # among them are tokens and texts
+TRACES = ExceptionDictTransformer(show_locals=False)  # locals may be tokens and texts
 CHATTY = (
     "asyncio",
     "httpcore2",
@@ -35,9 +35,9 @@ AS_JSON: list[structlog.typing.Processor] = [
     ExceptionRenderer(TRACES),
     structlog.processors.JSONRenderer(ensure_ascii=False),
 ]
-DAEMON = Path("logs", "daemon.jsonl")  # in the data folder: where `keep_file` writes
-FILE_BYTES = 5 * 1024 * 1024  # of a log file; then the next one is begun
-FILES = 4  # of them that are kept, beside the one that is written
+DAEMON = Path("logs", "daemon.jsonl")  # in the data folder: the file of `keep_file`
+FILE_BYTES = 5 * 1024 * 1024  # of a log file, before the next one is begun
+FILES = 4  # kept, beside the one being written
 
 
 def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
@@ -50,7 +50,7 @@ def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
     )
     structlog.configure(
         processors=[
-            structlog.stdlib.filter_by_level,  # first: most is said of each request, and heard by nobody
+            structlog.stdlib.filter_by_level,  # first: most events are not logged at all
             *SHARED,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
@@ -70,8 +70,8 @@ def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
 def keep_file(file: Path, redact: Callable[[str], str]) -> None:
     """Write the log into a file too, as lines of JSON. Call it after `configure`.
 
-    From then on secrets are removed from the log, wherever it is written. A full file is followed by another; the last
-    ones are kept beside it, of which `daemon.jsonl.1` is the newest.
+    From then on secrets are removed from the log, in all its outputs. A full file is followed by another; the last
+    ones are kept beside it, with `daemon.jsonl.1` as the newest.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handler = RotatingFileHandler(file, maxBytes=FILE_BYTES, backupCount=FILES, encoding="utf-8", delay=True)

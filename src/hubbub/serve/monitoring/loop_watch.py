@@ -1,6 +1,6 @@
 """A watch over the event loop: a blocker is logged, with the stack of the loop's thread at that moment.
 
-While something blocks the loop nobody else is answered. The loop leaves a mark again and again, and a thread beside it
+While the loop is blocked nobody else is answered. The loop sets a mark again and again, and a thread beside it
 checks the age of the last one; so it also sees a loop that never goes on.
 """
 
@@ -63,7 +63,7 @@ class LoopWatch:
         return time.monotonic() - mark.at - self._pause
 
     def _say(self, mark: Mark) -> None:
-        """Log what the loop does, and once it goes on, its delay and its thread's working time."""
+        """Log the loop's stack and, once it goes on, its delay and its thread's working time."""
         frame = sys._current_frames().get(self._thread)  # noqa: SLF001  # the only way to another thread's stack
         stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
         log.warning(HELD_UP, extra={"late_ms": round(self._late(mark) * 1e3), "stack": stack})

@@ -29,13 +29,13 @@ from hubbub.serve.otlp.wire_formats import JSON, PROTOBUF, WIRE_FORMATS, Unread,
 from hubbub.serve.otlp.words import Signal
 from hubbub.store.tx import Tx
 
-LIMIT = 4 * MIB  # of a body, packed or not
+LIMIT = 4 * MIB  # of a body, compressed or not
 SHORT = 20  # readings that may be counted on the event loop
 GZIP = 16 + zlib.MAX_WBITS
 
 Use = Callable[[Mapping[Measure, int]], None]
 
-# Codes of gRPC for what is refused, beside the status of HTTP.
+# gRPC codes of refusals, beside the HTTP status.
 INVALID, DENIED, EXHAUSTED, UNAVAILABLE = 3, 7, 8, 14
 REFUSED: Mapping[type[HubError], tuple[HTTPStatus, int]] = {
     ProjectRequired: (HTTPStatus.BAD_REQUEST, INVALID),
@@ -48,7 +48,7 @@ REFUSED: Mapping[type[HubError], tuple[HTTPStatus, int]] = {
 
 
 class Exports:
-    """Takes exports of clients, and counts them, in budgets by the `prices`. `use` is told the new use."""
+    """Receives exports of clients, and counts them, in budgets by the `prices`. `use` is told the new use."""
 
     def __init__(self, transactions: Transactions, use: Use, prices: Prices) -> None:
         self._transactions = transactions

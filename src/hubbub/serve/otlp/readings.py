@@ -1,4 +1,4 @@
-"""From exports to readings: which record reports used tokens, and of which conversation and model."""
+"""Readings in exports: which records report used tokens, and of which conversation and model."""
 
 import json
 import math
@@ -105,12 +105,12 @@ def _reading(
 
 
 def _unnamed(told: Told, client: str | None) -> str:
-    """Stand-in name for a client's unnamed conversation: all that the export says of where it runs."""
+    """Return a stand-in name for a client's unnamed conversation: all that the export says of where it runs."""
     return f"{client or 'client'} {_to_json(dict(told.resource))}"[:NAME]
 
 
 def _named(told: Told, names: Sequence[str]) -> str | None:
-    """Return the first of these names with a value, made fit to be shown and kept."""
+    """Return the first of these names with a value, in a form fit to be shown and kept."""
     for values in (told.values, told.resource):
         for name in names:
             if (value := values.get(name)) not in (None, ""):

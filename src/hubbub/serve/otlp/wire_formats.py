@@ -1,4 +1,4 @@
-"""The two forms of an export, JSON and protobuf: each is read into the same records, and answered in its own.
+"""The two forms of an export, JSON and protobuf: each is read into the same records, and answered in its own form.
 
 JSON needs no library. Protobuf needs the messages of `opentelemetry-proto`, from the extra `meter`.
 """
@@ -15,9 +15,9 @@ from hubbub.serve.otlp.words import Signal, Told, Value
 MOST = 20_000  # records of an export
 VALUES = 400_000  # in JSON
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
-DELTA = 1  # how OTLP writes that a metric counts since its last point
+DELTA = 1  # OTLP's mark of a metric that counts since its last point
 
-# What lies in what, in an export: the members' names in JSON. Protobuf has them in its own case.
+# The nesting of an export: the members' names in JSON. Protobuf has them in its own case.
 NAMES: Mapping[Signal, tuple[str, str, str]] = {
     Signal.METRICS: ("resourceMetrics", "scopeMetrics", "metrics"),
     Signal.LOGS: ("resourceLogs", "scopeLogs", "logRecords"),
@@ -34,7 +34,7 @@ _json_text = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Unread(Exception):
-    """An export that cannot be read; the message is a sentence. `is_large`: it holds too much."""
+    """An export that cannot be read; the message is a sentence. `is_large`: it contains too much."""
 
     def __init__(self, sentence: str, *, is_large: bool = False) -> None:
         super().__init__(sentence)
@@ -98,7 +98,7 @@ class Protobuf:
         try:
             export.ParseFromString(body)
         except Exception as error:
-            if type(error).__name__ != "DecodeError":  # which only the library can name
+            if type(error).__name__ != "DecodeError":  # the class is only in the library
                 raise
             raise Unread(f"the body is no export of {signal} as OTLP/protobuf has it") from None
         return _bounded(_messages(signal, export))

@@ -1,7 +1,7 @@
-"""The words in which clients report their use, and their meanings in ours.
+"""The names under which clients report their use, and their meanings in the hub.
 
-Known are the words of Claude Code, Codex and Gemini CLI, and the conventions for generative AI that all may use. All
-other words are ignored. Some clients count tokens read from a cache as input.
+Known are the names of Claude Code, Codex and Gemini CLI, and the common conventions for generative AI. All
+other names are ignored. Some clients count tokens read from a cache as input.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class Event:
     source: Source
     tokens: Mapping[str, Mapping[Measure, int]]
     dollars: str | None = None
-    when: Mapping[str, frozenset[str]] | None = None  # only where a value is one of these
+    when: Mapping[str, frozenset[str]] | None = None  # only if a value is one of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Metric:
 
 
 def _among_input(measure: Measure) -> Mapping[Measure, int]:
-    """Map a measure to tokens that the input holds as well."""
+    """Map a measure to tokens that the input includes as well."""
     return {measure: 1, IN: -1}
 
 
@@ -95,7 +95,7 @@ EVENTS: Mapping[str, Event] = {
 SPANS: Mapping[str, Event] = {
     "claude_code.llm_request": Event(Source.SPANS, _CLAUDE, dollars="cost_usd"),
 }
-# Any span that says what a model used, but one that stands around others which say the same.
+# Any span that reports a model's use, except one around others that report the same.
 MODEL_SPAN = Event(
     Source.COMMON_SPANS,
     _COMMON,
@@ -124,18 +124,18 @@ METRICS: Mapping[str, Metric] = {
     ),
 }
 
-# The first of these that there is, among the values and then among those of the resource.
+# The first existing one counts, among the values and then among those of the resource.
 CONVERSATION = ("session.id", "conversation.id", "gen_ai.conversation.id", "service.instance.id")
 MODEL = ("gen_ai.response.model", "model", "gen_ai.request.model")
 MACHINE = ("host.name",)
 AGENT, TASK = ("hubbub.agent",), ("hubbub.task",)
 CLIENT = ("service.name",)
-# What the hub calls the clients that call themselves otherwise.
+# The hub's names of clients that call themselves otherwise.
 CLIENTS: Mapping[str, str] = {"gemini-cli": "gemini", "codex_cli_rs": "codex", "codex_exec": "codex"}
 
 
 def event(told: Told, signal: Signal) -> Event | None:
-    """Find the event or span among the known ones; None if it says nothing of tokens."""
+    """Find the event or span among the known ones; None if it reports no tokens."""
     known = EVENTS if signal is Signal.LOGS else SPANS
     found = known.get(told.name)
     if found is None and signal is Signal.TRACES and "gen_ai.usage.input_tokens" in told.values:

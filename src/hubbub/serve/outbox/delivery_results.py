@@ -1,6 +1,6 @@
 """The meaning of an HTTP answer, or of its absence, for a parcel.
 
-In our own words: those of a library may hold an address, which may be secret.
+The sentences are the hub's own: those of a library may contain an address, which may be secret.
 """
 
 from datetime import timedelta
@@ -26,7 +26,7 @@ def retry_after(headers: httpx2.Headers, now: int) -> timedelta | None:
 
 
 def until(moment: str, now: int) -> timedelta | None:
-    """Return the time from `now`, in Unix milliseconds, to a Unix time in seconds; None if that is none."""
+    """Return the time from `now`, in Unix milliseconds, to a Unix time in seconds; None if that is malformed."""
     if not (moment.isascii() and moment.isdigit() and len(moment) <= 2 * SECONDS_LENGTH):
         return None
     return _bounded(int(moment) - now / 1000)
@@ -37,7 +37,7 @@ def _bounded(seconds: float) -> timedelta:
 
 
 def failed(status: int, headers: httpx2.Headers, now: int) -> AttemptReport:
-    """Report an answer that another attempt may improve; a broken server may have taken the parcel all the same."""
+    """Report an answer that another attempt may improve; a broken server may have taken the parcel nevertheless."""
     return AttemptReport(
         fate=AttemptResult.FAILED,
         status=status,

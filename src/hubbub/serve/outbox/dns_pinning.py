@@ -1,4 +1,4 @@
-"""Connecting to the present address of a name, and only if that is allowed.
+"""DNS pinning: connecting to the checked address of a name, and only if it is allowed.
 
 A name that is checked and then looked up again, by the library that connects, can lead somewhere else the second time.
 So a name is looked up once, and the connection goes to the checked address, by number; the server is still asked for

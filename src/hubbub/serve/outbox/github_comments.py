@@ -1,7 +1,7 @@
-"""Commenting on issues of GitHub, once each.
+"""Comments on GitHub issues, each posted once.
 
-A comment begins with a mark that is not shown. Where an earlier attempt may have succeeded, the comments are searched
-for it first.
+A comment begins with an invisible mark. If an earlier attempt may have succeeded, the comments are searched
+for the mark first.
 """
 
 import json
@@ -25,8 +25,8 @@ TIMEOUT = httpx2.Timeout(15, connect=5)  # seconds
 ANSWER = 16 * 1024 * 1024  # bytes of an answer that are read, at most
 PAGE = 50  # comments asked for at once
 PAGES = 20
-CLOCKS = timedelta(days=1)  # how far those of the hub and of GitHub may differ
-UNSAID = timedelta(minutes=1)  # to wait where a limit does not say how long
+CLOCKS = timedelta(days=1)  # the most by which the clocks of the hub and of GitHub may differ
+UNSAID = timedelta(minutes=1)  # to wait if a limit names no time
 
 SKIPPED = "no token for GitHub is set; HUBBUB_GITHUB_TOKEN is where it goes"
 REFUSED: Mapping[int, str] = {
@@ -121,10 +121,10 @@ class GitHubComments:
 
     @cached_property
     def _http(self) -> httpx2.AsyncClient:
-        """The client; made when it is first needed, which in most hubs is never."""
+        """Return the client; it is made when first needed, which in most hubs is never."""
         return httpx2.AsyncClient(
             timeout=TIMEOUT,
-            follow_redirects=True,  # of a repository that has a new name; the token goes to the same host only
+            follow_redirects=True,  # of a renamed repository; the token goes to the same host only
             verify=authorities(self._api),
             trust_env=trusts_environment(self._api),
             headers={
@@ -168,5 +168,5 @@ def _limit(response: httpx2.Response, content: bytes, now: int) -> timedelta | N
 
 
 def _still_in_doubt(report: AttemptReport) -> AttemptReport:
-    """Report an attempt that could not even find out about the one before."""
+    """Report an attempt that could not find out whether the one before succeeded."""
     return replace(report, doubtful=True)

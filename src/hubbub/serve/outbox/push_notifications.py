@@ -1,7 +1,7 @@
 """Push notifications to a person's telephone: one sentence with a title, as ntfy takes it.
 
 The words are ours. Others' texts are only names and a task's title, short, without secrets, every character visible: a
-push passes servers that are not the hub's, and stands on a locked screen.
+push passes foreign servers, and appears on a locked screen.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +23,8 @@ from hubbub.model.redaction import Redactor
 
 SECRETS = Redactor()
 NAMES = 3  # of agents in a sentence
-WHOLE = 400  # characters: what is shorter is in the log as it was asked
-LOOKED_AT = 1_000  # characters of a title, for secrets in it
+WHOLE = 400  # characters; a shorter text is in the log as it was asked
+LOOKED_AT = 1_000  # characters of a title that are searched for secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class _Told:
 
     @property
     def card(self) -> Card:
-        """The card of the most urgent need."""
+        """Return the card of the most urgent need."""
         return self.needs[0].card
 
     @property
@@ -103,7 +103,7 @@ def notification_of(errand: OutboxJob, happened: Activity, url: str) -> PushNoti
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What lets a person answer on the telephone: a page, and buttons if all that is asked for can be shown there."""
+    """A person's means to answer on the telephone: a page, and buttons if everything asked for can be shown there."""
 
     page: str
     text: str = ""

@@ -24,14 +24,14 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 8  # attempts under way
 ATTEMPT = timedelta(seconds=30)  # the longest; shorter than a lease
-GATHER = timedelta(milliseconds=20)  # what happens within is looked at together
+GATHER = timedelta(milliseconds=20)  # activities within it are handled together
 POLL = timedelta(seconds=30)  # how long a lost hint may delay a parcel
 PAUSE = timedelta(seconds=1)  # with a store that is away
 GRACE = timedelta(seconds=1)  # for attempts under way when the hub stops
 
 
 class Deliverer(Protocol):
-    """A courier of parcels of one kind."""
+    """A courier for parcels of one kind."""
 
     async def deliver(self, errand: OutboxJob) -> AttemptReport:
         """Make one attempt, and report on it. Every failure except a bug is a report, not an exception."""
@@ -92,7 +92,7 @@ class Outbox:
         except StoreUnavailable as error:
             log.warning("nothing leaves the hub: %s", error)
             return PAUSE
-        return POLL  # whatever ends first is news
+        return POLL  # the end of any attempt is news
 
     def _begin(self, errand: OutboxJob) -> None:
         def ended(task: "asyncio.Task[None]") -> None:
@@ -123,7 +123,7 @@ class Outbox:
             return AttemptReport(
                 fate=AttemptResult.FAILED, reason=f"it took longer than {ATTEMPT.seconds} s", doubtful=True
             )
-        except Exception:  # a bug, which must neither stop the hub nor be met again and again at once
+        except Exception:  # a bug, which must neither stop the hub nor be hit again at once
             log.exception("a delivery failed, and should not have")
             reason = "something is wrong in the hub; its log says what"
             return AttemptReport(fate=AttemptResult.FAILED, reason=reason, doubtful=True)

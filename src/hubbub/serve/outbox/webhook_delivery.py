@@ -27,7 +27,7 @@ MOVED = "redirects are not followed"
 
 
 class WebhookDelivery:
-    """The courier of webhooks."""
+    """The courier for webhooks."""
 
     def __init__(self, *, allow_private: bool, url: str) -> None:
         """Set up the courier; `url` is the hub's address for people, used in push notifications."""
@@ -58,7 +58,7 @@ class WebhookDelivery:
     def _letter(
         self, errand: OutboxJob, webhook: Webhook, happened: Activity
     ) -> tuple[bytes, Mapping[str, str]]:
-        """Return the body to post, in the webhook's form, and its headers, which prove that it is from us."""
+        """Return the body to post, in the webhook's form, and its headers, which prove that the hub sent it."""
         if webhook.form is WebhookFormat.NTFY:
             push = push_notifications.notification_of(errand, happened, self._url)
             body, own = push.text.encode(), push.headers
@@ -89,14 +89,14 @@ class WebhookDelivery:
 
     @cached_property
     def _http(self) -> httpx2.AsyncClient:
-        """The client; made when it is first needed, which in most hubs is never."""
+        """Return the client; it is made when first needed, which in most hubs is never."""
         return httpx2.AsyncClient(
             verify=httpx2.create_ssl_context(),  # of the environment, whose authorities count here too
             timeout=TIMEOUT,
-            # A connection is not kept: it was made for one host, and another may have the same address.
+            # Connections are not kept: one was made for one host, and another may have the same address.
             limits=httpx2.Limits(max_keepalive_connections=0),
             follow_redirects=False,
-            trust_env=False,  # a proxy would look the name up again
+            trust_env=False,  # a proxy would look up the name again
         )
 
 

@@ -1,4 +1,4 @@
-"""The REST application: one router a noun, one form for every refusal, and OpenAPI made from the same types."""
+"""The REST application: one router a noun, one form for every refusal, and OpenAPI from the same types."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -49,7 +49,7 @@ from hubbub.serve.rest.work import (
     tasks,
 )
 
-# What there is to say of a body as a whole, by pydantic's types of problems.
+# The problems of a body as a whole, by pydantic's types.
 _OF_BODIES = {
     "json_invalid": "the body must be JSON",
     "model_attributes_type": "the body must be a JSON object, sent as application/json",
@@ -122,7 +122,7 @@ def application(
     prices: Prices,
     use: Use,
 ) -> FastAPI:
-    """Build the application to mount. `copier` makes backups, where the store can; `data` has room for them.
+    """Build the application to mount. `copier` makes backups, if the store can; `data` has room for them.
 
     `claim_ttl` is how long a file stays claimed after its last edit; `keep_log_days` is how long the log is kept;
     `webhook_private` says whether webhooks may lead to private addresses; `public_url` is the hub's public address.
@@ -156,7 +156,7 @@ def application(
 def routes() -> list[BaseRoute]:
     """Return the routes of the interface, shared by all hubs of a process: a router's schemas take long to make.
 
-    FastAPI would make them with the first request to each router, which would hold up all others.
+    FastAPI would make them at the first request to each router, which would block all others.
     """
     interface = APIRouter(dependencies=[Depends(BEARER)], responses=REFUSALS)
     for router in ROUTERS:

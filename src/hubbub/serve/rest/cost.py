@@ -22,11 +22,11 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["cost"])
 
 NOTHING: Mapping[By, str] = {}
-MONTH = 30 * spending.DAY  # what is told where nobody says since when
+MONTH = 30 * spending.DAY  # the default time
 STEPS = {"slice": SLICE, "hour": 3_600_000, "day": spending.DAY}
 NUMBERS = ("input", "output", "cache_read", "cache_written", "usd", "unpriced")
 COLUMNS = ("by", "name", "label", "at", *NUMBERS)
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # so begins what a spreadsheet computes, or hides
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings of cells that a spreadsheet computes, or hides
 
 Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Unix milliseconds")]
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
@@ -172,7 +172,7 @@ async def _cost(
     step: int | None = None,
     only: Mapping[By, str] = NOTHING,
 ) -> Cost:
-    """Make the report, as of the moment of the call if it names no end."""
+    """Make the report, up to the moment of the call unless it names another end."""
 
     def look(tx: Tx) -> tuple[SpendingQuery, Report]:
         since, until = when

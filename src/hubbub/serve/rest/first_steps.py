@@ -1,4 +1,4 @@
-"""The first steps in a project, and the echo, an agent of the hub's own to try them with."""
+"""The first steps of a project, and the echo, an agent of the hub's own to try them with."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -21,7 +21,7 @@ class FirstSteps(BaseModel):
 
 
 class Echo(BaseModel):
-    """Whether the echo is among the agents of the project now, and what it is called."""
+    """The echo's name, and whether it is among the agents of the project now."""
 
     name: str
     has_echo: bool
@@ -29,7 +29,7 @@ class Echo(BaseModel):
 
 @router.get("/first-steps")
 async def show_first_steps(call: Call) -> FirstSteps:
-    """How far a project has come, until two of its agents have talked to each other."""
+    """Show the progress of a project's first steps, until two of its agents have talked to each other."""
 
     def look(tx: Tx) -> FirstSteps:
         steps = first_steps.of_project(tx, call.enter(tx, Right.READ).id)
@@ -40,7 +40,7 @@ async def show_first_steps(call: Call) -> FirstSteps:
 
 @router.put("/echo")
 async def start_echo(call: Call) -> Echo:
-    """Have the echo come: an agent that sends back each message, and completes each task with its own text."""
+    """Add the echo: an agent that sends back each message, and completes each task with its own text."""
 
     def begin(tx: Tx) -> None:
         echo_agent.begin(tx, call.enter(tx, Right.MANAGE))
@@ -51,7 +51,7 @@ async def start_echo(call: Call) -> Echo:
 
 @router.delete("/echo")
 async def remove_echo(call: Call) -> Echo:
-    """Remove the echo. What was written to it, and by it, stays in the log."""
+    """Remove the echo. Its messages, sent and received, stay in the log."""
 
     def end(tx: Tx) -> None:
         echo_agent.end(tx, call.enter(tx, Right.MANAGE))

@@ -1,4 +1,4 @@
-"""Agents: who is known, how they come, stay and go, and their inboxes."""
+"""Agents: their list, their presence, and their inboxes."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ class OneAgent(BaseModel):
 
 
 class Report(Body):
-    """An agent's report on itself. Omitted members stay as they were."""
+    """An agent's report on itself. Omitted members keep their value."""
 
     instance: Name = Field(description="which run of the agent's program this is")
     condition: Condition = Condition.IDLE
@@ -134,7 +134,7 @@ async def read_inbox(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     wait_seconds: Annotated[float, Query(ge=0, le=LONGEST_WAIT)] = 0,
 ) -> Inbox:
-    """Read the agent's inbox, most urgent first. If it is empty, the answer waits for something."""
+    """Read the agent's inbox, most urgent first. If it is empty, the answer waits for a letter."""
     project = await call.read(lambda tx: _readable(tx, call, name))
     letters = await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
     if not letters and wait_seconds:
@@ -146,7 +146,7 @@ async def read_inbox(
 
 @router.post("/agents/{name:path}/inbox/{letter_id}/ack")
 async def acknowledge(call: Call, name: str, letter_id: str) -> Acknowledged:
-    """Acknowledge a message or a task in the inbox, by its id; this accepts a task. Doing it again changes nothing."""
+    """Acknowledge a message or a task in the inbox, by its id; this accepts a task. A repeated call changes nothing."""
 
     def ack(tx: Tx) -> int:
         project = _readable(tx, call, name, Right.WRITE)
@@ -212,7 +212,7 @@ async def leave(call: Call, name: str, instance: str) -> Gone:
 async def remove_agent(call: Call, name: str) -> Removed:
     """Remove an agent from the project. For people.
 
-    Its tokens end, its begun tasks go back to the open queue, and its unread mail is dead.
+    Its tokens end, its begun tasks go back to the open queue, and its unread mail becomes dead letters.
     """
 
     def remove(tx: Tx) -> str:
@@ -307,7 +307,7 @@ def _told(row: Delivery) -> ToldShape | None:
 
 
 def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> Project:
-    """Return the project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent` and as `enter`."""
+    """Return the project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent`, and like `enter`."""
     access.require_inbox(tx, name)
     project = call.enter(tx, right)
     if name not in (HUB, tx.actor.user_name):
@@ -327,7 +327,7 @@ async def _wait(
 
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), news.follow(call.actor, project.id, name) as batches:
-            letters = await look()  # for what came before we followed
+            letters = await look()  # for letters before we followed
             while not letters:
                 if await anext(batches, None) is None:
                     break

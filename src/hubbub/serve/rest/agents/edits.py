@@ -92,7 +92,7 @@ class ReleasedEdits(BaseModel):
 async def edit(request: Request, call: Call, body: Edit) -> Decided:
     """Claim a file before it is edited, or report its new state; also a heartbeat of the agent.
 
-    The project's conflict mode decides: `warn` tells, `block` refuses, `off` looks for nothing.
+    The project's conflict mode decides: `warn` tells, `block` refuses, `off` ignores conflicts.
     """
     ttl: timedelta = request.app.state.claim_ttl
     repository = file_claims.repository(body.repository)

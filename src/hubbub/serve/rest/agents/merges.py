@@ -1,4 +1,4 @@
-"""Merges to come: hooks tell the heads of branches and what git says of pairs; people see what will conflict."""
+"""Predicted merges: hooks report the heads of branches and git's judgements on pairs; people see the conflicts."""
 
 from typing import Annotated
 
@@ -100,7 +100,7 @@ class MergeConflicts(BaseModel):
 
 @router.post("/merges/heads")
 async def tell_head(call: Call, body: TellHead) -> ToCompare:
-    """Tell the newest commit of an agent on a branch, as hooks do; answers which others git has to compare it with."""
+    """Report the newest commit of an agent on a branch, for hooks; returns those that git has to compare it with."""
 
     def tell(tx: Tx) -> ToCompare:
         project = call.enter(tx)
@@ -122,7 +122,7 @@ async def tell_head(call: Call, body: TellHead) -> ToCompare:
 
 @router.post("/merges/judgements")
 async def tell_judgements(call: Call, body: TellJudgements) -> MergeConflicts:
-    """Tell what git said of merging other branches with this one, as hooks do; answers those that conflict."""
+    """Report git's judgements on merging other branches with this one, for hooks; returns the conflicts."""
 
     def tell(tx: Tx) -> MergeConflicts:
         project = call.enter(tx)
@@ -144,7 +144,7 @@ async def tell_judgements(call: Call, body: TellJudgements) -> MergeConflicts:
 
 @router.get("/merges")
 async def list_conflicts(call: Call) -> MergeConflicts:
-    """List the pairs of branches that will conflict, the newest first."""
+    """List the pairs of branches that will conflict, newest first."""
 
     def look(tx: Tx) -> MergeConflicts:
         project = call.enter(tx, Right.READ)

@@ -67,7 +67,7 @@ async def show_area(call: Call, slug: str, area: str) -> OneArea:
 
 @router.put("/projects/{slug}/areas/{area}")
 async def put_area(call: Call, slug: str, area: str, body: PutArea) -> OneArea:
-    """Put an area into a project; an existing one of that slug is replaced and keeps its number."""
+    """Put an area into a project; an existing one with that slug is replaced and keeps its number."""
 
     def put(tx: Tx) -> Area:
         project = access.enter(tx, slug, Right.MANAGE)
@@ -94,7 +94,7 @@ async def list_scopes(call: Call) -> Scopes:
 
 @router.post("/scopes/check")
 async def check_scope(call: Call, body: Checking) -> Conflicts:
-    """Show the conflicts that a scope would have. Changes nothing."""
+    """Show the conflicts that a scope would cause. Changes nothing."""
 
     def look(tx: Tx) -> list[AgentConflict]:
         return scopes.check(tx, call.enter(tx, Right.READ), Scope.of(body.area, body.files))

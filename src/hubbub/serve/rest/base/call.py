@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestCall:
-    """The context that every endpoint is given."""
+    """The context that every endpoint gets."""
 
     actor: Actor
     transactions: Transactions
@@ -42,7 +42,7 @@ class RestCall:
         return await self.write(idempotency.once(self.key, self.digest, operation))
 
     async def create_secret(self, operation: Operation[tuple[Reply, str]]) -> tuple[Reply, str]:
-        """Do a `create` that is answered with a secret. That is not kept, so it can be told only once."""
+        """Do a `create` that is answered with a secret. The secret is not stored, so it can be sent only once."""
         secrets: list[str] = []
 
         def once(tx: Tx) -> Reply:
@@ -62,7 +62,7 @@ class RestCall:
     def task(self, tx: Tx, ref: str, right: Right = Right.WRITE) -> Task:
         """Return the task that `ref` names, by its id or by its number in the project; locked, if it is to be changed.
 
-        Raises `NotFound`; `ProjectRequired` for a number where several projects are meant; `Forbidden`.
+        Raises `NotFound`; `ProjectRequired` for a number that may mean several projects; `Forbidden`.
         """
         projects = access.visible(tx, self.project)
         if tasks.is_number(ref) and len(projects) != 1:

@@ -1,4 +1,4 @@
-"""Answers as large as a project: made in pieces, and kept packed until they are sent, so that nobody waits."""
+"""Answers as large as a project: made in pieces, and kept compressed until they are sent, so that nobody waits."""
 
 import asyncio
 import heapq
@@ -12,16 +12,16 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-LEVEL = 1  # of gzip: such answers are asked for by browsers that are near
+LEVEL = 1  # of gzip: such answers go to browsers that are near
 GZIP = 16 + zlib.MAX_WBITS
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-SENT, PACKED = 256 * 1024, 16 * 1024  # bytes that are sent at once, and unpacked
+SENT, PACKED = 256 * 1024, 16 * 1024  # bytes that are sent at once, and bytes decompressed at once
 SORTED = 1_000  # members that are sorted at once
 Member = TypeVar("Member", bound=tuple[Any, ...])
 
 
 def chunked_response(pieces: Iterable[bytes], *, is_packed: bool) -> StreamingResponse:
-    """Return the JSON of these pieces, all of which are taken now; sent as it is, or packed by gzip."""
+    """Return the JSON of these pieces, all of which are taken now; sent as it is, or compressed by gzip."""
     packing, length, packed = zlib.compressobj(LEVEL, wbits=GZIP), 0, []
     for piece in pieces:
         length += len(piece)
@@ -58,7 +58,7 @@ def as_bytes(shape: BaseModel) -> bytes:
 
 
 def takes_gzip(request: Request) -> bool:
-    """Tell whether the client takes a packed answer."""
+    """Tell whether the client takes a compressed answer."""
     offered = request.headers.get("accept-encoding", "").replace(" ", "").lower().split(",")
     return "gzip" in offered or "gzip;q=1" in offered
 

@@ -1,4 +1,4 @@
-"""Routes for large bodies, which are read as JSON beside the event loop."""
+"""Routes for large bodies, which are parsed as JSON beside the event loop."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,7 +22,7 @@ class LargeRoute(APIRoute):
 
 
 class _LargeRequest(Request):
-    """A request that reads its body without holding up the others."""
+    """A request that parses its body without blocking the others."""
 
     async def json(self) -> Any:
         return await body_limits.run_off_loop(body_limits.parse_json, await self.body())

@@ -1,6 +1,6 @@
 """Agents' text as HTML that a browser may show: Markdown without raw HTML, reduced to known elements.
 
-There are two walls, one behind the other. The parser knows no HTML and no pictures; its output is then cut down to a
+There are two barriers. The parser knows no HTML and no pictures; its output is then reduced to a
 list of elements and attributes. A link leads to a web page, to a mail program, or to a task of this hub, and nowhere
 else. A text that is too costly is shown as it was written.
 """
@@ -19,11 +19,11 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 LONGEST = 50_000  # characters of a text; the rest is left out
-REMEMBERED = 4_000_000  # characters of HTML that are kept for who asks again
-NESTING = 20  # of lists, quotations and the like in one another
-LONGEST_LINE = 10_000  # characters of a paragraph that are read as Markdown
-LINES = 4_000  # that are read as Markdown
-MARKS = 600  # characters in one paragraph that may mean something; more is not written by anybody
+REMEMBERED = 4_000_000  # characters of HTML that are cached
+NESTING = 20  # of lists, quotations and the like
+LONGEST_LINE = 10_000  # characters of a paragraph that are parsed as Markdown
+LINES = 4_000  # that are parsed as Markdown
+MARKS = 600  # characters in one paragraph that may be marks; nobody writes more
 
 _TAGS = frozenset(
     "p br hr strong em s code pre blockquote ul ol li a table thead tbody tr th td".split()  # noqa: SIM905
@@ -124,7 +124,7 @@ def _adapt(state: StateCore) -> None:
         if token.type in ("heading_open", "heading_close"):
             token.tag = "p"
         elif token.type == "th_open" and not _is_seen(state.tokens[place + 1].content):
-            token.tag = state.tokens[place + 2].tag = "td"  # a head of a column says something
+            token.tag = state.tokens[place + 2].tag = "td"  # the head of a column is not empty
         if token.type == "inline":
             children = list(_with_tasks(token.children or []))
             is_heading = state.tokens[place - 1].type == "heading_open"
@@ -132,7 +132,7 @@ def _adapt(state: StateCore) -> None:
 
 
 def _with_tasks(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Yield a paragraph's tokens with links at tasks' numbers; each link gets words and its window."""
+    """Yield a paragraph's tokens with links at tasks' numbers; each link gets words and opens a new window."""
     depth = 0
     for place, token in enumerate(tokens):
         depth += token.nesting if token.type.startswith("link_") else 0

@@ -90,7 +90,7 @@ class Body(BaseModel):
 
 
 class Shape(BaseModel):
-    """The answer of a call, made from a record: times are Unix milliseconds, UTC."""
+    """The answer to a call, made from a record: times are Unix milliseconds, UTC."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -301,7 +301,7 @@ class WebhookShape(Shape):
 
 @tells(OutboxItem)
 class ParcelShape(Shape):
-    """A delivery that has left the hub, or is to leave it."""
+    """A delivery that has left the hub, or will leave it."""
 
 
 class ActivityShape(Shape):

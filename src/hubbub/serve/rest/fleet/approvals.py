@@ -59,7 +59,7 @@ async def list_approvals(
 ) -> Approvals:
     """List the questions to people, oldest first; with `status=pending` those that wait for an answer. For people.
 
-    With `status=open` also what nobody answered in the last day, which is `expired`: it is to be asked again.
+    With `status=open` also those that expired unanswered in the last day, as `expired`: they are to be asked again.
     """
 
     def look(tx: Tx) -> Approvals:
@@ -75,7 +75,7 @@ async def list_approvals(
 
 @router.get("/approvals/{approval_id}")
 async def show_approval(call: Call, approval_id: str) -> ShownApproval:
-    """Show one question; to people also what else the same caller asked lately."""
+    """Show one question; to people also the caller's other recent questions."""
 
     def look(tx: Tx) -> ShownApproval:
         ids = [project.id for project in access.visible(tx, call.project)]

@@ -1,4 +1,4 @@
-"""Codes by which machines join, in the form for people: with the hub's address, so that the one code is enough."""
+"""Codes by which machines join, in the form for people: including the hub's address, so that one code is enough."""
 
 import base64
 
@@ -14,7 +14,7 @@ def hub_url(request: Request) -> str:
 
 
 def invitation_code(secret: str, url: str) -> str:
-    """Make the whole code: the secret, a dot, and the address in base64url without padding."""
+    """Return the whole code: the secret, a dot, and the address in base64url without padding."""
     return f"{secret}.{base64.urlsafe_b64encode(url.encode()).decode().rstrip('=')}"
 
 

@@ -26,7 +26,7 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["agents on machines"])
 
 LINES = 200
-UNKNOWN = frozenset({RefusalCode.OFFLINE, RefusalCode.TIMEOUT})  # then it may have been done all the same
+UNKNOWN = frozenset({RefusalCode.OFFLINE, RefusalCode.TIMEOUT})  # then it may have been done nevertheless
 KEEP_ALIVE = 15.0  # seconds between two signs of life on a stream
 COMMENT = b": here\n\n"
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -124,7 +124,7 @@ async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
     machine = await _machine(request, project, placed.node)
     outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
-    if outcome.is_error and outcome.code is not RefusalCode.NOT_FOUND:  # that is what was wanted
+    if outcome.is_error and outcome.code is not RefusalCode.NOT_FOUND:  # that is the wanted state
         raise refusal(outcome, name)
 
     def stopped(tx: Tx) -> ManagedAgent:
@@ -240,9 +240,9 @@ async def _told(
             if coming_next.done():
                 yield coming_next.result()
                 coming_next = asyncio.ensure_future(coming.get())
-                await asyncio.sleep(0)  # what waits already is taken
+                await asyncio.sleep(0)  # words that wait already are taken
             elif hearing.done():
-                await asyncio.sleep(0)  # the last that it told may just be coming
+                await asyncio.sleep(0)  # its last words may just be arriving
                 if not coming_next.done():
                     return
             else:
@@ -259,7 +259,7 @@ async def _until_over(news: ActivitySource, actor: Actor, project: Project) -> N
 
 
 def _lines(told: str) -> list[Mapping[str, object]]:
-    """Parse a machine's lines, as far as they make sense."""
+    """Parse a machine's lines, ignoring malformed ones."""
     try:
         return [each.model_dump() for each in _LINES.validate_json(told or "[]")]
     except ValueError:

@@ -62,7 +62,7 @@ class NewInvitation(Body):
 
 
 class Invitation(BaseModel):
-    """A code by which one machine may join, once; told only now."""
+    """A code by which one machine may join, once; shown only now."""
 
     code: str
     expires_at: int
@@ -83,7 +83,7 @@ class Applicant(Body):
 
 
 class Admission(BaseModel):
-    """The machine's own key, which is told only now, and its name."""
+    """The machine's own key, which is shown only now, and its name."""
 
     token: str
     project: str
@@ -131,7 +131,7 @@ async def show_node(call: Call, name: str) -> OneMachine:
 
 @router.post("/nodes/invites", status_code=HTTPStatus.CREATED)
 async def invite_node(request: Request, call: Call, body: NewInvitation) -> Invitation:
-    """Make a code by which one machine may join the project, once. For people."""
+    """Create a code by which one machine may join the project, once. For people."""
     lasts = timedelta(seconds=body.expires_in_seconds)
 
     def invite(tx: Tx) -> tuple[Reply, str]:

@@ -38,14 +38,14 @@ class NewShare(Body):
 
 
 class CreatedShare(OneShare):
-    """A link, and its address, which is told only now."""
+    """A link, and its address, which is shown only now."""
 
     url: str
 
 
 @router.get("/shares")
 async def list_shares(call: Call) -> Shares:
-    """List the project's links that lead somewhere, oldest first. Their addresses are not kept."""
+    """List the project's valid links, oldest first. Their addresses are not kept."""
     found = await call.read(lambda tx: shares.of_project(tx, call.enter(tx, Right.READ)))
     return Shares(shares=[ShareShape.of(share) for share in found])
 
@@ -59,7 +59,7 @@ async def revoke_share(call: Call, share_id: str) -> OneShare:
 
 @router.post("/shares", status_code=HTTPStatus.CREATED)
 async def create_share(request: Request, call: Call, body: NewShare) -> CreatedShare:
-    """Make a link by which anyone who has it may look at one machine, for a while. For people."""
+    """Create a link by which anyone who has it may look at one machine, for a while. For people."""
     lasts = timedelta(seconds=body.expires_in_seconds)
 
     def mint(tx: Tx) -> tuple[Reply, str]:

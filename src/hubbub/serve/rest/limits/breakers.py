@@ -1,4 +1,4 @@
-"""Breakers: the rules by which agents that go round in circles are stopped, and those that are."""
+"""Breakers: the rules that stop agents which repeat themselves, and the stopped agents."""
 
 from typing import Annotated
 
@@ -77,14 +77,14 @@ async def lift_stop(call: Call, stop_id: str) -> Reply:
 
 @router.get("/breakers")
 async def show_breakers(call: Call) -> OneBreakerRules:
-    """Show how often is too often in the project."""
+    """Show the project's limits of repetition."""
     found = await call.read(lambda tx: breakers.rules(tx, call.enter(tx, Right.READ).id))
     return OneBreakerRules(rules=BreakerRulesShape.of(found))
 
 
 @router.put("/breakers", response_model=OneBreakerRules)
 async def put_breakers(call: Call, body: PutBreakerRules) -> Reply:
-    """Set how often is too often in the project; what is not named stays."""
+    """Set the project's limits of repetition; omitted ones stay."""
 
     def put(tx: Tx) -> Reply:
         project = call.enter(tx, Right.MANAGE)

@@ -1,4 +1,4 @@
-"""Budgets: how much may be used; and whether an agent's next tool may be, as the hook of its client asks."""
+"""Budgets: limits of use; and whether an agent may use its next tool, for the hook of its client."""
 
 from typing import Annotated
 from uuid import UUID
@@ -82,7 +82,7 @@ class ToolVerdict(BaseModel):
 
 @router.get("/budgets")
 async def list_budgets(call: Call) -> Budgets:
-    """The budgets of the project, and how much of each is used."""
+    """List the budgets of the project, with the use of each."""
 
     def look(tx: Tx) -> Budgets:
         project = call.enter(tx, Right.READ)
@@ -93,7 +93,7 @@ async def list_budgets(call: Call) -> Budgets:
 
 @router.put("/budgets", response_model=OneBudget)
 async def put_budget(request: Request, call: Call, body: PutBudget) -> Reply:
-    """Set a budget, or raise or lower the one that there is for the same."""
+    """Set a budget, or raise or lower the existing one for the same owner."""
     prices = request.app.state.prices
 
     def put(tx: Tx) -> Reply:
@@ -106,7 +106,7 @@ async def put_budget(request: Request, call: Call, body: PutBudget) -> Reply:
 
 @router.delete("/budgets/{budget_id}")
 async def remove_budget(call: Call, budget_id: str) -> OneBudget:
-    """Forget a budget; it limits nothing any more."""
+    """Remove a budget; it limits nothing any more."""
 
     def remove(tx: Tx) -> OneBudget:
         project = call.enter(tx, Right.MANAGE)
@@ -117,7 +117,7 @@ async def remove_budget(call: Call, budget_id: str) -> OneBudget:
 
 @router.post("/tools/judge")
 async def judge_tool(call: Call, body: ToolQuestion) -> ToolVerdict:
-    """Say whether an agent may use its next tool, as hooks ask. Writes only if that makes it one call too many."""
+    """Say whether an agent may use its next tool, for hooks. Writes only if that makes it one call too many."""
 
     def judge(tx: Tx) -> str | None:
         project = call.enter(tx, Right.READ if body.repeats is None else Right.WRITE)

@@ -1,1 +1,1 @@
-"""REST for the log: activities, snapshots, reasons, the audit, and webhooks."""
+"""REST for the log: activities, snapshots, explanations, the audit, and webhooks."""

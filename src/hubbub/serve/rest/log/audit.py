@@ -27,7 +27,7 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["audit"])
 
 COLUMNS = ("id", "at", "kind", "actor", "agent", "task_id", "message_id", "detail")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # so begins what a spreadsheet computes, or hides
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings of cells that a spreadsheet computes, or hides
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -99,7 +99,7 @@ async def export_table(call: Call, *, kind: Kind = None, actor: By = None) -> St
 async def list_heads(
     call: Call, *, node: str | None = None, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
 ) -> Heads:
-    """List the known heads of the machines' logs; of each the farthest first. For those who manage the project.
+    """List the known heads of the machines' logs, each machine's latest line first. For those who manage the project.
 
     For one `node`, also the reports of programs beside agents, as `{agent}@{node}`.
     """
@@ -124,7 +124,7 @@ async def _page(
 async def _export(
     call: RestCall, kind: str | None, actor: str | None, form: ExportFormat
 ) -> StreamingResponse:
-    first = await _page(call, kind, actor, None)  # here, so that a refusal is one
+    first = await _page(call, kind, actor, None)  # here, so that a refusal is answered as one
 
     async def pages() -> AsyncIterator[str]:
         page = first

@@ -116,7 +116,7 @@ async def backup(request: Request, call: Call) -> StreamingResponse:
     target = request.app.state.data / f".backup-{secrets.token_hex(8)}.db"
     await run_in_threadpool(copier.backup, target)
     file = os.open(target, os.O_RDONLY)
-    target.unlink()  # it lives on until it is sent, and is gone however that ends
+    target.unlink()  # it exists until it is sent, and is gone however that ends
     headers = {
         "Content-Disposition": 'attachment; filename="hubbub.db"',
         "Content-Length": str(os.fstat(file).st_size),

@@ -93,7 +93,7 @@ async def snapshot(call: Call, request: Request) -> Response:
 
 @router.get("/needs", response_class=Response, responses={200: {"model": Needs}})
 async def list_needs(call: Call, request: Request) -> Response:
-    """List what needs a person now, the most urgent first: the same on the page, in the terminal and here."""
+    """List the needs of people now, the most urgent first: the same on the page, in the terminal and here."""
     is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
@@ -138,7 +138,7 @@ def _need(of: Needed) -> bytes:
 
 
 def _told(reel: keyframes.Replay, activities: Iterable[Activity]) -> Iterator[bytes]:
-    """Yield the JSON of a reel."""
+    """Yield the JSON of a replay."""
     start = {"id": reel.start.position.seq, "at": reel.start.at, "seen": list(reel.start.seen)}
     yield b'{"start":'
     yield from _with_picture(start, reel.start.text())

@@ -32,7 +32,7 @@ class OneWebhook(BaseModel):
 
 
 class CreatedWebhook(OneWebhook):
-    """A webhook, and the secret that signs its deliveries, which is told only now."""
+    """A webhook, and the secret that signs its deliveries, which is shown only now."""
 
     secret: str
 
@@ -93,7 +93,7 @@ async def list_deliveries(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Deliveries:
-    """List deliveries that have left the hub, or are to leave it, newest first; `before` is the `seq` to go on from.
+    """List deliveries that have left the hub, or will leave it, newest first; `before` is the `seq` to go on from.
 
     With `outcome=dead` the undeliverable ones. Comments on GitHub are among them.
     """
@@ -108,7 +108,7 @@ async def list_deliveries(
 
 @router.post("/webhooks/deliveries/{delivery_id}/retry")
 async def retry_delivery(call: Call, delivery_id: str) -> OneDelivery:
-    """Try a delivery again, now and with all its tries."""
+    """Queue a delivery again, now and with its full number of tries."""
     parcel = await call.write(lambda tx: outbox.retry(tx, call.enter(tx, Right.MANAGE).id, delivery_id))
     return OneDelivery(delivery=ParcelShape.of(parcel))
 
@@ -121,7 +121,7 @@ async def remove_webhook(call: Call, webhook_id: str) -> OneWebhook:
 
 
 async def _require_allowed(request: Request, url: str) -> None:
-    """Raise `Invalid` for an address that would be refused anyway; one that leads nowhere now may do so later."""
+    """Raise `Invalid` for an address that would be refused in any case; one that leads nowhere now may do so later."""
     allow_private = request.app.state.webhook_private
     try:
         await pinned_addresses(httpx2.URL(require_url(url)), allow_private=allow_private)

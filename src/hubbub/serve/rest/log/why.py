@@ -1,4 +1,4 @@
-"""Why: the hub's facts about something, and one paragraph made from them."""
+"""Explanations: the hub's facts about something, and one paragraph made from them."""
 
 from typing import Annotated, Any
 

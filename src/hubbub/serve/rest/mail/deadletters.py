@@ -1,4 +1,4 @@
-"""Dead letters: mail that nobody came to read, listed so that it never just disappears."""
+"""Dead letters: mail that was never read, listed so that it never just disappears."""
 
 from typing import Annotated
 from uuid import UUID

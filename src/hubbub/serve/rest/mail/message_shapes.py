@@ -1,4 +1,4 @@
-"""The JSON of messages for people: each with its deliveries, as HTML where that is asked for."""
+"""The JSON of messages for people: each with its deliveries, as HTML on request."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ Render = Annotated[
 ]
 
 
-MOST_RENDERED = 400_000  # characters in one answer, the newest first; of the rest there is the text
+MOST_RENDERED = 400_000  # characters in one answer, the newest first; older messages come as text only
 
 
 class DeliveryShape(Shape):

@@ -105,7 +105,7 @@ async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
 
 @router.post("/broadcasts", status_code=HTTPStatus.CREATED, response_model=Broadcast)
 async def broadcast(call: Call, body: NewBroadcast) -> Reply:
-    """Put one message into the inboxes of all agents that are there, or also `away`, in a condition, or on a server."""
+    """Put one message into the inboxes of all present agents, or also `away` ones; in a condition, or on a server."""
 
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -154,7 +154,7 @@ def _subject(tx: Tx, project: Project, ref: str) -> Task | Message:
 
 
 def _other_end(subject: Task | Message | None, sender: str) -> str:
-    """Return the addressee of a message that names none. Raises `Invalid` where that is nobody in particular."""
+    """Return the addressee of a message that names none. Raises `Invalid` if there is no single one."""
     if isinstance(subject, Message):
         return messages.answered_by(subject, sender)
     to = permissions.other_end(subject, sender) if subject is not None else None

@@ -1,4 +1,4 @@
-"""Conversations that are about no task, and their messages."""
+"""Conversations that are not about a task, and their messages."""
 
 from typing import Annotated
 
@@ -52,7 +52,7 @@ async def list_threads(
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
 ) -> Threads:
-    """List conversations that are about no task, the last active first."""
+    """List conversations that are not about a task, the last active first."""
 
     def look(tx: Tx) -> Threads:
         found, more = threads.listed(tx, call.enter(tx, Right.READ).id, before=before, limit=limit)

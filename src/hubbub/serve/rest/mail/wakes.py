@@ -110,7 +110,7 @@ async def wait_for_wake(request: Request, call: Call, name: str, asked: WakerReq
 
 @router.delete("/agents/{name:path}/wakers/{instance:path}")
 async def leave(request: Request, call: Call, name: str, instance: str) -> Left:
-    """Remove an instance of the agent's client: its wakers are given nothing any more."""
+    """Remove an instance of the agent's client: its wakers get no more wakes."""
     project, agent = await call.write(lambda tx: _speaker(tx, call, name))
     waking: WakeWaiters = request.app.state.waking
     return Left(left=await waking.leave(call.actor, project.id, agent, instance))
@@ -118,7 +118,7 @@ async def leave(request: Request, call: Call, name: str, instance: str) -> Left:
 
 @router.post("/agents/{name:path}/glance")
 async def glance(call: Call, name: str, body: GlanceAsked) -> Glanced:
-    """Tell an agent of new mail by a hook at a boundary of a turn: only of messages that nothing has pointed at."""
+    """Tell an agent by a hook, at a boundary of a turn, of new mail that neither a wake nor a hook has pointed at."""
 
     def look(tx: Tx) -> InboxHint:
         project, agent = _speaker(tx, call, name)
@@ -146,7 +146,7 @@ async def probe(call: Call, name: str) -> OneWake:
     def start(tx: Tx) -> Wake:
         project = call.enter(tx)
         agents.require_known(tx, project.id, name)
-        access.speak(tx, project.id, name)  # an agent tries nobody but itself
+        access.speak(tx, project.id, name)  # an agent tests nobody but itself
         return wakes.probe(tx, project.id, name)
 
     return OneWake(wake=WakeStory.of(await call.write(start)))

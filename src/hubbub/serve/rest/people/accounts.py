@@ -47,7 +47,7 @@ class Me(BaseModel):
 
     @classmethod
     def of_actor(cls, actor: Actor, known: Sequence[tuple[Project, Role]], csrf: str | None) -> "Me":
-        """Describe an actor, with the projects that it has `known` and its role in each."""
+        """Describe an actor, with the `known` projects and its role in each."""
         return cls(
             user=actor.user_name,
             owns_hub=actor.owns_hub,
@@ -71,7 +71,7 @@ class NewUser(Body):
 
 
 class CreatedUser(BaseModel):
-    """A person, and their token, which is told only now."""
+    """A person, and their token, which is shown only now."""
 
     user: UserShape
     token: str
@@ -143,7 +143,7 @@ class OneToken(BaseModel):
 
 
 class CreatedToken(OneToken):
-    """A token, and its secret, which is told only now."""
+    """A token, and its secret, which is shown only now."""
 
     secret: str
 
@@ -163,7 +163,7 @@ async def list_users(call: Call) -> Users:
 
 @router.post("/users", status_code=HTTPStatus.CREATED)
 async def create_user(call: Call, body: NewUser) -> CreatedUser:
-    """Make a person, as a member of `project` if it is named. For the owner of the hub."""
+    """Create a person, as a member of `project` if it is named. For the owner of the hub."""
 
     def create(tx: Tx) -> tuple[Reply, str]:
         place = projects.show(tx, body.project) if body.project is not None else None
@@ -176,7 +176,7 @@ async def create_user(call: Call, body: NewUser) -> CreatedUser:
 
 @router.post("/users/invites", status_code=HTTPStatus.CREATED)
 async def invite(call: Call, body: NewInvite) -> Invite:
-    """Make a code by which one person can register within a week, as a member of the project."""
+    """Create a code by which one person can register within a week, as a member of the project."""
 
     def create(tx: Tx) -> tuple[Reply, str]:
         return {}, users.invite(tx, call.enter(tx), body.role)
@@ -210,7 +210,7 @@ async def list_tokens(call: Call) -> Tokens:
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
 async def create_token(call: Call, body: NewToken) -> CreatedToken:
-    """Make a token of the project, bound to `agent` if it is named."""
+    """Create a token of the project, bound to `agent` if it is named."""
     call.transactions.quotas.require_rate(call.actor, body.rate)
     ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
 

@@ -40,7 +40,7 @@ class NewLink(Body):
 
 
 class Link(BaseModel):
-    """A link that signs a person in, once. Its code is told only now."""
+    """A link that signs a person in, once. Its code is shown only now."""
 
     user: str
     url: str
@@ -77,7 +77,7 @@ async def end_login(call: Call, login_id: str) -> Ended:
 
 @router.post("/logins/links", status_code=HTTPStatus.CREATED)
 async def make_link(request: Request, call: Call, body: NewLink) -> Link:
-    """Make a link that signs a person in, once, within ten minutes."""
+    """Create a link that signs a person in, once, within ten minutes."""
 
     def make(tx: Tx) -> tuple[Reply, str]:
         secret, user, expires_at = logins.link(tx, body.user)
@@ -92,7 +92,7 @@ async def make_link(request: Request, call: Call, body: NewLink) -> Link:
 async def set_password(request: Request, call: Call, name: str, body: NewPassword) -> OneUser:
     """Set a person's password: one's own, or, for the owner of the hub, anybody's.
 
-    All their logins end, but for the one that asks.
+    All their logins end, except the one that asks.
     """
     await call.read(lambda tx: users.meant(tx, name))  # before the work of hashing
     check(body.password, name)

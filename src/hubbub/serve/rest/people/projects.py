@@ -89,14 +89,14 @@ class PutMember(Body):
 
 @router.get("/projects")
 async def list_projects(call: Call, *, archived: bool = False) -> Projects:
-    """List the projects the caller may enter, with its role in each; also those that are archived, if asked for."""
+    """List the projects the caller may enter, with its role in each; archived ones on request."""
     known = await call.read(lambda tx: access.memberships(tx, archived=archived))
     return Projects(projects=[ProjectShape.of(project, role=role) for project, role in known])
 
 
 @router.post("/projects", status_code=HTTPStatus.CREATED, response_model=OneProject)
 async def create_project(call: Call, body: NewProject) -> Reply:
-    """Make a project, owned by the caller, a person."""
+    """Create a project, owned by the caller, a person."""
 
     def create(tx: Tx) -> Reply:
         made = projects.create(tx, **dict(body))

@@ -62,7 +62,7 @@ async def list_artifacts(
 
 @router.post("/artifacts", status_code=HTTPStatus.CREATED, response_model=OneArtifact)
 async def post_artifact(call: Call, body: NewArtifact) -> Reply:
-    """Show an artifact to everyone."""
+    """Post an artifact for everyone."""
 
     def post(tx: Tx) -> Reply:
         project = call.enter(tx)

@@ -21,7 +21,7 @@ class Signature(BaseModel):
 
 
 class Envelope(BaseModel):
-    """A statement as it was signed, and by which key."""
+    """A signed statement, and the keys that signed it."""
 
     payload: str = Field(description="base64 of the statement as JSON")
     payloadType: str  # noqa: N815  # as DSSE has it
@@ -29,7 +29,7 @@ class Envelope(BaseModel):
 
 
 class PublicKey(BaseModel):
-    """The key by which to see that the hub has signed something."""
+    """The key that verifies the hub's signatures."""
 
     keyid: str = Field(description="as in-toto names the key: a hash of it")
     public_key: str = Field(description="PEM")
@@ -71,6 +71,6 @@ def _key(private: str) -> "Ed25519PrivateKey":
 
 
 def _keyid(public: bytes) -> str:
-    """Name a key as in-toto's library does, so that its verifier finds it without being told the name."""
+    """Return a key's id as in-toto's library computes it, so that its verifier finds the key by itself."""
     described = {"keytype": ED25519, "keyval": {"public": public.hex()}, "scheme": ED25519}
     return hashlib.sha256(json.dumps(described, separators=(",", ":"), sort_keys=True).encode()).hexdigest()

@@ -220,14 +220,14 @@ async def drop_capacity(call: Call, thing: str) -> Capacities:
 
 @router.get("/leases/rules")
 async def list_lease_rules(call: Call) -> LeaseRules:
-    """List the commands that run only under a lease, where clients' hooks ask."""
+    """List the commands that run only under a lease, as clients' hooks check."""
     found = await call.read(lambda tx: lease_rules.of_project(tx, call.enter(tx, Right.READ).id))
     return LeaseRules(rules=[LeaseRuleShape.of(each) for each in found])
 
 
 @router.put("/leases/rules")
 async def put_lease_rule(call: Call, body: PutLeaseRule) -> OneLeaseRule:
-    """Let a command run only while these things are held; replaces a rule of the same words."""
+    """Let a command run only while these things are held; replaces a rule with the same words."""
     put = await call.write(
         lambda tx: lease_rules.put(tx, call.enter(tx, Right.MANAGE), body.command, body.things)
     )
@@ -281,7 +281,7 @@ async def renew_lease(request: Request, call: Call, lease_id: str, body: Renewin
 async def release_lease(
     call: Call, lease_id: str, agent: Annotated[str | None, Query(description=AGENT)] = None
 ) -> OneLease:
-    """Release a lease, or stop waiting. Another's is for people who manage the project."""
+    """Release a lease, or stop waiting. Only people who manage the project may release another's."""
 
     def release(tx: Tx) -> Lease:
         project = call.enter(tx)

@@ -1,4 +1,4 @@
-"""Proof: tasks' demands before they count as completed, hooks' sightings of the work, and what is missing."""
+"""Proof: tasks' demands before they count as completed, hooks' sightings of the work, and unmet demands."""
 
 from typing import Annotated, Any
 
@@ -160,7 +160,7 @@ class Looks(BaseModel):
 
 @router.post("/sightings")
 async def tell_sighting(call: Call, body: Step) -> Looks:
-    """Report a command or an edit, as hooks do; kept while the agent has a task."""
+    """Report a command or an edit, for hooks; kept while the agent has a task."""
 
     def keep(tx: Tx) -> Looks:
         project = call.enter(tx)

@@ -15,7 +15,7 @@ router = APIRouter(tags=["proof"])
 
 @router.post("/tasks/{ref}/proof/statement")
 async def sign_proof(call: Call, ref: str) -> dsse.Envelope:
-    """Tell what was seen of a completed task as an in-toto statement in a DSSE envelope, signed by the hub."""
+    """Return a completed task's sightings as an in-toto statement in a DSSE envelope, signed by the hub."""
 
     def look(tx: Tx) -> tuple[str, proof_statement.Json]:
         told = proof_statement.statement(tx, call.task(tx, ref, Right.READ))
@@ -27,7 +27,7 @@ async def sign_proof(call: Call, ref: str) -> dsse.Envelope:
 
 @router.get("/proof/key")
 async def show_key(call: Call) -> dsse.PublicKey:
-    """Tell the public key by which the hub's statements are checked, once it has signed one."""
+    """Return the public key that verifies the hub's statements, once it has signed one."""
     key = await call.read(proof_statement.known_key)
     if key is None:
         raise Conflict("the hub has signed no proof yet, so it has no key")

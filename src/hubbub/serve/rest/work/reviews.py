@@ -50,7 +50,7 @@ async def list_reviews(call: Call, run: str | None = None) -> Reviews:
 
 @router.post("/reviews", status_code=HTTPStatus.CREATED, response_model=OneReview)
 async def request_review(call: Call, body: NewReview) -> Reply:
-    """Ask an agent to review an artifact, by a message."""
+    """Ask an agent by a message to review an artifact."""
 
     def request(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -67,7 +67,7 @@ async def request_review(call: Call, body: NewReview) -> Reply:
 
 @router.post("/reviews/{review_id}", response_model=OneReview)
 async def submit_review(call: Call, review_id: str, body: Judgement) -> Reply:
-    """Give the verdict on an artifact; only the asked reviewer may, and only once."""
+    """Submit the verdict on an artifact; only the asked reviewer may, and only once."""
 
     def submit(tx: Tx) -> Reply:
         project = call.enter(tx)

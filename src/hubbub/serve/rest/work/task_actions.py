@@ -88,7 +88,7 @@ async def start_task(call: Call, ref: str, body: By) -> Reply:
 
 @router.post("/tasks/{ref}/progress", response_model=OneTask)
 async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
-    """Report progress on one's own task."""
+    """Report progress on the caller's own task."""
     return await _move(
         call,
         ref,
@@ -99,7 +99,7 @@ async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
 
 @router.post("/tasks/{ref}/block", response_model=OneTask)
 async def block_task(call: Call, ref: str, body: Blocking) -> Reply:
-    """Say that a task cannot go on, and why."""
+    """Mark a task as blocked, with the reason."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.block(tx, task, by=by, reason=body.reason)
     )
@@ -118,9 +118,9 @@ async def unblock_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/complete", response_model=Completed)
 async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
-    """Complete one's own task or, as a person or a coordinator, any task.
+    """Complete the caller's own task or, as a person or a coordinator, any task.
 
-    The result is kept whole with the holder's report; the task has its beginning.
+    The result is kept whole in the holder's report; the task has its beginning.
     """
 
     def complete(tx: Tx) -> Reply:
@@ -138,7 +138,7 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 
 @router.post("/tasks/{ref}/fail", response_model=OneTask)
 async def fail_task(call: Call, ref: str, body: Because) -> Reply:
-    """Fail one's own task, with the reason."""
+    """Fail the caller's own task, with the reason."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.fail(tx, task, by=by, reason=body.reason)
     )
@@ -146,7 +146,7 @@ async def fail_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/cancel", response_model=OneTask)
 async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
-    """Cancel a task that is not wanted any more. Its holder is told."""
+    """Cancel a task that is no longer wanted. Its holder is told."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.cancel(tx, task, by=by, reason=body.reason or None)
     )
@@ -154,7 +154,7 @@ async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/approve", response_model=OneTask)
 async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
-    """Accept work that was handed in for review: the task is completed. Not for its holder."""
+    """Approve work that was submitted for review: the task is completed. Not for its holder."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.approve(tx, task, by=by, comment=body.comment)
     )
@@ -162,7 +162,7 @@ async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
 
 @router.post("/tasks/{ref}/request-changes", response_model=OneTask)
 async def request_changes(call: Call, ref: str, body: RequestingChanges) -> Reply:
-    """Send work that was handed in for review back to its holder, with the wanted changes."""
+    """Send work that was submitted for review back to its holder, with the wanted changes."""
     return await _move(
         call,
         ref,
@@ -180,7 +180,7 @@ async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
 
 @router.post("/tasks/{ref}/reassign", response_model=OneTask)
 async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
-    """Hand an unfinished task to another agent. Its holder is told."""
+    """Reassign an unfinished task to another agent. Its holder is told."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.reassign(tx, task, to=body.to, by=by)
     )
@@ -188,7 +188,7 @@ async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
 
 @router.post("/tasks/{ref}/release", response_model=OneTask)
 async def release_task(call: Call, ref: str, body: Blocking) -> Reply:
-    """Put a task back into the open queue, where anyone may claim it. Its holder is told why."""
+    """Put a task back into the open queue, where any agent may claim it. Its holder is told why."""
     return await _move(
         call, ref, body, lambda tx, task, by: task_actions.release(tx, task, by=by, reason=body.reason)
     )

@@ -174,8 +174,8 @@ async def list_tasks(
 async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
     """Send a task into the inbox of `to`, or, without one, into the open queue.
 
-    One that depends on others is held back until they are completed. One that is the same job as another open task is
-    refused with 409 `duplicate`, which names that, unless it is to be made `anyway`.
+    A task that depends on others is held back until they are completed. One that is the same job as another open task
+    is refused with 409 `duplicate`, which names that task, unless it is to be sent `anyway`.
     """
 
     def send(tx: Tx) -> Reply:
