@@ -66,9 +66,9 @@ def open_node(
     """Build this machine, with `data` as its own folder and the policy of `policy_file`, else `node.toml` in `config`.
 
     Agents work in `cwd`, unless the policy names another; `log_file` is the daemon's log, which they may read.
-    `secrets` are shown to nobody, whatever holds them. `is_attended` says that the operator sits at the client, and is
+    `secrets` are shown to nobody, wherever they appear. `is_attended` says that the operator sits at the client, and is
     asked there whatever the policy says. `keeps_agents` says that people may place agents here: it is for the one
-    process that is always there.
+    process that always runs.
     """
     variables = {**(os.environ if environment is None else environment)}  # os.environ is slow to read
     home = Path(variables.get("HOME") or Path.home()).resolve()
@@ -92,5 +92,5 @@ def open_node(
 
 
 def _held(variables: Mapping[str, str]) -> Iterable[str]:
-    """Yield the secrets that the environment holds."""
+    """Yield the secrets in the environment."""
     return (value for name, value in variables.items() if names_secret(name))

@@ -57,7 +57,7 @@ LAST_SEAL = timedelta(seconds=2)
 
 
 class LocalNode:
-    """The machine that this process runs on. `alive` has to be entered while orders are given."""
+    """The machine that this process runs on. Enter `alive` while orders are given."""
 
     def __init__(
         self,
@@ -91,13 +91,13 @@ class LocalNode:
 
     @property
     def runtime(self) -> str | None:
-        """The name of the agent that can be asked here, by the present policy."""
+        """Return the name of the agent that can be asked here, by the present policy."""
         runtime = self._policy().runtime
         return runtime.name if runtime is not None else None
 
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
-        """Report the head of the audit log to the hub each minute; in the end, end the work in the background."""
+        """Report the head of the audit log to the hub each minute; at the end, end the work in the background."""
 
         async def seal() -> None:
             while True:
@@ -131,9 +131,9 @@ class LocalNode:
             self._redactor.learn([key] if key is not None else [])
 
     async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
-        """Carry out the order if the gate lets it; `act` does the part that is not the machine's.
+        """Carry out the order if the gate lets it; `act` does the hub's part of a call.
 
-        The result is without secrets. Raises `InputRequired` where the client has to make the call again.
+        The result is without secrets. Raises `InputRequired` if the client has to make the call again.
         """
         do = self._doer(order, act)
         if do is None:
@@ -169,7 +169,7 @@ class LocalNode:
         return await evaluate(order, policy, self._world(policy), sandbox, data=self._data, node=self.name)
 
     async def _why_not(self, weighed: Evaluation, act: PerformCall | None) -> ToolResult | None:
-        """Return the refusal of a call that could not succeed after any yes; nobody need be asked about it."""
+        """Return the refusal of a call that could not succeed after any yes, so that nobody is asked about it."""
         place = self._place(weighed, act)
         for why_not in (skills.why_not, delegation.why_not, ssh.why_not):
             if (refusal := await why_not(place, weighed.order)) is not None:
@@ -244,7 +244,7 @@ class LocalNode:
         return refused(RefusalCode.DENIED, "permission_denied", **facts)
 
     def _unanswered(self, weighed: Evaluation, answered: Answered, why: str) -> ToolResult:
-        """Return the result of a call without a yes; its approval is spent, whatever comes later."""
+        """Return the result of a call without a yes; its approval is used up, whatever comes later."""
         self._write(weighed, AuditVerdict.ASK_TIMEOUT)
         sentence = f"this needs a person's approval, and {why}; nothing was done"
         facts = {"tool": weighed.order.tool, **self._facts(weighed, Effect.ASK)}
@@ -346,7 +346,7 @@ class LocalNode:
         )
 
     def _write_end(self, seq: int, result: str, order: NodeCall) -> None:
-        """Write the line of a result. The act is done, and its caller must not hear otherwise."""
+        """Write the line of a result. The act is done, and its caller must not be told otherwise."""
         try:
             self._audit.ended(seq, result=result, who=_who(order))
         except AuditFailed as error:
@@ -372,7 +372,7 @@ def _decided(weighed: Evaluation, decision: Decision) -> Evaluation:
 
 
 def _patience(weighed: Evaluation) -> timedelta:
-    """Return the time for a person to think: what the policy allows, at most the caller's wait."""
+    """Return the time for a person to think: the policy's, at most the caller's wait."""
     allowed, waits = weighed.policy.approval_timeout, weighed.order.patience
     return allowed if waits is None else min(allowed, waits)
 

@@ -14,8 +14,8 @@ from hubbub.model.fleet.managed_agents import MOST_LINES
 
 FILE, OLDER = "output.log", "output.log.1"
 LARGEST = 5_000_000  # bytes of one file
-LONGEST = 2_000  # characters of a line; what is longer becomes several
-LONGEST_BYTES = 65_536  # that wait for the end of their line
+LONGEST = 2_000  # characters of a line; a longer one becomes several
+LONGEST_BYTES = 65_536  # waiting for the end of their line
 _LINE = re.compile(r"(\d+) (\d+) (.*)", re.DOTALL)
 _KEY_BEGINS, _KEY_ENDS = "-----BEGIN ", "-----END "
 _KEY = "PRIVATE KEY"
@@ -31,10 +31,10 @@ class LogLine:
 
 
 class AgentLog:
-    """The output of one agent, over all its restarts. Secrets are removed before anything is kept or told."""
+    """The output of one agent, over all its restarts. Secrets are removed before anything is stored or shown."""
 
     def __init__(self, folder: Path, redact: Callable[[str], str], heard: Callable[[], None]) -> None:
-        """Open the log; `heard` is called when there is something new."""
+        """Open the log; `heard` is called when there are new lines."""
         self._file, self._older = folder / FILE, folder / OLDER
         self._redact, self._heard = redact, heard
         self._lines = deque(_read(self._older, self._file), MOST_LINES)
@@ -42,7 +42,7 @@ class AgentLog:
         self._begun = b""  # of a line whose end has not come
         self._is_in_key = False
         self._news = asyncio.Event()
-        self.is_over = False  # whether nothing more will come
+        self.is_over = False  # whether no more output will come
 
     @property
     def last(self) -> LogLine | None:
@@ -62,7 +62,7 @@ class AgentLog:
             await self._take(b"\n".join(whole).decode("utf-8", "replace"))
 
     async def end_line(self) -> None:
-        """Take the unfinished line, as nothing more will come after it."""
+        """Add the unfinished line, as nothing more will come after it."""
         if self._begun:
             begun, self._begun = self._begun, b""
             await self._take(begun.decode("utf-8", "replace"))
@@ -89,11 +89,11 @@ class AgentLog:
             seen = self._number
 
     def open(self) -> None:
-        """Note that more will come."""
+        """Note that more output will come."""
         self.is_over = False
 
     def close(self) -> None:
-        """Note that nothing more will come, and tell the followers."""
+        """Note that no more output will come, and tell the followers."""
         self.is_over = True
         self._tell()
 
@@ -130,7 +130,7 @@ class AgentLog:
 
     def _write(self, lines: Iterable[LogLine]) -> None:
         text = "".join(f"{line.id} {line.at} {line.text}\n" for line in lines)
-        with suppress(OSError):  # a full disk takes none; the agent goes on, and followers hear it
+        with suppress(OSError):  # a full disk takes none; the agent goes on, and followers get the lines
             if self._file.exists() and self._file.stat().st_size > LARGEST:
                 self._file.replace(self._older)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT

@@ -15,9 +15,9 @@ from hubbub.node.commands import process_tree
 from hubbub.node.commands.signal_wakeup import SignalWakeup
 from hubbub.node.system import kernel
 
-NOT_STARTED = 127  # the exit code, as of a shell
-AGAIN = 0.2  # seconds until what would not die is killed again
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # are for the program; we stay until it has ended
+NOT_STARTED = 127  # the exit code, as in a shell
+AGAIN = 0.2  # seconds until surviving processes are killed again
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # meant for the program; we stay until it has ended
 
 
 def monitor(control: int, folder: int, words: Sequence[str]) -> int:
@@ -51,7 +51,7 @@ def monitor(control: int, folder: int, words: Sequence[str]) -> int:
 
 def _start(words: Sequence[str]) -> int:
     """Start the program's process, which is killed with this one, and return its id."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # one that comes before it hears them would be lost
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # one that comes before the handlers would be lost
     keeper, pid = os.getpid(), os.fork()
     if pid:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)

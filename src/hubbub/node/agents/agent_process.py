@@ -1,4 +1,4 @@
-"""One run of an agent's program: from its start by a keeper to the moment when nothing of it is left."""
+"""One run of an agent's program: from its start by a keeper until nothing of it is left."""
 
 import asyncio
 import os
@@ -19,8 +19,8 @@ from hubbub.processes.async_process import AsyncProcess, reading
 from shellgate.shell import bash
 
 CHUNK = 65_536
-RATE = 1_000_000  # bytes of output a second that are taken; who says more is held up
-DRAIN = 5.0  # seconds for the rest of its output; what has got away may hold it open
+RATE = 1_000_000  # bytes of output a second that are read; a faster program has to wait
+DRAIN = 5.0  # seconds for the rest of its output; escaped processes may hold it open
 
 Words = Callable[[AgentRecord], Sequence[str]]
 
@@ -85,13 +85,13 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """The id of the process with which all of it ends."""
+        """Return the id of the process with which all of it ends."""
         return self._child.pid
 
     async def ended(self) -> int:
         """Wait until nothing of it is left and its output is read; return the exit code, above 128 after a signal."""
         code = await self._child.wait()
-        self._child.signal(signal.SIGKILL)  # what a keeper that was killed has left
+        self._child.signal(signal.SIGKILL)  # processes left over by a killed keeper
         _done, stuck = await asyncio.wait({self._listening}, timeout=DRAIN)
         for each in stuck:
             each.cancel()

@@ -1,4 +1,4 @@
-"""Notes on agents on disk, by which they run again with the machine's process; keys are never noted."""
+"""Records of agents on disk, from which they run again with the machine's process; keys are never stored."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from hubbub.model.fleet.calls import NodeCall, Principal
 from hubbub.model.fleet.managed_agents import ManagedAgentStatus
 from hubbub.processes import durable_files
 
-FOLDER = "agents"  # of them all, in the machine's own
+FOLDER = "agents"  # of all agents, in the machine's own
 NOTE = "note.json"
 TOOL = "agent_start"
 
@@ -24,8 +24,8 @@ class AgentRecord:
     agent: str
     command: str
     concurrency: int
-    folder: str | None  # as it was ordered; None: where agents work
-    digest: str  # of the call that was let through
+    folder: str | None  # as it was ordered; None: the default folder of agents
+    digest: str  # of the call that was allowed
     status: ManagedAgentStatus = ManagedAgentStatus.RUNNING
     since: int
     restarts: int = 0
@@ -37,7 +37,7 @@ class AgentRecord:
 
     @property
     def order(self) -> NodeCall:
-        """The call that started it."""
+        """Return the call that started it."""
         return NodeCall(who=self.who, tool=TOOL, arguments=arguments(self))
 
 
@@ -48,7 +48,7 @@ def arguments(note: AgentRecord) -> Mapping[str, object]:
 
 
 def home(data: Path, project: str, agent: str) -> Path:
-    """Return the folder of one agent: its note, its output, and results that its hub does not have yet."""
+    """Return the folder of one agent: its record, its output, and results that its hub does not have yet."""
     whose = hashlib.sha256(f"{project}\n{agent}".encode("utf-8", "surrogatepass")).hexdigest()
     return data / FOLDER / whose[:32]
 
@@ -60,7 +60,7 @@ def write(folder: Path, note: AgentRecord) -> None:
 
 
 def every(data: Path) -> Iterator[tuple[Path, AgentRecord]]:
-    """Yield the notes, each with its folder; unreadable ones are left out."""
+    """Yield the records, each with its folder; unreadable ones are left out."""
     for file in sorted((data / FOLDER).glob(f"*/{NOTE}")):
         try:
             told = json.loads(file.read_text("utf-8"))

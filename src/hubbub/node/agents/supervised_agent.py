@@ -1,4 +1,4 @@
-"""One supervised agent: restarted when its program dies, given up when it dies again and again, ended on request."""
+"""One supervised agent: restarted when its program dies, given up after repeated deaths, ended on request."""
 
 import asyncio
 import os
@@ -27,20 +27,20 @@ Start = Callable[[], Awaitable[AgentProcess]]
 class SupervisionTimings:
     """The supervisor's times."""
 
-    first: timedelta = timedelta(seconds=1)  # until a program that died is started again; doubled each time,
+    first: timedelta = timedelta(seconds=1)  # until a program that died is restarted; doubled each time,
     longest: timedelta = timedelta(seconds=60)  # up to this,
-    healthy: timedelta = timedelta(seconds=60)  # and forgotten once it has lived as long
+    healthy: timedelta = timedelta(seconds=60)  # and reset once it has lived as long
     deaths: int = 10  # in a row, after which it has failed
-    ending: timedelta = timedelta(seconds=5)  # for what it is at, once it was asked to end
+    ending: timedelta = timedelta(seconds=5)  # for its current work, once it was asked to end
     giving_back: timedelta = timedelta(
         seconds=12
     )  # for stopping that, and telling the hub; then it is killed
-    closing: timedelta = timedelta(seconds=5)  # for both, where the machine's own process ends
-    telling: timedelta = timedelta(seconds=5)  # between two times that the hub is told of output
+    closing: timedelta = timedelta(seconds=5)  # for both, if the machine's own process ends
+    telling: timedelta = timedelta(seconds=5)  # between two reports of output to the hub
 
 
 class SupervisedAgent:
-    """An agent's note, and its program while it runs. `changed` is called when its status changes."""
+    """An agent's record, and its program while it runs. `changed` is called when its status changes."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class SupervisedAgent:
         self._life: AgentProcess | None = None
         self._minding: asyncio.Task[None] | None = None
         self._told_to_end = asyncio.Event()
-        self._begun = 0.0  # when its program last began, by the clock that only goes on
+        self._begun = 0.0  # start of its program, by the monotonic clock
 
     @property
     def is_running(self) -> bool:
-        """True if it is supervised: its program runs, or is about to."""
+        """Tell whether it is supervised: its program runs, or is about to."""
         return self._minding is not None
 
     @property
@@ -111,12 +111,12 @@ class SupervisedAgent:
         self.output.close()
 
     async def close(self) -> None:
-        """End its program with the machine's own process: it is noted as running, and starts again with that."""
+        """End its program with the machine's own process: it is recorded as running, and restarts with that."""
         await self._end(timedelta(0), self._pace.closing)
         self.output.close()
 
     async def fail(self, sentence: str, *, exit_code: int | None = None) -> None:
-        """Note that it does not run, and why."""
+        """Record that it does not run, with the reason."""
         await self.output.say(sentence)
         self._now(S.FAILED, exit_code=exit_code)
         self.output.close()
@@ -143,7 +143,7 @@ class SupervisedAgent:
                 await self.fail(f"its program cannot be started again: {error.strerror}")
                 return
             if self._told_to_end.is_set():
-                self._life.kill()  # whoever told it could not ask this one
+                self._life.kill()  # the request to end could not reach this one
             self._begun = time.monotonic()
             self._now(S.RUNNING, restarts=self.note.restarts + 1)
 
@@ -155,7 +155,7 @@ class SupervisedAgent:
         return None if self._told_to_end.is_set() else code
 
     async def _is_told_within(self, pause: timedelta) -> bool:
-        """Tell whether it is told to end before the pause is over."""
+        """Tell whether it is asked to end before the pause is over."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._told_to_end.wait(), pause.total_seconds())
         return self._told_to_end.is_set()
@@ -180,7 +180,7 @@ class SupervisedAgent:
     def _now(
         self, status: ManagedAgentStatus, *, restarts: int | None = None, exit_code: int | None = None
     ) -> None:
-        """Note its new status, and have the hub told."""
+        """Set its new status, and have the hub told."""
         before = self.note
         self.note = replace(
             before,

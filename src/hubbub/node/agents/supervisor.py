@@ -28,7 +28,7 @@ Key = tuple[str, str]  # the project, and the agent's name
 
 
 class AgentSupervisor:
-    """The agents of one machine. `open` it once orders can be carried out, and `close` it in the end."""
+    """The agents of one machine. `open` it once orders can be carried out, and `close` it at the end."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class AgentSupervisor:
         self._ready: dict[Key, AgentCredentials] = {}  # for those that are being resumed
         self._outputs: dict[Key, AgentLog] = {}
         self._changed = asyncio.Event()
-        self._due: asyncio.TimerHandle | None = None  # when the hub is told of output
+        self._due: asyncio.TimerHandle | None = None  # the next report of output to the hub
         self._work: list[asyncio.Task[None]] = []
 
     async def open(self, resume: Resume) -> None:
-        """Start to report the agents' statuses to the hub, and restart those that are noted as running.
+        """Begin to report the agents' statuses to the hub, and restart those recorded as running.
 
-        `resume` has the gate look again at the order that started an agent, with the digest of its permission, and
+        `resume` has the gate check again the order that started an agent, with the digest of its permission, and
         carries it out if nothing forbids it by now.
         """
         resumed = []
@@ -143,7 +143,7 @@ class AgentSupervisor:
             self._outputs[key] = output
         return self._outputs[key]
 
-    # ---- telling -------------------------------------------------------------------------------------------------
+    # ---- reporting -----------------------------------------------------------------------------------------------
 
     def _tell_soon(self) -> None:
         if self._due is None:

@@ -1,7 +1,7 @@
-"""The audit log: a machine's requests and decisions, in a chain of lines of which none can be changed unseen.
+"""The audit log: a machine's requests and decisions, in a chain of lines, so that no line can be changed unseen.
 
 The end of the chain is stored beside the log under a key, and at the hub, so that a log that was cut short, or
-rewritten from its beginning, shows too. Several processes may write one log. It only ever grows; nothing rotates it.
+rewritten from its beginning, shows too. Several processes may write one log. It only grows; nothing rotates it.
 
 A line is on the disk when the call returns. The rest of a line that a power cut left unfinished does not count: the
 next writer cuts it off.
@@ -24,10 +24,10 @@ from hubbub.node.audit.sealed_head import SealedHead
 from hubbub.processes import durable_files, file_locks
 
 FILE = "audit.jsonl"
-TAIL = 128 * 1024  # bytes at the end of a log: more than a line has
+TAIL = 128 * 1024  # bytes at the end of a log: longer than any line
 LONGEST = 2_000  # characters of a text in it
 PRIVATE = 0o600
-RECENT = 1024 * 1024  # bytes at the end of a log that are looked through for the last lines of somebody
+RECENT = 1024 * 1024  # bytes at the end of a log that are searched for a caller's last lines
 MILLISECOND = 1_000_000  # nanoseconds
 
 
@@ -64,7 +64,7 @@ class AuditLog:
         sandbox: str,
         who: str,
     ) -> int:
-        """Write down a decision before the act; return the number of the line. Raises `AuditFailed`.
+        """Write a decision before the act; return the number of the line. Raises `AuditFailed`.
 
         `digest` is that of the call, as in the question to a person; `who` the project and the name in it, with a slash
         between. The texts have to be free of secrets.
@@ -84,7 +84,7 @@ class AuditLog:
         )
 
     def ended(self, seq: int, *, result: str, who: str) -> int:
-        """Write down the result of the call that line `seq` let through: `ok`, or the code of the refusal."""
+        """Write the result of the call that line `seq` allowed: `ok`, or the code of the refusal."""
         return self._append({"of": seq, "result": result, "who": who[:LONGEST]})
 
     def head(self) -> ChainHead:

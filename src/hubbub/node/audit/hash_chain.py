@@ -1,4 +1,4 @@
-"""The chain of an audit log: how each line is tied to the one before it, and the signs of a change.
+"""The hash chain of an audit log: how each line is tied to the one before it, and the signs of a change.
 
 A line is one JSON object. Its last member `hash` is the SHA-256 of the hash before it followed by the line's own text,
 without that member; so the very bytes are compared, not their meaning.
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
-START = "0" * 64  # what the first line has as the hash before it
+START = "0" * 64  # the hash before the first line
 _HASH = ',"hash":"'
-END = '"}'  # how a line ends, behind its hash
+END = '"}'  # the end of a line, after its hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def line(seq: int, facts: Mapping[str, object], before: str, ts: int) -> tuple[s
 
 
 def link(text: str) -> ChainLink | None:
-    """Return the link of the line to the others; None if it is not as it was written."""
+    """Return the link of the line to the others; None if the line is damaged."""
     body, found, digest = text.rpartition(_HASH)
     try:
         facts = json.loads(text)
@@ -93,7 +93,7 @@ def _all_faults(lines: list[str], heads: list[tuple[str, ChainHead]]) -> Iterato
     last, unread = (
         NOTHING,
         0,
-    )  # the last line that could be read, and how many there are since, which had numbers too
+    )  # the last readable line, and the number of lines since, which had numbers too
     for number, each in enumerate(links, 1):
         if each is None:
             yield ChainFault(
@@ -103,7 +103,7 @@ def _all_faults(lines: list[str], heads: list[tuple[str, ChainHead]]) -> Iterato
             continue
         if (kind := _break(last, unread, each, numbers, number)) is not None:
             yield ChainFault(kind, number, _SENTENCES[kind].format(line=number, seq=last.seq + 1))
-        is_moved = kind is FaultKind.REORDERED  # then what comes next is measured by its number alone
+        is_moved = kind is FaultKind.REORDERED  # then the next line is compared by its number alone
         last, unread = (
             ChainHead(max(last.seq, each.seq), "") if is_moved else ChainHead(each.seq, each.digest),
             0,
@@ -132,7 +132,7 @@ _SENTENCES = {
 def _break(
     last: ChainHead, unread: int, found: ChainLink, numbers: Mapping[int, int], number: int
 ) -> FaultKind | None:
-    """Tell how a line fails to follow the last one; None if it follows, or unreadable lines between hide it."""
+    """Return how a line fails to follow the last one; None if it follows, or unreadable lines between hide it."""
     if last.seq < found.seq <= last.seq + 1 + unread:
         return FaultKind.REWRITTEN if last.digest and found.before != last.digest else None
     if found.seq <= last.seq:

@@ -1,4 +1,4 @@
-"""The seal of an audit log: its end, kept beside it under a key, so that a cut shows at once, also without the hub.
+"""The seal of an audit log: its end, stored beside it under a key, so that a cut shows at once, even without the hub.
 
 A reader of the key can make another seal; that one is exposed by the heads that the hub keeps.
 """
@@ -33,7 +33,7 @@ class SealedHead:
             durable_files.write(self._head, text)
             return
         try:
-            # In its place and always as long: within one sector of a disk, which is written whole or not at all.
+            # In place and of fixed length: within one sector of a disk, which is written whole or not at all.
             os.pwrite(descriptor, text.encode(), 0)
         finally:
             os.close(descriptor)

@@ -20,9 +20,9 @@ from hubbub.node.commands.pipe_reader import RECENT, PipeReader
 from hubbub.node.commands.signal_wakeup import SignalWakeup
 
 GRACE = 2.0  # seconds between asking a command to end and ending it
-AGAIN = 0.2  # seconds until what would not die is killed again
-PATIENCE = 1.0  # seconds with whoever asks
-TAKEN = b"+"  # what a keeper says before all else: from here on the command may have begun
+AGAIN = 0.2  # seconds until surviving processes are killed again
+PATIENCE = 1.0  # seconds with a caller
+TAKEN = b"+"  # a keeper's first word: from here on the command may have begun
 INTO_THE_BACKGROUND = b"background"
 NO_WALL = "the sandbox could not be put up around the command; it may be that it hides the folder"
 
@@ -33,17 +33,17 @@ class CommandMonitor:
     def __init__(self, work: CommandSpec, cwd: int, line: socket.socket, temporary: str) -> None:
         """Set up the keeper; `line` leads to the caller, who is told of the background if the command runs there.
 
-        `temporary` is free for the path of a folder.
+        `temporary` is a free path for a folder.
         """
         self._work, self._cwd, self._temporary = work, cwd, temporary
         self._line: socket.socket | None = line
         self._folder: JobFolder | None = None
-        self._enders: list[socket.socket] = []  # who asked to end it, and waits until it has
+        self._enders: list[socket.socket] = []  # callers that asked to end it, and wait until it has
         self._selector = selectors.DefaultSelector()
         self._wakening = SignalWakeup(signal.SIGCHLD, signal.SIGTERM)
         self._status = JobStatus.RUNNING
         self._code: int | None = None
-        self._due: float | None = None  # when its time, or that of its ending, is over
+        self._due: float | None = None  # the end of its time, or of its time to end
         self._is_over = False  # whether nothing is left of it
 
     def keep(self) -> None:
@@ -59,7 +59,7 @@ class CommandMonitor:
         self._hearing.hear_rest()
         self._finish()
 
-    # --- its beginning
+    # --- beginning
 
     def _start(self) -> None:
         if self._work.in_background:
@@ -86,7 +86,7 @@ class CommandMonitor:
         self._folder = folder
 
     def _make_temporary(self, ruleset: dict[str, Any]) -> None:
-        """Make a folder for temporary files: this kind of wall has none of its own."""
+        """Make a folder for temporary files: this kind of sandbox has none of its own."""
         Path(self._temporary).mkdir(0o700, parents=True)
         rules = ruleset | {"writable": [*ruleset["writable"], self._temporary]}
         environment = self._work.environment | {"TMPDIR": self._temporary}
@@ -109,7 +109,7 @@ class CommandMonitor:
         if self._work.ruleset is not None:
             remove(self._temporary)
 
-    # --- what may happen meanwhile
+    # --- events
 
     def _watch(self, descriptor: int, happened: Callable[[], None]) -> None:
         self._selector.register(descriptor, selectors.EVENT_READ, happened)
@@ -135,7 +135,7 @@ class CommandMonitor:
             self._selector.unregister(end)
 
     def _told(self) -> None:
-        """Take the caller's word that it stops waiting, or note that it has gone."""
+        """Take the caller's message that it stops waiting, or note that it has gone."""
         assert self._line is not None
         self._selector.unregister(self._line.fileno())
         with suppress(OSError):
@@ -163,11 +163,11 @@ class CommandMonitor:
         self._end(JobStatus.KILLED, signal.SIGTERM)
 
     def _wakened(self) -> None:
-        if signal.SIGTERM in self._wakening.taken():  # nobody is there to follow up, should we be killed too
+        if signal.SIGTERM in self._wakening.taken():  # nobody would follow up, should we be killed too
             self._end(JobStatus.KILLED, signal.SIGKILL)
         self._reap()
 
-    # --- its end
+    # --- ending
 
     def _end(self, status: JobStatus, number: int) -> None:
         """Ask the command to end by a signal, and kill it if it does not."""
@@ -179,12 +179,12 @@ class CommandMonitor:
         if number == signal.SIGKILL:
             self._kill()
             return
-        wall = self._pid if self._work.is_walled else None  # with it everything would end at once
+        wall = self._pid if self._work.is_walled else None  # everything would end with it at once
         process_tree.send(number, [pid for pid in process_tree.descendants(os.getpid()) if pid != wall])
 
     def _kill(self) -> None:
         if self._work.is_walled and self._code is None:
-            os.kill(self._pid, signal.SIGKILL)  # with the wall everything behind it falls at once
+            os.kill(self._pid, signal.SIGKILL)  # everything in the sandbox ends with it at once
         process_tree.kill_descendants(os.getpid())
         self._allow(AGAIN)
 
@@ -198,7 +198,7 @@ class CommandMonitor:
             self._is_over = True
             return
         if self._code is not None and self._work.is_walled:
-            self._allow(AGAIN)  # a wall takes a moment to fall
+            self._allow(AGAIN)  # a sandbox takes a moment to end
         elif self._code is not None:
             self._kill()
 
@@ -221,11 +221,11 @@ class CommandMonitor:
 
     @property
     def _has_begun(self) -> bool:
-        """True if the command was run: a walled one that ended before its wall stood has not begun."""
+        """Tell whether the command was run: one that ended before its sandbox stood has not begun."""
         return self._status is not JobStatus.EXITED or not self._work.is_walled or self._hearing.wall_stood
 
     def _answer(self, answer: Mapping[str, object]) -> None:
-        """Send the caller, if it still waits, the only answer that it gets."""
+        """Send the caller, if it still waits, its only answer."""
         line, self._line = self._line, None
         if line is not None:
             _say(line, answer)
@@ -238,5 +238,5 @@ def _code_of(status: int) -> int:
 
 
 def _say(line: socket.socket, answer: Mapping[str, object]) -> None:
-    with line, suppress(OSError):  # they may have gone
+    with line, suppress(OSError):  # the caller may have gone
         line.sendall(json.dumps(answer, ensure_ascii=False).encode())

@@ -18,7 +18,7 @@ from hubbub.node.commands.command_monitor import INTO_THE_BACKGROUND, TAKEN
 from hubbub.node.commands.command_spec import CommandSpec
 from hubbub.node.commands.fork_server import ORDERS
 
-ATTEMPTS = 2  # to find a keeper: the first may die with a forker that was killed
+ATTEMPTS = 2  # to find a keeper: the first may die with a killed forker
 
 
 class CommandLost(Exception):
@@ -38,7 +38,7 @@ class CommandRunner:
     ) -> Mapping[str, Any]:
         """Return a keeper's answer: how the command has ended, or that it runs in the background.
 
-        It is sent there once `patience` is over. A cancelled call ends the command. Raises `CommandLost`.
+        It goes there once `patience` is over. A cancelled call ends the command. Raises `CommandLost`.
         """
         for _ in range(ATTEMPTS):
             told = await self._order(work, cwd, patience)
@@ -47,7 +47,7 @@ class CommandRunner:
         raise CommandLost
 
     async def _order(self, work: CommandSpec, cwd: int, patience: timedelta | None) -> bytes | None:
-        """Send an order to a keeper and return its answer; None if nobody took the order, so that nothing has begun."""
+        """Send an order to a keeper and return its answer; None if no keeper took it, so that nothing has begun."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._ask_for_keeper(theirs, cwd)
@@ -115,7 +115,7 @@ class CommandRunner:
 
 
 async def _is_taken(reader: asyncio.StreamReader) -> bool:
-    """Tell whether a keeper took the order. A forker that is killed takes its waiting keeper with it."""
+    """Tell whether a keeper took the order. A killed forker takes its waiting keeper with it."""
     try:
         return await reader.readexactly(len(TAKEN)) == TAKEN
     except (ConnectionError, asyncio.IncompleteReadError):

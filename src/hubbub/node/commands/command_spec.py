@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:  # a keeper has no need of them, and should be small
+if TYPE_CHECKING:  # keepers do not need them, and should be small
     import asyncio
 
     from hubbub.node.sandbox import Launch
@@ -19,10 +19,10 @@ class CommandSpec(NamedTuple):
 
     argv: list[str]
     environment: dict[str, str]
-    report: int | None  # the descriptor at which a wall tells that it stood
+    report: int | None  # the descriptor on which a sandbox reports that it stands
     ruleset: dict[str, Any] | None  # of Landlock
-    record: Mapping[str, object]  # what is known of it in the background
-    folder: str  # where that is kept
+    record: Mapping[str, object]  # its record in the background
+    folder: str  # of that record
     data: str  # the machine's own folder
     in_background: bool
     timeout: float | None  # in the foreground
@@ -30,7 +30,7 @@ class CommandSpec(NamedTuple):
 
     @property
     def is_walled(self) -> bool:
-        """True if it runs behind a program that is a wall, and falls with it."""
+        """Tell whether it runs behind a program that is its sandbox, and ends with it."""
         return self.report is not None
 
     @classmethod

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 
 PASSED_ON = frozenset({"LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"})
 PASSED_ON_PREFIX = "LC_"
-FILES_PREFIX = "XDG_"  # so begin the variables that say where a program's own files are
+FILES_PREFIX = "XDG_"  # prefix of the variables for a program's own files
 FIXED = {"TERM": "dumb"}
-PATH = "/usr/local/bin:/usr/bin:/bin"  # where the machine says none
+PATH = "/usr/local/bin:/usr/bin:/bin"  # if the machine sets none
 
 
 def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
@@ -23,6 +23,6 @@ def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
 
 
 def trusted(variables: Mapping[str, str], home: str, own: Collection[str] = ()) -> dict[str, str]:
-    """Return the environment of the operator's own program: also its own files' places, and the variables `own`."""
+    """Return the environment of the operator's own program: with the places of its files, and the variables `own`."""
     kept = {name: value for name, value in variables.items() if name in own or name.startswith(FILES_PREFIX)}
     return passed_on(variables, home) | kept

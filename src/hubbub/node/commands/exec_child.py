@@ -1,4 +1,4 @@
-"""From a keeper to its command: the steps before it begins."""
+"""The child process of a keeper: the steps before its command begins."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from hubbub.node.system.kernel import Ruleset
 
 
 class CommandPipes:
-    """Three pipes from a command: its two streams, and the wall's report."""
+    """Three pipes from a command: its two streams, and the sandbox's report."""
 
     def __init__(self) -> None:
         ends = [os.pipe() for _ in range(3)]
@@ -50,7 +50,7 @@ class CommandPipes:
         )
 
     def _spawn_under(self, ruleset: Mapping[str, Any], work: CommandSpec) -> int:
-        """Start the command from a thread that alone takes on the rules and passes them on: we stay free."""
+        """Start the command from a thread that alone takes on the rules and passes them on: this process stays free."""
         begun: list[int] = []
         failed: list[OSError] = []
 

@@ -1,7 +1,7 @@
-"""The forker: a small process that only becomes keepers, so that a keeper does not have to be loaded each time.
+"""The forker: a small process that forks into keepers, so that a keeper need not be loaded each time.
 
-It takes orders over a line that its machine's process holds; with the process the line ends, and with its last keeper
-the forker. Run as a program.
+It takes orders over a line that its machine's process holds; the line ends with that process, and the forker with its
+last keeper. Run as a program.
 """
 
 import gc
@@ -20,7 +20,7 @@ from hubbub.node.commands.signal_wakeup import SignalWakeup
 from hubbub.node.system import kernel
 
 TEMPORARY = "/tmp"  # noqa: S108  # a folder with a name that nobody guesses is made in it
-ORDERS = 3  # the descriptor of the line on which keepers are asked for: a byte, with a line and a folder
+ORDERS = 3  # the descriptor of the line for orders: a byte, with a line and a folder
 NOBODY_ASKS = 2  # the exit code of a keeper that was not needed any more
 PID = struct.Struct("@i")
 
@@ -30,7 +30,7 @@ class ForkServer:
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
-        self._is_asked = True  # whether somebody may still ask
+        self._is_asked = True  # whether orders may still come
         self._keepers: set[int] = set()
         self._temporary = f"{os.environ.get('TMPDIR', TEMPORARY)}/hubbub-{os.urandom(8).hex()}"
         self._wakening = SignalWakeup(signal.SIGCHLD)
@@ -41,7 +41,7 @@ class ForkServer:
         self._spare = self._fork()
 
     def serve(self) -> None:
-        """Serve until nobody can ask any more and no keeper is left."""
+        """Serve until no order can come and no keeper is left."""
         while self._is_asked or self._keepers:
             for key, _ in self._selector.select():
                 key.data()
@@ -105,7 +105,7 @@ class ForkServer:
 def main() -> None:
     os.setsid()
     os.chdir("/")
-    os.closerange(ORDERS + 1, os.sysconf("SC_OPEN_MAX"))  # what the machine's process did not mean to pass on
+    os.closerange(ORDERS + 1, os.sysconf("SC_OPEN_MAX"))  # not meant for a keeper
     kernel.adopt_orphans()
     gc.freeze()  # so that keepers share this memory
     with socket.socket(fileno=ORDERS) as orders:

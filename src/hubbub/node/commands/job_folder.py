@@ -1,6 +1,6 @@
 """The folders of commands in the background, which any process of their user can read.
 
-While the command runs, its keeper answers at the socket in there; once it has ended, the folder has the result. A
+While the command runs, its keeper answers at the socket in it; once it has ended, the folder has the result. A
 command that has neither was killed together with its keeper.
 """
 
@@ -19,10 +19,10 @@ COMMANDS = "commands"  # the folder of them all, in the machine's own
 RECORD, ENDING, SOCKET = "record.json", "ending.json", "keeper"
 ID = re.compile(r"[0-9a-f]{16}")
 
-LOOK = b"\0"  # what a keeper is asked by: this, or the number of a signal that shall end its command
+LOOK = b"\0"  # a question to a keeper: this, or the number of a signal to end its command
 
-KEPT = 100  # how many that have ended are remembered
-PATIENCE = 10.0  # seconds with a keeper that is asked: it may have to end its command first
+KEPT = 100  # number of ended commands that are remembered
+PATIENCE = 10.0  # seconds with a keeper's answer: it may have to end its command first
 
 
 class JobStatus(StrEnum):
@@ -30,7 +30,7 @@ class JobStatus(StrEnum):
 
     RUNNING = "running"
     EXITED = "exited"
-    KILLED = "killed"  # somebody ended it, or whoever waited for it has gone
+    KILLED = "killed"  # ended on request, or its waiting caller has gone
     TIMEOUT = "timeout"
 
 
@@ -67,7 +67,7 @@ class JobFolder:
         beside.rename(self.path / name)
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """Read facts; None if there are none, or a power cut has left nothing of them."""
+        """Read facts; None if there are none, or a power cut has destroyed them."""
         try:
             return dict(json.loads((self.path / name).read_text("utf-8")))
         except (FileNotFoundError, ValueError):
@@ -76,7 +76,7 @@ class JobFolder:
     def look(self) -> dict[str, Any]:
         """Return the command's `status`, `output_tail` and, once it has ended, `exit_code` if that is known.
 
-        A command killed with its keeper is noted as such; a keeper that does not answer still has its command.
+        A command killed with its keeper is recorded as such; a keeper that does not answer still has its command.
         """
         try:
             seen = self._ask(LOOK) or self.read(ENDING)
@@ -84,7 +84,7 @@ class JobFolder:
             return {"status": JobStatus.RUNNING, "output_tail": ""}
         if seen is None:
             seen = {"status": JobStatus.KILLED, "exit_code": None, "output_tail": ""}
-            with suppress(OSError):  # it will be found out again
+            with suppress(OSError):  # the next look will find it again
                 self.write(ENDING, seen)
         return seen
 
@@ -145,7 +145,7 @@ def every(data: Path) -> list[tuple[JobFolder, dict[str, Any]]]:
 
 def remove(path: Path | str) -> None:
     """Remove a folder with its content, as far as possible."""
-    import shutil  # seldom needed, and what a keeper knows is copied for each command
+    import shutil  # seldom needed, and a keeper's memory is copied for each command
 
     shutil.rmtree(path, ignore_errors=True)
 
@@ -164,12 +164,12 @@ def forget_oldest(data: Path) -> None:
 
 def end_all(data: Path) -> None:
     """End every command in the background of this machine, as its hub does when it ends itself."""
-    from concurrent.futures import ThreadPoolExecutor  # keepers have no need of it, and should be small
+    from concurrent.futures import ThreadPoolExecutor  # keepers do not need it, and should be small
 
     def end(folder: JobFolder) -> None:
         with suppress(TimeoutError):
             folder.end(signal.SIGTERM)
 
     running = [folder for folder, _ in every(data) if folder.read(ENDING) is None]
-    with ThreadPoolExecutor(max(1, len(running))) as threads:  # each takes a moment, all of them no longer
+    with ThreadPoolExecutor(max(1, len(running))) as threads:  # in parallel, each takes a moment
         list(threads.map(end, running))

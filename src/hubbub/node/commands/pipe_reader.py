@@ -1,4 +1,4 @@
-"""The output of a command, read by its keeper from three pipes: its two streams, and the wall's report."""
+"""The output of a command, read by its keeper from three pipes: its two streams, and the sandbox's report."""
 
 import os
 
@@ -6,10 +6,10 @@ from hubbub.node.commands.exec_child import CommandPipes
 from hubbub.processes.output_ends import OutputEnds
 
 MOST = 1024 * 1024  # bytes of a stream that are kept
-RECENT = 4096  # bytes that tell what a command in the background is doing
+RECENT = 4096  # bytes that show the progress of a command in the background
 CHUNK = 65_536
 MOST_CHUNKS = 16  # that a pipe can hold when nobody writes to it any more
-STANDS = b'"exit-code"'  # what the wall reports in the end if it had been put up
+STANDS = b'"exit-code"'  # part of a sandbox's final report if it stood
 
 
 class PipeReader:
@@ -28,16 +28,16 @@ class PipeReader:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """The descriptors with more to read."""
+        """Return the descriptors with more to read."""
         return tuple(self._sinks)
 
     @property
     def wall_stood(self) -> bool:
-        """True if a reporting wall has reported that it stands."""
+        """Tell whether a reporting sandbox has reported that it stands."""
         return STANDS in self._report.text().encode()
 
     def hear(self, end: int) -> bool:
-        """Read from one of them; False at its end, or if it has nothing just now."""
+        """Read from one of them; False at its end, or if it has no data just now."""
         try:
             chunk = os.read(end, CHUNK)
         except BlockingIOError:

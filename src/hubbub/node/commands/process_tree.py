@@ -40,7 +40,7 @@ def _listed() -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _told() -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield the output of `ps`, where the system shows no files of processes."""
+    """Yield the output of `ps`, for systems without files of processes."""
     import subprocess  # a keeper that can do without it should be small
 
     told = subprocess.run(PS, capture_output=True, check=True).stdout  # noqa: S603  # our own words

@@ -1,6 +1,6 @@
-"""Resource limits of one command. The numbers are wide: they stop runaway commands, not large ones.
+"""Resource limits of one command. They are generous: they stop runaway commands, not large ones.
 
-They hold for each process of the command, except for the number of processes, which the kernel counts for the user; it
+They apply to each process of the command, except for the number of processes, which the kernel counts for the user; it
 does not count those of the superuser at all.
 """
 
@@ -8,9 +8,9 @@ import resource
 from pathlib import Path
 
 FILE_SIZE = 16 * 1024**3  # bytes of a file that it writes
-MEMORY = 16 * 1024**3  # bytes of memory that a process can write to; what it only reserves does not count
-MORE_PROCESSES = 2_048  # and threads, beside those that the machine runs already
-CORE = 0  # no image of a process that has crashed, which would hold its secrets
+MEMORY = 16 * 1024**3  # bytes of memory that a process can write to; merely reserved memory does not count
+MORE_PROCESSES = 2_048  # and threads, beside those running already
+CORE = 0  # no core dump, which would hold the process's secrets
 
 
 def apply_limits() -> None:
@@ -22,7 +22,7 @@ def apply_limits() -> None:
 
 
 def _lower(kind: int, most: int) -> None:
-    """Lower both limits, the one that can be raised again and the one that cannot; never raise them."""
+    """Lower both limits, the soft and the hard one; never raise them."""
     _soft, hard = resource.getrlimit(kind)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (most, most))

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-LOCK = "hubbub.lock"  # which a hub holds as long as it runs
+LOCK = "hubbub.lock"  # held by a hub as long as it runs
 
 
 def pid_of(data: Path) -> int | None:
     """Return a descriptor that becomes readable when the hub ends; None if there is no hub, or no way to tell.
 
-    The lock is looked at and never taken, not even for a moment: a hub that just starts would find it taken.
+    The lock is checked and never taken, not even for a moment: a hub that just starts would find it taken.
     """
     try:
         file = (data / LOCK).stat().st_ino

@@ -1,4 +1,4 @@
-"""Signals as a descriptor, which can be waited for together with everything else."""
+"""Signals as a descriptor, to be waited for together with other descriptors."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ class SignalWakeup:
             signal.signal(number, lambda *_: None)
 
     def taken(self) -> bytes:
-        """Return the numbers of the signals since the last time, a byte each."""
+        """Return the numbers of the signals since the last call, a byte each."""
         with suppress(BlockingIOError):
             return os.read(self.end, 4096)
         return b""

@@ -1,7 +1,7 @@
-"""Reading of calls of all tools, on which `decide` decides.
+"""Analysis of calls of all tools, on which `decide` decides.
 
 Commands, files and downloads are read by `shellgate`, shells elsewhere by `ssh/reading.py`. All others are read here:
-what a rule matches in them, and whether the shipped policy lets them through without asking.
+the texts that rules match, and whether the shipped policy lets the call through without asking.
 """
 
 import asyncio
@@ -22,12 +22,10 @@ from shellgate.verdicts import deny
 from shellgate.world import World
 
 Arguments = Mapping[str, object]
-AT_ONCE = (
-    2_000  # characters of a command that are read sooner than a thread begins; who sends more holds up nobody
-)
-ARGUMENTS = "arguments"  # the rule of a call that no tool could be called with
+AT_ONCE = 2_000  # characters of a command that are read sooner than a thread begins; longer ones get a thread
+ARGUMENTS = "arguments"  # the rule of a call with impossible arguments
 
-# What only looks at what is the caller's own, or changes nothing but that.
+# Calls that only read the caller's own data, or change nothing else.
 _HARMLESS = frozenset(
     {
         "read_logs",
@@ -44,7 +42,7 @@ _HARMLESS = frozenset(
 )
 _NEVER_ASKS = frozenset({"shell_tasks", "task_status", "permissions_helper", "agent_stop"})
 _NEVER_ASKS_OF_CONNECT = frozenset({"list", "whoami", "workspace_list"})
-# What is needed for the call to mean anything, and what of it rules match.
+# The arguments that a call needs, and those of them that rules match.
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "execute_command": ("command",),
     "read_file": ("path",),
@@ -84,7 +82,7 @@ async def analyse(
 ) -> Analysis:
     """Read a call of any tool; `here` is the name of this machine.
 
-    An unknown tool, and a call without its needed arguments, are denied; so is a call that breaks our own reading.
+    An unknown tool, and a call without its needed arguments, are denied; so is a call that makes our own reading fail.
     """
     try:
         return await _read(tool, arguments, replace(world, files=world.files.snapshot()), network, here)
@@ -145,7 +143,7 @@ def _connect(arguments: Arguments, world: World, here: str) -> Analysis:
         return Analysis(parts=(part,), target=target)
     found = _command({**arguments, "cwd": None}, world, here)
     if is_meant(here, host):
-        whole = replace(part, is_harmless=True)  # it is no more than the command is
+        whole = replace(part, is_harmless=True)  # it does no more than the command
         return replace(found, parts=(whole, *found.parts), target=f"{target} {found.target}")
     there = replace(part, floor=tuple(each for one in found.parts for each in one.floor))
     return Analysis(parts=(there,), floor=found.floor, target=f"{target} {found.target}")
@@ -171,7 +169,7 @@ def _plain(tool: str, target: str, here: str) -> Analysis:
 
 
 def _named(part: CallPart, host: str, here: str, *, before: str = "") -> CallPart:
-    """Add both names of this machine to a part about it: a rule about one is about the other."""
+    """Add both names of this machine to a part about it, so that a rule about either applies."""
     other = {here.casefold(): HERE, HERE: here}.get(host.casefold())
     return part if other is None else replace(part, alias=before + other)
 

@@ -1,4 +1,4 @@
-"""Asking a person before a call goes on: through the hub, or by the calling client, where the operator allows it."""
+"""Asking a person before a call goes on: through the hub, or by the calling client, if the operator allows it."""
 
 import asyncio
 from datetime import timedelta
@@ -7,7 +7,7 @@ from hubbub.model.fleet.calls import Answered, Client, Question
 from hubbub.node.policy.node_policy import Policy
 from hubbub.node.requests.hub_client import HubClient
 
-MOST = 1000  # questions that clients took away with them, and of which we remember what they were about
+MOST = 1000  # questions that clients took away, whose calls are remembered
 
 
 class ApprovalRequests:
@@ -15,16 +15,16 @@ class ApprovalRequests:
 
     def __init__(self, hub: HubClient) -> None:
         self._hub = hub
-        self._taken: dict[str, str] = {}  # what clients went to ask: digests of calls, by the approval's id
+        self._taken: dict[str, str] = {}  # by clients: digests of calls, by the approval's id
 
     async def ask(
         self, question: Question, client: Client | None, policy: Policy, patience: timedelta
     ) -> Answered:
         """Ask a person and return their answer, within `patience`.
 
-        Raises `InputRequired` where the client has to make the call again, and a `HubError`.
+        Raises `InputRequired` if the client has to make the call again, and a `HubError`.
         """
-        if client is None or not policy.elicitation or policy.approvers:  # which clients cannot sign for
+        if client is None or not policy.elicitation or policy.approvers:  # clients cannot sign for it
             return await self._hub.ask(question, patience)
         approval_id = await self._asked_already(question, client)
         if approval_id is None:
@@ -46,7 +46,7 @@ class ApprovalRequests:
             return None
 
     async def _asked_already(self, question: Question, client: Client) -> str | None:
-        """Return the approval that the client brings an answer for, if it is for this very call."""
+        """Return the approval for which the client brings an answer, if it is for this very call."""
         known = client.approval_id
         return known if known is not None and self._taken.get(known) == question.digest else None
 

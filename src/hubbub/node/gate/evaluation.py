@@ -1,4 +1,4 @@
-"""Evaluation of a call by the gate, under the policy and in the world of one moment.
+"""Evaluation of a call by the gate, under the policy and the facts of one moment.
 
 Performing a call and explaining its fate both ask here, so that both get the same decision.
 """
@@ -21,9 +21,9 @@ from shellgate.floor.downloads import INTERNET, Network
 from shellgate.world import World
 
 CONNECT = "connect"
-IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall
+IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # tools that run in the sandbox
 
-OUTSIDE = frozenset({"agent_start"})  # what runs, and not behind the wall: it has to be told from the rest
+OUTSIDE = frozenset({"agent_start"})  # tools that run programs outside the sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ async def evaluate(
 ) -> Evaluation:
     """Evaluate an order at the gate of the machine `node`; `data` is the machine's own folder."""
     doubts: tuple[Decision, ...] = ()
-    if order.tool == RUN_SKILL:  # which is looked for on the disk
+    if order.tool == RUN_SKILL:  # it is looked up on the disk
         order, doubts = await asyncio.to_thread(SkillRegistry(world, policy, data).examined, order)
     reading = await analysis.analyse(order.tool, order.arguments, world, network, here=node)
     reading = replace(reading, floor=reading.floor + doubts)

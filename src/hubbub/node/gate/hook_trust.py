@@ -1,7 +1,7 @@
 """Trust in a team's hooks: the gate's floor judges each, and a person has to have seen it once.
 
 Hooks come with a project, as its skills do, so the author of a cloned repository could run anything by them. A hook is
-seen in a folder, by its very words; any change makes it another hook.
+trusted in one folder and word for word; any change makes it another hook.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ UNSEEN = (
 
 
 def denial(command: str, root: Path, data: Path | None = None) -> str | None:
-    """Say in a clause why a hook must not run in the folder `root`; None if it may.
+    """Return why a hook must not run in the folder `root`, as a clause; None if it may.
 
     `data` is the folder with the memory of seen hooks: by default the configured one.
     """
     try:
         with extras.required():
-            from shellgate.floor import commands  # with a parser that who has no hooks never needs
+            from shellgate.floor import commands  # its parser is not needed without hooks
     except extras.NotInstalled as error:
         return f"nothing can judge it here: {error}"
     chosen = settings.read()

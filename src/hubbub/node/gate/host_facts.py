@@ -21,9 +21,9 @@ from shellgate.filesystem import Disk
 from shellgate.protected_names import OWN_FOLDERS
 from shellgate.world import World
 
-NAME = "machine"  # of one that has no name
+NAME = "machine"  # of a machine without a name
 SYSTEM_IDS = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
-ID_FILE = "machine-id"  # in the machine's own folder, where the system gives it none
+ID_FILE = "machine-id"  # in the machine's own folder, if the system gives it none
 FIRST_USER, NOBODY = (501 if platform.system() == "Darwin" else 1000), 65534
 
 
@@ -109,5 +109,5 @@ def _user() -> str:
 def _home_of(user: str) -> str | None:
     try:
         return pwd.getpwnam(user).pw_dir
-    except (KeyError, ValueError):  # there is nobody of that name, or it can be nobody's
+    except (KeyError, ValueError):  # nobody has that name, or nobody can
         return None

@@ -1,4 +1,4 @@
-"""The journal for the event loop: one thread reads and writes it, so that nothing else is held up."""
+"""The journal for the event loop: one thread reads and writes it, so that nothing else is blocked."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class AsyncJournal:
         noted: asyncio.Future[CallStanding] = asyncio.get_running_loop().create_future()
         self._waiting.append((order, noted))
         if self._writing is None or self._writing.done():
-            # Not by one of those who wait: while more come, it would never go on itself.
+            # Not by one of the waiting callers: while more come, it would never get back to its own work.
             self._writing = asyncio.create_task(self._write())
         return await noted
 

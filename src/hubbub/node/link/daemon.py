@@ -1,6 +1,6 @@
 """The process of a joined machine: linked to its hub, again and again, and carrying out orders.
 
-A command only needs `serve`. It makes the machine, keeps the link, and comes back only when it is cancelled, or by
+A command only needs `serve`. It builds the machine, keeps the link, and returns only when it is cancelled, or by
 `LinkRefused` when the hub rejects this machine for good.
 """
 
@@ -54,11 +54,11 @@ async def serve(
     pace: LinkTimings | None = None,
     bounds: CallLimits | None = None,
 ) -> None:
-    """Be the machine of `project` that `token`, a key of the role `node`, belongs to.
+    """Run the machine of `project` that `token`, a key of the role `node`, belongs to.
 
-    `machine` makes the node, given its hub. `data` is its own folder, where the journal of orders lies. `catalogue` is
+    `machine` makes the node, given its hub. `data` is its own folder, with the journal of orders. `catalogue` is
     the tool set for orders, beside the placing of agents. `ready` is called whenever the link stands. Raises
-    `LinkRefused` with a sentence, where coming back would be in vain, and `JournalFailed`.
+    `LinkRefused` with a sentence, if a new attempt would be in vain, and `JournalFailed`.
     """
     pace, bounds, voice = pace or LinkTimings(), bounds or CallLimits(), LinkSender()
     hub = LinkHubClient(voice, pace)
@@ -130,7 +130,7 @@ class _Link:
     voice: LinkSender
     orders: IncomingCalls
     instance: str = field(default_factory=lambda: str(uuid4()))
-    linked: asyncio.Event = field(default_factory=asyncio.Event)  # once at least
+    linked: asyncio.Event = field(default_factory=asyncio.Event)  # at least once
 
     async def keep(self) -> None:
         """Open the line, and open it again whenever it is lost. Raises `LinkRefused`."""
@@ -240,7 +240,7 @@ class _Link:
 
 
 def _other_version(*spoken: object) -> str:
-    """Say why this machine and a hub that speaks these versions do not understand each other."""
+    """Return why this machine and a hub that speaks these versions do not understand each other."""
     try:
         return disagreement(hub=versions_of({"versions": [*spoken]}), machine=VERSIONS)
     except Invalid:

@@ -1,7 +1,7 @@
-"""The hub for a linked machine: requests over the link, one reply to each.
+"""The hub for a linked machine: requests over the link, with one reply to each.
 
-A request outlives the line: it is repeated with its id over the next one, until its reply comes or the machine's own
-clock says that it is over.
+A request outlives the line: it is repeated with its id over the next one, until its reply comes or its time is over by
+the machine's own clock.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ from hubbub.model.used import Used
 from hubbub.node.link.websocket import LinkSender, LinkTimings
 from hubbub.node.requests.hub_client import HubClient, Leave
 
-# The order for which something is done.
+# The order that the current work belongs to.
 at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
 
-FOR_THE_MACHINE = frozenset({HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK})  # and for no order
+FOR_THE_MACHINE = frozenset({HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK})  # without an order
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class LinkHubClient(HubClient):
         self._voice, self._pace = voice, pace
         self._pending: dict[str, _Pending] = {}
         self._is_closed = False
-        self.version = FIRST  # of the language of links, that both ends speak
-        self.fares: dict[str, ProcessStatus] = {}  # of the agents that were placed here, by name
+        self.version = FIRST  # of the link protocol, that both ends speak
+        self.fares: dict[str, ProcessStatus] = {}  # of the agents placed here, by name
 
     # ---- the wire ------------------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class LinkHubClient(HubClient):
                 await self._voice.say(each.text)
 
     def close(self) -> None:
-        """Note that there will be no line any more, and tell those who wait for a reply."""
+        """Note that there will be no line any more, and tell everyone who waits for a reply."""
         self._is_closed = True
         for each in self._pending.values():
             each.reply.cancel()
@@ -95,11 +95,11 @@ class LinkHubClient(HubClient):
             raise StoreUnavailable("this machine is not linked to its hub any more")
         return link_protocol.value_of(pending.reply.result())
 
-    # ---- what is otherwise over a link ---------------------------------------------------------------------------
+    # ---- requests that differ over a link ------------------------------------------------------------------------
 
     @property
     def asked(self) -> tuple[UUID, ...]:
-        """The questions to which an answer still counts here."""
+        """Return the questions whose answers still count here."""
         return tuple(map(UUID, self._asked))
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
@@ -111,7 +111,7 @@ class LinkHubClient(HubClient):
         raise Conflict("a machine that is linked has people answer at the hub alone")
 
     async def act(self, order: NodeCall) -> ToolResult:
-        """Have the hub do the part that is not the machine's, for the caller of the order at work."""
+        """Have the hub do its part of a call, for the caller of the order at work."""
         asked = {"act": link_protocol.call_json(order), "approval_id": order.approval_id}
         return link_protocol.result_of(await self.request(HubRequest.ACT, asked, self._pace.act))
 
@@ -129,7 +129,7 @@ class LinkHubClient(HubClient):
             await super().use(who, used, task_id)
 
     async def leave(self, who: Principal, task_id: str | None = None) -> Leave:
-        """Ask for leave for the order at work; an older hub gives it without being asked."""
+        """Ask for leave for the order at work; with an older hub it is given without being asked."""
         return await super().leave(who, task_id) if self.version >= LIMITS else Leave()
 
     async def limit(self, who: Principal, limit: UsageLimit) -> None:
@@ -138,7 +138,7 @@ class LinkHubClient(HubClient):
             await super().limit(who, limit)
 
     async def give_back(self, lent: AgentCredentials) -> None:
-        """Do nothing: the hub ends the loan with the order, or the task, whose end it hears of."""
+        """Do nothing: the hub ends the loan with the order, or the task, of whose end it hears."""
 
     async def fare(self, agents: Sequence[ProcessStatus]) -> None:
         """Report the statuses of the agents placed on this machine; the next hello repeats them."""

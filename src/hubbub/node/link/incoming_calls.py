@@ -1,7 +1,7 @@
-"""Orders over the link: noted, done once behind this machine's gate, and reported until the reports are safe.
+"""Orders over the link: recorded, done once behind this machine's gate, and reported until the reports are safe.
 
-The loss of the link stops nothing. The hub's orders are bounded: in their number, and in their text; an excess one is
-refused before it is noted, and nothing of it is done.
+The loss of the link stops nothing. The hub's orders are bounded in number and in text; an excess one is
+refused before it is recorded, and nothing of it is done.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from hubbub.node.tools import agent_arguments
 
 log = structlog.get_logger("hubbub")
 
-LONGEST_NAME = 200  # characters of who asks
+LONGEST_NAME = 200  # characters of the caller's name
 BUSY = "this machine has too much to do already; nothing was done, try again later"
 CUT_OFF = "the machine stopped while it worked on this; whether it was done is not known"
 CALLED_OFF = "the caller gave up while the machine worked on this; what it had done by then stays"
@@ -40,7 +40,7 @@ class CallLimits:
     """Limits of a machine's orders."""
 
     at_once: int = 64  # orders at work
-    held: int = 1_000  # orders in all, those that wait for their turn among them
+    held: int = 1_000  # orders in all, waiting ones included
     characters: int = 2 * LARGEST  # of all of these
     journal: JournalLimits = field(default_factory=JournalLimits)
 
@@ -51,7 +51,7 @@ class _Held:
 
     size: int
     work: "asyncio.Task[ToolResult] | None" = None
-    called_off: str | None = None  # why
+    called_off: str | None = None  # the reason
 
     def call_off(self, why: str) -> None:
         self.called_off = why
@@ -84,7 +84,7 @@ class IncomingCalls:
         self._held: dict[UUID, _Held] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(bounds.at_once)
-        self._telling = asyncio.Lock()  # so that of all the outcomes one is in memory
+        self._telling = asyncio.Lock()  # so that only one outcome is in memory at a time
         self._machine: asyncio.Future[Node] = asyncio.get_running_loop().create_future()
         self._scribe = AsyncJournal(journal)
         self._is_stopping = False
@@ -100,7 +100,7 @@ class IncomingCalls:
         """Take an order, in a message of `size` characters. Raises `Invalid` if it has no id."""
         order_id = link_protocol.call_id(message)
         if self._is_stopping:
-            return  # it was not noted, and is sent again to the next process
+            return  # it was not recorded, and is sent again to the next process
         if order_id in self._held:
             await self._voice.say(link_protocol.message(MessageKind.TAKEN, order=str(order_id)))
             return
@@ -114,7 +114,7 @@ class IncomingCalls:
         task.add_done_callback(self._over)
 
     def cancel(self, message: Message) -> None:
-        """Cancel an order that nobody wants any more. Raises `Invalid`."""
+        """Cancel an order that is no longer wanted. Raises `Invalid`."""
         held = self._held.get(link_protocol.call_id(message))
         if held is not None:
             held.call_off(CALLED_OFF)
@@ -138,7 +138,7 @@ class IncomingCalls:
             )
 
     def open(self, machine: Node) -> None:
-        """Start to carry out orders; earlier ones have waited."""
+        """Begin to carry out orders; earlier ones have waited."""
         self._machine.set_result(machine)
 
     async def stop(self) -> None:
@@ -149,7 +149,7 @@ class IncomingCalls:
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
-        """Do nothing any more."""
+        """Close it for good."""
         self._machine.cancel()
         self._scribe.close()
 
@@ -173,7 +173,7 @@ class IncomingCalls:
             del self._held[order_id]
 
     async def _end(self, order_id: UUID, outcome: ToolResult) -> None:
-        """Store a result, then send it. If the disk does not take it, sending is all that can be done."""
+        """Store a result, then send it. If the disk does not take it, it is only sent."""
         told = _ending(order_id, outcome)
         try:
             await self._scribe.do(self._journal.end, order_id, told)

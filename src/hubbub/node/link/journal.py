@@ -1,11 +1,11 @@
 """The journal: a machine's memory of its orders, on disk, so that none is done twice.
 
 An order's id is written durably before it begins; its result before it is sent, and kept until the hub has said that it
-is safe. An order that was begun and has not ended when a process starts was cut off with the process before: nobody
+is safe. An order that was begun and has not ended when a process starts was cut off with the last process: nobody
 knows how far it came.
 
-Ids are UUIDs of version 7, which sort as they were made. The greatest are remembered, and the horizon is the greatest
-forgotten one: an id that is not greater was here, or comes too late. No clock matters.
+Ids are UUIDs of version 7, which sort in the order of creation. The greatest are remembered, and the horizon is the
+greatest forgotten one: an id that is not greater was here, or comes too late. No clock matters.
 """
 
 import os
@@ -22,7 +22,7 @@ import apsw
 from hubbub.processes import durable_files
 
 FILE = "orders.db"
-FLOOD = 10  # times what is remembered
+FLOOD = 10  # times the usual number
 LOG_LIMIT = 4 * 1024 * 1024  # bytes of the write-ahead log that stay allocated
 
 SETTINGS = (
@@ -32,8 +32,8 @@ SETTINGS = (
     f"PRAGMA journal_size_limit = {LOG_LIMIT}",
     "PRAGMA secure_delete = FAST",
 )
-UNKEPT = "standing < 2"  # an index is used where a query has its very words
-# `told` is the message that tells the hub the outcome; it goes once the hub has said that it is safe.
+UNKEPT = "standing < 2"  # an index is used only if a query has its very words
+# `told` is the message with the outcome; it is deleted once the hub has said that it is safe.
 TABLES = (
     """CREATE TABLE IF NOT EXISTS orders
        (id BLOB PRIMARY KEY, standing INTEGER NOT NULL, told TEXT, size INTEGER NOT NULL DEFAULT 0) STRICT""",
@@ -44,9 +44,9 @@ TABLES = (
 
 
 class CallStanding(IntEnum):
-    """The standing of an order that comes."""
+    """The standing of an incoming order."""
 
-    NEW = -1  # nothing: it is written down now, and may begin
+    NEW = -1  # unknown: it is recorded now, and may begin
     BEGUN = 0
     ENDED = 1
     PAST = 2  # the hub has its outcome; or it is too old to tell
@@ -61,14 +61,14 @@ class JournalLimits:
     """The capacity of a journal."""
 
     remembered: int = 10_000  # ids
-    kept: int = 1_000  # outcomes of which the hub has not said that they are safe
+    kept: int = 1_000  # outcomes that the hub has not confirmed
     characters: int = 100 * 1024 * 1024  # of these
 
 
 class Journal:
     """One machine's journal, open in one process at a time. Every call is a commit, and blocks until it is made.
 
-    All but `close` raise `JournalFailed`.
+    Every method but `close` raises `JournalFailed`.
     """
 
     def __init__(self, file: Path, limits: JournalLimits | None = None) -> None:
@@ -80,17 +80,17 @@ class Journal:
             try:
                 for statement in (*SETTINGS, *TABLES):
                     self._db.execute(statement).fetchall()
-                # How many are remembered: to count anew for each order takes longer than the rest.
+                # The number of remembered orders: counting them for each order takes longer than the rest.
                 (self._count,) = cast(tuple[int], self._db.execute("SELECT count(*) FROM orders").fetchone())
             except BaseException:
-                self._db.close()  # it has the file to itself as long as it is open
+                self._db.close()  # it has the file to itself while it is open
                 raise
 
     def close(self) -> None:
         self._db.close()
 
     def begin(self, orders: Sequence[UUID]) -> list[CallStanding]:
-        """Write orders down; the `NEW` ones may begin. Their beginning is on the disk when this returns."""
+        """Record orders; the `NEW` ones may begin. Their beginning is on the disk when this returns."""
         with self._transaction(synchronous="FULL"):
             found = [self._begin(each.bytes) for each in orders]
             count = self._count + found.count(CallStanding.NEW)
@@ -144,9 +144,9 @@ class Journal:
         return CallStanding.NEW
 
     def _forget(self, surplus: int) -> int:
-        """Forget that many of the oldest orders, as far as allowed; the horizon rises with them.
+        """Forget that many of the oldest orders, if allowed; the horizon rises with them.
 
-        Orders newer than one under way stay, unless they are far too many: else ids of a hub whose clock ran ahead
+        Orders newer than one under way stay, unless they are far too many: else the ids of a hub whose clock ran ahead
         would raise the horizon beyond all later ones once the clock is set right. Returns how many were forgotten.
         """
         if surplus <= 0:

@@ -1,4 +1,4 @@
-"""The line itself: one WebSocket that this machine opens to its hub, and reopens.
+"""The line: one WebSocket that this machine opens to its hub, and reopens.
 
 Only outbound: nobody connects to a machine. A hub's message is bounded before it is parsed; a hub that breaks the
 protocol loses the line, never the machine.
@@ -25,12 +25,12 @@ from hubbub.model.fleet.link_protocol import LARGEST_FRAME, Message, MessageAsse
 from hubbub.model.programs.proxy_trust import trusts_environment
 from hubbub.model.visible_text import visible
 
-WAITING_FRAMES = 16  # of the hub's, before it has to wait
-MOST_WAITING = 256  # messages that wait for their turn; then nobody is told of progress any more
-LONGEST_REASON = 300  # characters of what a hub says when it refuses
+WAITING_FRAMES = 16  # from the hub, before it has to wait
+MOST_WAITING = 256  # waiting messages; beyond that progress is not reported
+LONGEST_REASON = 300  # characters of a hub's refusal
 FINAL = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
-_quiet = logging.getLogger("hubbub.line")  # at its most talkative the library would tell the machine's key
+_quiet = logging.getLogger("hubbub.line")  # at its most verbose level the library would log the machine's key
 _quiet.setLevel(logging.WARNING)
 
 
@@ -39,17 +39,17 @@ class LinkTimings:
     """All times of a link."""
 
     ping: timedelta = timedelta(seconds=20)  # between two heartbeats
-    pong: timedelta = timedelta(seconds=10)  # within which one is answered, or the line is dead
+    pong: timedelta = timedelta(seconds=10)  # for the answer to one, or the line is dead
     opening: timedelta = timedelta(seconds=10)  # from the first packet to the hub's welcome, each
     closing: timedelta = timedelta(seconds=1)
     shortest_pause: timedelta = timedelta(milliseconds=500)  # before the second attempt; doubled from there
     longest_pause: timedelta = timedelta(seconds=30)
-    steady: timedelta = timedelta(seconds=10)  # a line that stood so long is opened again at once
-    need: timedelta = timedelta(seconds=30)  # within which the hub does what it is asked
+    steady: timedelta = timedelta(seconds=10)  # a line that stood so long is reopened at once
+    need: timedelta = timedelta(seconds=30)  # for the hub to serve a request
     act: timedelta = timedelta(minutes=75)  # the same for another machine, where people may be asked
     late: timedelta = timedelta(seconds=1)  # for a person's answer to be on its way
-    parting: timedelta = timedelta(seconds=5)  # to tell the hub what is left, when this machine stops
-    load: timedelta = timedelta(seconds=30)  # between two words on how busy this machine is
+    parting: timedelta = timedelta(seconds=5)  # to send the remaining messages when this machine stops
+    load: timedelta = timedelta(seconds=30)  # between two reports of this machine's load
 
 
 class LinkRefused(Exception):
@@ -81,7 +81,7 @@ class HubSocket:
 
     @property
     def is_crowded(self) -> bool:
-        """True if so many messages wait that optional ones should be left out."""
+        """Tell whether so many messages wait that optional ones should be left out."""
         return self._waiting.qsize() >= MOST_WAITING
 
     async def say(self, text: str) -> bool:
@@ -124,7 +124,7 @@ class HubSocket:
                     await self._socket.send(piece)
                 _settle(self._saying, went_out=True)
         except WebSocketException:
-            pass  # whoever hears is told why
+            pass  # the reader is told why
         finally:
             self.lose()
 
@@ -166,7 +166,7 @@ class LinkSender:
 
 @asynccontextmanager
 async def opened(url: str, token: str, pace: LinkTimings) -> AsyncIterator[HubSocket]:
-    """Open a line to the hub at `url`, whose certificate has to be valid where it has one.
+    """Open a line to the hub at `url`, whose certificate has to be valid if it has one.
 
     Raises `LinkRefused` if the hub does not know the key, `SocketLost` if there is no line just now.
     """
@@ -189,10 +189,10 @@ async def opened(url: str, token: str, pace: LinkTimings) -> AsyncIterator[HubSo
         if error.response.status_code in FINAL:
             raise LinkRefused(_reason(error.response)) from None
         raise SocketLost(f"the hub answered with status {error.response.status_code}") from None
-    except OSError as error:  # no hub there, or none that can be believed
+    except OSError as error:  # no hub there, or none to be trusted
         why = visible(error.strerror).lower() if error.strerror else _shown(error)
         raise SocketLost(f"the hub cannot be reached: {why}") from None
-    except (ValueError, WebSocketException) as error:  # no address of a hub, or something else there
+    except (ValueError, WebSocketException) as error:  # not the address of a hub
         raise SocketLost(_shown(error)) from None
     line = HubSocket(socket)
     writing = asyncio.create_task(line.write())

@@ -1,4 +1,4 @@
-"""Approvers at a machine that does not take its hub's word for a yes: people whose keys its policy names.
+"""Approvers of a machine that does not trust its hub with approvals: people whose keys its policy names.
 
 A person keeps the key, and signs the text that they were shown; the hub only carries the signature.
 """
@@ -32,7 +32,7 @@ def public_key(written: str) -> bytes:
 
 
 def is_signed(approvers: tuple[bytes, ...], machine_id: str, question: Question, answered: Answered) -> bool:
-    """Tell whether one of the approvers has signed this very question; always true if none are named."""
+    """Tell whether one of the approvers has signed this very question; always True if none are named."""
     if not approvers:
         return True
     from cryptography.exceptions import InvalidSignature
@@ -77,7 +77,7 @@ def sign(file: Path, said: bytes) -> str:
 
 
 def public_part(file: Path) -> str:
-    """Return the public part of the key in the file, for a policy. Raises as `sign` does."""
+    """Return the public part of the key in the file, for a policy. Raises like `sign`."""
     return _written(_private(file).public_key().public_bytes_raw())
 
 

@@ -1,7 +1,7 @@
 """The policy of a machine's operator: `node.toml`, which fails closed.
 
 Beside it may be `rules.toml`, with the rules that people approved when an agent asked for them: `node.toml` itself is
-only ever written by a person's own hand. A fault in either makes the policy strict, and is reported.
+only ever written by a person. A fault in either makes the policy strict, and is reported.
 """
 
 import json
@@ -36,10 +36,10 @@ RULE = "a list of rules: texts, or tables with rule, match and not_match"
 
 @dataclass(frozen=True, slots=True)
 class CommandRuntime:
-    """A program as the agent that the machine can be asked."""
+    """A program as the machine's own agent."""
 
     command: tuple[str, ...]
-    key: str | None = None  # the environment variable that holds it, if the program wants one
+    key: str | None = None  # the environment variable with its key, if the program wants one
 
     kind: ClassVar = "command"
 
@@ -54,7 +54,7 @@ class OpenAIRuntime:
 
     url: str
     model: str
-    key: str | None = None  # the environment variable that holds it; without one it is the project's
+    key: str | None = None  # the environment variable with its key; without one the project's key is used
 
     kind: ClassVar = "openai"
 
@@ -68,10 +68,10 @@ class AdaptedRuntime:
     """A known program as that agent: the machine knows how to run it, and reads its stream."""
 
     kind: str
-    program: str | None = None  # where it is; without it, on the PATH
-    model: str | None = None  # in the program's own words; without it, the program's own choice
-    arguments: tuple[str, ...] = ()  # further words of its command
-    key: str | None = None  # the environment variable that holds its key, if it wants one
+    program: str | None = None  # its path; without it, the PATH is searched
+    model: str | None = None  # in the program's own words; without it, the program chooses
+    arguments: tuple[str, ...] = ()  # more arguments of its command
+    key: str | None = None  # the environment variable with its key, if it wants one
 
     kinds: ClassVar = ("claude", "codex", "gemini", "opencode")
 
@@ -90,11 +90,11 @@ class Policy(Rules):
     approval_timeout: timedelta = APPROVAL_TIMEOUT
     runtime: Runtime | None = None
     skills: tuple[Path, ...] = ()
-    approvers: tuple[bytes, ...] = ()  # public keys, with one of which a yes has to be signed
-    elicitation: bool = False  # whether the client that makes a call may answer for a person
+    approvers: tuple[bytes, ...] = ()  # public keys, one of which has to sign a yes
+    elicitation: bool = False  # whether the calling client may answer for a person
     background_after: timedelta | None = None
     network: bool = True  # whether commands in the sandbox reach it
-    file: Path | None = None  # where it was read, or would be; no agent may touch it, or the one beside it
+    file: Path | None = None  # its present or future file; no agent may touch it, or the one beside it
 
 
 def load(file: Path, cwd: Path, *, home: Path | None = None) -> Policy:
@@ -135,7 +135,7 @@ def rule_of(source: str) -> Rule:
 
 
 class PolicyFile:
-    """The policy of a file, read again after changes: a person's edit holds from the next call on."""
+    """The policy of a file, read again after changes: a person's edit takes effect with the next call."""
 
     def __init__(self, file: Path, cwd: Path, *, home: Path | None = None) -> None:
         self._file, self._cwd, self._home = file, cwd, home
@@ -277,7 +277,7 @@ def _program(named: str | None, folder: Path, home: Path) -> str | None:
 
 
 def _paths(table: TomlTable, key: str, folder: Path, home: Path) -> tuple[Path, ...]:
-    """Return folders: `~` is the home, others begin at the folder of the file; links are resolved."""
+    """Return folders: `~` is the home, relative ones begin at the folder of the file; links are resolved."""
     found = []
     for each in table.texts(key):
         if "\0" in each:

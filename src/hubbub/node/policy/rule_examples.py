@@ -1,4 +1,4 @@
-"""Examples of a rule: calls that it shall match, and calls that it shall not, tried when the policy is loaded.
+"""Examples of a rule: calls that it must match, and calls that it must not, tried when the policy is loaded.
 
 So a rule that differs from its author's intent is found before it lets anything through.
 """
@@ -17,7 +17,7 @@ from shellgate.world import World
 def is_matched(rule: Rule, effect: Effect, example: str, *, home: str, roots: tuple[str, ...]) -> bool:
     """Tell whether the rule matches a call of its tool with `example`: a piece of shell, a path, an address, a host.
 
-    An allow rule matches a piece of shell if it covers every simple command in it; another rule if it names one.
+    An allow rule matches a piece of shell if it covers every simple command in it; any other rule if it matches one.
     """
     base = Base(home=home, roots=roots)
     parts = _parts(rule, example, home, roots)
@@ -32,7 +32,7 @@ def _parts(rule: Rule, example: str, home: str, roots: tuple[str, ...]) -> tuple
         case PatternKind.WORDS:
             from shellgate.floor import (
                 commands,
-            )  # with a parser that few policies need when they are loaded
+            )  # its parser is rarely needed when policies are loaded
 
             world = World(home=home, cwd=roots[0], roots=roots, own=(), files=Disk())
             return commands.read(example, world).parts

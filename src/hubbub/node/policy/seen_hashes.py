@@ -11,7 +11,7 @@ from hubbub.processes import file_locks
 
 
 class SeenHashes:
-    """A file of the machine's own, with names and the hashes of what was seen under them."""
+    """A file of the machine's own, with names and the hashes seen under them."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

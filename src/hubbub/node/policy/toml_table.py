@@ -31,7 +31,7 @@ class TomlTable:
         self._known: list[str] = []
 
     def finish(self) -> None:
-        """Raise `Invalid` if there are keys that nobody asked for."""
+        """Raise `Invalid` if there are keys that nobody has read."""
         unknown = sorted(self._content.keys() - set(self._known))
         if unknown:
             raise Invalid(

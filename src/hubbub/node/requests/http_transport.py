@@ -16,7 +16,7 @@ from hubbub.model.fleet.link_protocol import REFUSALS, HubRequest, Message
 from hubbub.model.programs.proxy_trust import authorities, trusts_environment
 
 RETRY_EVERY = 1.0  # seconds, while the hub is away
-LATE = 3.0  # seconds that the hub may need to say that a question's time is over
+LATE = 3.0  # seconds that the hub may need to report that a question's time is over
 OLDER = "the hub does not know what machines ask of it in this way: upgrade the hub"
 
 
@@ -56,7 +56,7 @@ class HttpTransport:
         raise StoreUnavailable("nobody has answered in time")
 
     async def _post(self, need: HubRequest, content: Message, patience: float) -> Message | None:
-        """Return the value of the hub's reply; None if it is to be asked again."""
+        """Return the value of the hub's reply; None if the request is to be repeated."""
         try:
             response = await self._http.post(
                 f"{self._address()}/api/v1/desk",
@@ -78,7 +78,7 @@ def _refused(need: HubRequest, response: httpx2.Response) -> HubError:
     refused = refusal(response)
     if (
         refused.code == NotFound.code and need is not HubRequest.END_TASK
-    ):  # which alone is about what may not be there
+    ):  # the only request about things that may be missing
         return HubError(OLDER)
     if refused.is_temporary:
         return StoreUnavailable(str(refused))

@@ -1,7 +1,7 @@
 """A machine's requests to its hub: people to ask, a place for its log's head, and tasks for its work.
 
 Each is a request over a wire: a link (`link/hub.py`), a POST (`posting.py`), or a call in the hub's own process. A
-reply is believed as far as it concerns something that this process waits for: a yes counts for the question that was
+reply is trusted only about things that this process waits for: a yes counts for the question that was
 put under that very id and digest, in time, and once.
 """
 
@@ -28,7 +28,7 @@ from hubbub.model.used import Used
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
 
 TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes
-KEEP_SECONDS = 60.0  # a question whose time is over, and of which nobody was told yet
+KEEP_SECONDS = 60.0  # a question whose time is over, and whose end was not reported yet
 
 log = structlog.get_logger("hubbub")
 
@@ -39,7 +39,7 @@ class RequestTransport(Protocol):
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
         """Return the hub's grant; `patience` is the people's time for a question.
 
-        Raises `StoreUnavailable` without a reply in time, and a `HubError` where the hub refuses.
+        Raises `StoreUnavailable` without a reply in time, and a `HubError` if the hub refuses.
         """
 
 
@@ -51,7 +51,7 @@ class _Asked:
     patience: timedelta
     until: float
     elicitation: bool
-    receipt: str  # by which the hub knows that the question is ours
+    receipt: str  # proves to the hub that the question is ours
 
     @property
     def left(self) -> timedelta:
@@ -62,13 +62,13 @@ class _Asked:
 class Leave:
     """The hub's word on whether an agent may use its model."""
 
-    stopped: str | None = None  # why it may not
-    is_paused: bool = False  # because its account is, which comes to an end
+    stopped: str | None = None  # the reason, if it may not
+    is_paused: bool = False  # because its account is paused, which will end
     now: int | None = None  # the hub's time; None: it was not asked
 
 
 class HubClient:
-    """The hub, seen from a machine, whose gate is its own. Belongs to one event loop.
+    """The hub, seen from a machine with a gate of its own. Belongs to one event loop.
 
     A refusal of the hub is a `hubbub.model.errors.HubError` with one sentence; `StoreUnavailable` if it is out of
     reach, or cannot do it just now.
@@ -76,14 +76,14 @@ class HubClient:
 
     def __init__(self, wire: RequestTransport) -> None:
         self._wire = wire
-        self._asked: dict[str, _Asked] = {}  # until they are told, or nobody came back for them
+        self._asked: dict[str, _Asked] = {}  # until they are reported, or nobody came back for them
 
     # ---- questions -----------------------------------------------------------------------------------------------
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
         """Put a question to people and wait for their answer, `patience` at most.
 
-        An approval is spent when it is told here: it lets one call through.
+        An approval is used up when it is returned here: it lets one call through.
         """
         return await self.answer(await self.put(question, patience))
 
@@ -109,7 +109,7 @@ class HubClient:
             return self._told(
                 approval_id, await self._wire.request(HubRequest.ASK, self._as_put(approval_id), left)
             )
-        except StoreUnavailable:  # the hub was away for all of the time
+        except StoreUnavailable:  # the hub was away all the time
             return Answered(Ruling.EXPIRED, approval_id)
         finally:
             self._asked.pop(approval_id, None)
@@ -123,7 +123,7 @@ class HubClient:
         return self._told(approval_id, reply)
 
     def _noted(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
-        """Note a question to be put; return its id: ours and random, since people type its beginning."""
+        """Note a question to be put; return its id: random, since people type its beginning."""
         now = asyncio.get_running_loop().time()
         for over in [each for each, asked in self._asked.items() if asked.until + KEEP_SECONDS < now]:
             del self._asked[over]  # nobody came back for it
@@ -160,7 +160,7 @@ class HubClient:
         }
 
     def _told(self, approval_id: str, reply: Message) -> Answered:
-        """Return the answer to a question, once: others who wait for it here get nothing."""
+        """Return the answer to a question, once: other callers that wait for it here get nothing."""
         asked = self._asked.pop(approval_id, None)
         answered = link_protocol.answered_of(reply)
         if asked is None:
@@ -170,10 +170,10 @@ class HubClient:
             raise Invalid("the hub's answer belongs to another question")
         return answered
 
-    # ---- all else ------------------------------------------------------------------------------------------------
+    # ---- other requests ------------------------------------------------------------------------------------------
 
     async def seal(self, seq: int, digest: str) -> None:
-        """Store the head of the machine's audit log; one that cannot be true enters the hub's log.
+        """Report the head of the machine's audit log; an impossible one enters the hub's log.
 
         Beside a client the hub takes no head of a machine that reports the same log itself.
         """
@@ -242,5 +242,5 @@ def _credentials(reply: Message) -> AgentCredentials:
 
 
 def _kept(text: str, length: int) -> str:
-    """Return `text` as the board keeps it: it may be any output of a program."""
+    """Return `text` as the hub stores it: it may be any output of a program."""
     return cut(text.replace("\0", "").encode("utf-8", "replace").decode(), length)

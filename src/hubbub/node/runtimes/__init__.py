@@ -1,4 +1,4 @@
-"""The agents that a machine can be asked: a known program, one of the operator's choice, or a model."""
+"""The agents that can be asked on a machine: a known program, one of the operator's choice, or a model."""
 
 import asyncio
 import importlib
@@ -21,7 +21,7 @@ async def conversation(runtime: Runtime | None, project_key: str | None = None) 
     """Begin a conversation with the agent that the policy names.
 
     `project_key` is for an endpoint whose key the policy does not name. Raises `RuntimeFailed` if there is no agent, or
-    its key is not where the policy says.
+    its key is missing.
     """
     if runtime is None:
         raise RuntimeFailed(NONE)
@@ -34,7 +34,7 @@ async def conversation(runtime: Runtime | None, project_key: str | None = None) 
         raise RuntimeFailed(
             f"the environment variable {runtime.key} is not set, which is to hold the model's key"
         )
-    # It takes a second or two to import, which the loop does not have.
+    # The import takes a second or two, too long for the event loop.
     try:
         with extras.required():
             openai = await asyncio.to_thread(importlib.import_module, "hubbub.node.runtimes.openai")

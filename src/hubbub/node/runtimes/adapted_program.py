@@ -49,7 +49,7 @@ class AdaptedConversation:
 
 
 def _model(runtime: AdaptedRuntime) -> Sequence[str]:
-    """Return the option by which each program is told its model."""
+    """Return the option that tells each program its model."""
     return ("--model", runtime.model) if runtime.model is not None else ()
 
 

@@ -18,12 +18,12 @@ from hubbub.node.runtimes.conversation import OnText, RuntimeFailed, ToolAccess
 from hubbub.processes.async_process import AsyncProcess, reading
 from hubbub.processes.output_ends import OutputEnds
 
-MOST = 1024 * 1024  # bytes of an answer; what comes after them is dropped
+MOST = 1024 * 1024  # bytes of an answer; the rest is dropped
 CUT = "\n[the answer was longer and is cut here]"
 CHUNK = 65_536
-TAIL = 2_000  # bytes of what it says on standard error that are kept to tell why it failed
+TAIL = 2_000  # bytes of standard error that are kept to explain a failure
 GRACE = timedelta(seconds=2)  # between asking it to end and ending it
-TOKEN = "HUBBUB_TOKEN"  # in the environment: with what it acts at the hub
+TOKEN = "HUBBUB_TOKEN"  # in the environment: its token for the hub
 DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
 
 
@@ -77,7 +77,7 @@ class ProgramExit:
     complaint: str
 
     def why(self, called: str) -> str:
-        """Say why it failed, in one sentence, where `called` is its name."""
+        """Return why it failed, in one sentence; `called` is its name."""
         ended = f"was killed by signal {-self.code}" if self.code < 0 else f"ended with exit code {self.code}"
         said = f": {self.complaint}" if self.complaint else " and said nothing on standard error"
         return f"{called} {ended}{said}"
@@ -95,7 +95,7 @@ async def run_agent(
 ) -> ProgramExit:
     """Run a program as the agent with these hands, with `given` on its standard input, until it ends.
 
-    `key` is the environment variable that holds its own key. Raises `RuntimeFailed` where it cannot be started, or
+    `key` is the environment variable with its own key. Raises `RuntimeFailed` if it cannot be started, or
     takes longer than `patience` and is stopped.
     """
     complaint = StderrTail()
@@ -185,7 +185,7 @@ async def _read(pipe: asyncio.StreamReader, sink: ChunkSink) -> None:
 
 
 async def _end(child: AsyncProcess) -> None:
-    """Make sure that the program is gone, with the rest of its group."""
+    """Ensure that the program is gone, with the rest of its group."""
     if child.code is None:
         child.signal(signal.SIGTERM)
         with suppress(TimeoutError):

@@ -24,7 +24,7 @@ class Claude:
     """Its stream: a message comes in pieces, then again as a whole with its calls of tools."""
 
     def __init__(self) -> None:
-        self._has_pieces = False  # of the message that is under way
+        self._has_pieces = False  # of the current message
 
     def words(self, program: str, options: Sequence[str]) -> list[str]:
         return [program, *HEADLESS, *options]

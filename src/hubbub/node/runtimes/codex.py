@@ -15,7 +15,7 @@ from hubbub.node.runtimes.event_stream import (
     ToolStarted,
 )
 
-STDIN = "-"  # where the prompt is
+STDIN = "-"  # stands for the prompt on standard input
 
 
 class Codex:

@@ -10,7 +10,7 @@ from hubbub.model.fleet.calls import ToolResult, ToolSpec
 from hubbub.model.fleet.managed_agents import AgentCredentials
 from hubbub.model.used import Used
 
-PATIENCE = timedelta(minutes=30)  # with one prompt; a runtime that takes longer is stopped
+PATIENCE = timedelta(minutes=30)  # for one prompt; a runtime that takes longer is stopped
 
 Tell = Callable[[Sequence[Used]], Awaitable[None]]
 OnText = Callable[[str], Awaitable[None]]  # takes a piece of the answer as it comes
@@ -34,7 +34,7 @@ class Answer:
 
 
 class RuntimeFailed(Exception):
-    """The agent has no answer; the message says why, in one sentence. `said` are its program's own words of it."""
+    """The agent has no answer; the message says why, in one sentence. `said` are its program's own words."""
 
     def __init__(self, sentence: str, said: str | None = None) -> None:
         super().__init__(sentence)
@@ -46,14 +46,14 @@ class ToolAccess:
     """The agent's tools and surroundings."""
 
     node: str  # the machine's name
-    folder: Path  # where it works
+    folder: Path  # its working folder
     tools: Sequence[ToolSpec]  # those that it may call
-    call: Callable[[str, Mapping[str, object]], Awaitable[ToolResult]]  # one of them, behind the gate
+    call: Callable[[str, Mapping[str, object]], Awaitable[ToolResult]]  # calls one of them, through the gate
     task_id: str | None = None  # the hub's task that it works on
-    chain: tuple[str, ...] = ()  # who asked whom, up to this agent; what it does goes on from there
-    lent: AgentCredentials | None = None  # with what it acts at the hub, where it is a program
-    tell: Tell | None = None  # what was used, to the hub
-    is_limited: bool = False  # whether `tools` is less than there is
+    chain: tuple[str, ...] = ()  # the agents that asked one another, up to this one
+    lent: AgentCredentials | None = None  # its token for the hub, if it is a program
+    tell: Tell | None = None  # reports use to the hub
+    is_limited: bool = False  # whether `tools` is less than all
 
 
 class Conversation(Protocol):
@@ -62,5 +62,5 @@ class Conversation(Protocol):
     async def say(self, prompt: str, hands: ToolAccess, hear: OnText | None = None) -> Answer:
         """Return the answer to `prompt`; `hear` gets its text piece by piece while it comes.
 
-        Raises `RuntimeFailed`. Cancelling it stops the agent, with all that it started.
+        Raises `RuntimeFailed`. Cancelling it stops the agent, with everything it started.
         """

@@ -1,7 +1,7 @@
 """A program as the agent of a machine: it gets the prompt, and its output is the answer.
 
 It is the operator's own program and runs as the operator, outside the sandbox and past the gate: its own tools are its
-own business. It is told the tools it was limited to, and cannot be held to them.
+own business. It is told the tools it was limited to, but cannot be held to them.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from hubbub.node.runtimes.agent_program import BoundedText
 from hubbub.node.runtimes.conversation import PATIENCE, Answer, OnText, RuntimeFailed, ToolAccess
 
 CALLED = "the agent's program"
-PROMPT = "{prompt}"  # the word that stands for it
+PROMPT = "{prompt}"  # the word that stands for the prompt
 
 
 class CommandConversation:

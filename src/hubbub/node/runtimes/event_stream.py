@@ -1,8 +1,8 @@
-"""The stream of an agent's program: JSON lines with its words, its calls of tools, and its end.
+"""The stream of an agent's program: JSON lines with its words, its tool calls, and its end.
 
 Each program has an adapter that translates its words into those of this module. A line may hold anything: one that is
-no JSON, of no known kind or not of the expected form is skipped, and no member of it, short or shallow, is taken for
-granted.
+no JSON, of an unknown kind or of an unexpected form is skipped, and no member of it is trusted to be short or
+shallow.
 """
 
 import json
@@ -17,13 +17,13 @@ from hubbub.model.visible_text import cut
 from hubbub.node.runtimes.agent_program import CUT, MOST, ProgramExit
 from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, ToolCall
 
-LINE = 10 * 1024 * 1024  # bytes of a line; a longer one is passed over
+LINE = 10 * 1024 * 1024  # bytes of a line; a longer one is skipped
 TOO_LONG = f"a line of over {LINE // 1024**2} MiB, which was passed over"
-MOST_CALLS = 500  # calls of tools that are told, the first ones,
+MOST_CALLS = 500  # tool calls that are reported, the first ones,
 ARGUMENTS = 256 * 1024  # and characters of the arguments of all of them
 STRING = 2_000  # characters of a text among the arguments of a call
 DEEP = 8  # levels of lists and tables in them
-SENTENCE = 500  # characters of what a program says went wrong
+SENTENCE = 500  # characters of a program's account of a failure
 PARAGRAPH = "\n\n"
 
 
@@ -46,7 +46,7 @@ class LooseJson:
 
     @property
     def arguments(self) -> Mapping[str, object]:
-        """The table with its long texts cut, as the arguments of a call."""
+        """Return the table with its long texts cut, as the arguments of a call."""
         told = _abridged(self._value, DEEP)
         return told if isinstance(told, dict) else {}
 
@@ -74,7 +74,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool is called; told again, the later word counts."""
+    """A tool is called; of several reports the last counts."""
 
     call_id: str
     name: str
@@ -136,9 +136,9 @@ class EventStream:
         self._called, self._adapter, self._hear = called, adapter, hear
         self._line, self._is_too_long = bytearray(), False
         self._room, self._is_cut = MOST, False  # of the text
-        self._said, self._saying = "", list[str]()  # what it said last, and what it says just now
+        self._said, self._saying = "", list[str]()  # its last message, and the one under way
         self._calls: dict[str, ToolCall] = {}
-        self._arguments = 0  # characters of those that were told
+        self._arguments = 0  # characters of the reported ones
         self._done: Done | None = None
         self._listener = Listener(str(uuid4()))
         self._failed = self._trouble = self._stray = ""
@@ -167,7 +167,7 @@ class EventStream:
         return Answer(_bounded(text.strip()), tuple(self._calls.values()))
 
     def used(self) -> Sequence[Used]:
-        """Use that the program has reported."""
+        """Return the use that the program has reported."""
         return self._listener.used()
 
     def _keep(self, part: bytes) -> None:
@@ -239,7 +239,7 @@ class EventStream:
 
 
 def _parsed(line: bytes) -> LooseJson | None:
-    """Return the JSON object in a line; None for all else."""
+    """Return the JSON object in a line; None for anything else."""
     try:
         value = json.loads(line.decode("utf-8", "replace"), parse_constant=str, parse_float=_number)
     except (ValueError, RecursionError):
@@ -248,7 +248,7 @@ def _parsed(line: bytes) -> LooseJson | None:
 
 
 def _number(written: str) -> float | str:
-    """Return a number, if JSON can hold it again."""
+    """Return a number, as text if JSON cannot hold it."""
     number = float(written)
     return number if math.isfinite(number) else written
 

@@ -1,9 +1,9 @@
 """A model at any OpenAI-compatible endpoint as the agent of a machine, with the machine's own tools.
 
-The loop of model and tools is pydantic-ai's. Each call goes through the gate like anybody's; a refusal of the gate or
+The loop of model and tools is pydantic-ai's. Each call goes through the gate like any other; a refusal of the gate or
 the tool is the call's result for the model, so that it can try something else.
 
-Imported only where a model is configured, since the library takes its time.
+Imported only if a model is configured, since the library loads slowly.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ from hubbub.model.errors import Invalid
 from hubbub.model.fleet.calls import RefusalCode, ToolSpec, refused
 from hubbub.node.runtimes.conversation import PATIENCE, Answer, OnText, RuntimeFailed, ToolAccess, ToolCall
 
-pydantic_ai.BANNER_ENABLED = False  # what stands on the terminal is ours to say
+pydantic_ai.BANNER_ENABLED = False  # the terminal is for our own words
 
-TURNS = 50  # answers of the model to one prompt, most of them calls of tools
+TURNS = 50  # answers of the model to one prompt, most of them tool calls
 SLIPS = 5  # malformed calls of one tool in a row that the model may correct
 TIMEOUT = httpx2.Timeout(600, connect=10)
-QUOTED = 300  # characters of what the endpoint said went wrong
+QUOTED = 300  # characters of the endpoint's account of a failure
 
 GUIDE = """You are an agent on the machine {node}, working in the folder {folder}.
 You act by your tools. Every call passes a permission gate on that machine, and a person may be asked first.
@@ -76,12 +76,12 @@ class OpenAIConversation:
             return await self._heard(agent, prompt, hear)
         except asyncio.CancelledError as cancelled:
             stopped = RunCancelled.from_cancellation(cancelled)
-            if stopped is not None:  # what it did until then was done, and it had better know
+            if stopped is not None:  # the calls until then were done, so the model should know them
                 self._history = stopped.all_messages()
             raise
 
     async def _heard(self, agent: Agent, prompt: str, hear: OnText) -> AgentRunResult[str]:
-        """Return the result, with its text told piece by piece as the endpoint sends it."""
+        """Return the result; its text is passed on piece by piece as the endpoint sends it."""
         limits = UsageLimits(request_limit=TURNS)
         async with agent.run_stream_events(
             prompt, message_history=self._history, usage_limits=limits
@@ -125,7 +125,7 @@ def _offered(spec: ToolSpec, hands: ToolAccess, calls: list[ToolCall]) -> Tool[o
 
 
 def _why(error: AgentRunError) -> str:
-    """Say what went wrong, in one sentence."""
+    """Return the reason of a failure, in one sentence."""
     match error:
         case ModelHTTPError():
             return f"the model's endpoint answered {error.status_code}{_quoted(error.body)}"

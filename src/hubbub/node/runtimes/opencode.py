@@ -14,7 +14,7 @@ from hubbub.node.runtimes.event_stream import (
     ToolStarted,
 )
 
-GOES_ON = "tool-calls"  # why a step ended that has another one after it
+GOES_ON = "tool-calls"  # the reason of a step's end that another step follows
 
 
 class OpenCode:

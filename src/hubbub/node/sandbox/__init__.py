@@ -1,8 +1,8 @@
-"""The operating system's wall around a command: bubblewrap where it works, else Landlock, else none.
+"""The operating system's sandbox around a command: bubblewrap where it works, else Landlock, else none.
 
-The gate is a guard rail, this is the wall: it stops acts of a command that nobody foresaw. Inside it the machine can be
-read but not changed, except for the folders that agents work in; keys and the product's own folders are invisible. Each
-line of the audit log names the kind of wall.
+The gate is a guard rail, the sandbox a wall: it stops acts of a command that nobody foresaw. Inside it the machine can
+be read but not changed, except for the folders that agents work in; keys and the product's own folders are invisible.
+Each line of the audit log names the kind of sandbox.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ __all__ = ["Launch", "Sandbox", "choose"]
 
 
 def choose(*, network: bool = True) -> Sandbox:
-    """Return the best wall of this machine, with or without the network behind it.
+    """Return the best sandbox of this machine, with or without the network in it.
 
     The machine's abilities are tried once, by using them; that takes some milliseconds.
     """

@@ -1,8 +1,8 @@
-"""The wall by bubblewrap: a command has namespaces of its own, and a view of the file system made for it.
+"""The sandbox by bubblewrap: a command has namespaces of its own, and a view of the file system made for it.
 
-The machine is read-only, and so is each `.git`; the roots can be written; `/tmp` is the command's own and is gone with
+The machine is read-only, and so is each `.git`; the roots can be written; `/tmp` is the command's own and vanishes with
 it; keys, the product's own folders and `.env` files are invisible; `/run` is empty, since the sockets in it lead to
-programs outside. When the command ends, or its starter, all its processes are gone.
+programs outside. When the command ends, or its starter, all its processes end.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Paths that commands must not see or change although they are on the machine, or in the folders of work."""
+"""Paths on the machine, or in the folders of work, that commands must not see or change."""
 
 import os
 import stat
@@ -11,11 +11,11 @@ from shellgate import protected_names
 from shellgate.world import World
 
 FULL_OF_FILES = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", "target"})
-MOST_ENTRIES = 4_000  # of all roots together that are looked at for each command
+MOST_ENTRIES = 4_000  # of all roots together that are searched for each command
 
 
 def hidden(world: World) -> tuple[str, ...]:
-    """Return the keys of all users and the product's own folders, as far as they are visible from here.
+    """Return the keys of all users and the product's own folders, if they are visible from here.
 
     Folders and files, links resolved, none within another.
     """
@@ -27,7 +27,7 @@ def hidden(world: World) -> tuple[str, ...]:
 
 
 def open_roots(world: World, closed: Sequence[str]) -> tuple[str, ...]:
-    """Return the roots with links resolved, without one that leads to a hidden path."""
+    """Return the roots with links resolved, without those that lead to a hidden path."""
     roots = {os.path.realpath(root) for root in world.roots}
     return tuple(sorted(root for root in roots if not any(is_within(root, each) for each in closed)))
 
@@ -91,7 +91,7 @@ def _listed(folder: str) -> list["os.DirEntry[str]"]:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError:
-        return []  # what cannot be read here cannot be read by the command either
+        return []  # the command cannot read it either
 
 
 def _leads_on(entry: "os.DirEntry[str]") -> bool:

@@ -1,9 +1,9 @@
-"""The wall by Landlock: the kernel lets a command read the machine and write the roots, and nothing else.
+"""The sandbox by Landlock: the kernel lets a command read the machine and write the roots, and nothing else.
 
 Landlock can only grant, and grants a folder with all its content. So a path is hidden by granting everything around it:
 later neighbours of it cannot be read either. Within the roots nothing can be left out, since new files there must be
-writable: there `.git` can be changed and `.env` can be read, and the gate alone stands before them. Names of files can
-be seen everywhere. Without the network, TCP is closed; UDP is not, which Landlock does not know.
+writable: there `.git` can be changed and `.env` can be read, protected by the gate alone. Names of files can
+be seen everywhere. Without the network, TCP is closed; UDP is not, since Landlock does not know it.
 """
 
 import os

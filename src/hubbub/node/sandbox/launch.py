@@ -1,4 +1,4 @@
-"""Starting a command inside a wall of any kind."""
+"""Starting a command inside a sandbox of any kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from shellgate.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """The way to start a command inside the wall. The starter has to heed every field."""
+    """The way to start a command inside the sandbox. The starter has to heed every field."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     cwd: str
-    report: int | None = None  # the descriptor at which a wall that is a program tells that it stood
-    ruleset: Ruleset | None = None  # what whoever starts `argv` takes on before
+    report: int | None = None  # the descriptor on which a sandbox program reports that it stands
+    ruleset: Ruleset | None = None  # to be taken on before starting `argv`
 
 
 class Sandbox(Protocol):
-    """One kind of wall."""
+    """One kind of sandbox."""
 
     @property
     def name(self) -> str:
-        """`bwrap`, `landlock` or `none`, as in each line of the audit log."""
+        """Return `bwrap`, `landlock` or `none`, as in each line of the audit log."""
 
     def around(
         self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], world: World

@@ -1,4 +1,4 @@
-"""No wall: the gate alone stands between a command and the machine."""
+"""No sandbox: only the gate stands between a command and the machine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from shellgate.world import World
 
 @dataclass(frozen=True, slots=True)
 class NoSandbox:
-    """The wall of a machine whose system offers none."""
+    """The sandbox of a machine whose system offers none."""
 
     @property
     def name(self) -> str:

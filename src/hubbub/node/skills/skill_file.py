@@ -17,11 +17,11 @@ FILE = "SKILL.md"
 FENCE = "---"
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?", re.IGNORECASE)
 DESCRIPTION_LENGTH = 1024
-FRONT_SIZE = 4096  # characters of YAML: what is nested deep takes the square of its length to read
+FRONT_SIZE = 4096  # characters of YAML: reading deep nesting takes the square of its length
 SIZE = 256 * 1024  # bytes of a SKILL.md
 FOLDER_SIZE = 16 * 1024 * 1024  # bytes of all files of a skill
 MOST_FILES = 1000
-LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # the quick one is there almost everywhere
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # the fast one is there almost everywhere
 
 
 class SkillOrigin(StrEnum):
@@ -29,7 +29,7 @@ class SkillOrigin(StrEnum):
 
     HUB = auto()  # comes with the product
     USER = auto()  # of the person whose machine it is
-    PROJECT = auto()  # found where agents and strangers write
+    PROJECT = auto()  # in folders that agents and strangers write to
 
 
 class UnusableSkill(Exception):
@@ -44,12 +44,12 @@ class Skill:
     description: str
     origin: SkillOrigin
     folder: Path
-    text: str  # what follows the front matter
+    text: str  # after the front matter
 
     def digest(self) -> str:
         """Return the SHA-256 over its `SKILL.md` as read, and the present names and contents of all other files.
 
-        Raises `UnusableSkill` if that is more than a skill should be.
+        Raises `UnusableSkill` if that is too much for a skill.
         """
         total = hashlib.sha256(f"{self.name}\0{self.description}\0{self.text}".encode())
         size = count = 0
@@ -127,7 +127,7 @@ class _Opened:
 
 
 def _others(skill: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a skill beside its `SKILL.md`: path and content; of a link, its target, unfollowed."""
+    """Yield the files of a skill beside its `SKILL.md`: path and content; for a link, its target, unfollowed."""
     for folder, folders, files, descriptor in os.fwalk(skill, onerror=_refuse, follow_symlinks=False):
         folders.sort()
         for name in sorted(files + folders):

@@ -1,6 +1,6 @@
-"""Skills: their places, which of two with a name counts, and which of them a person has seen.
+"""Skills: their places, which of two with one name counts, and which of them a person has seen.
 
-A project's skills are code of strangers: the gate asks before the first use of one, and again after a change. A used
+A project's skills are strangers' code: the gate asks before the first use of one, and again after a change. A used
 skill is remembered by its hash.
 """
 
@@ -26,7 +26,7 @@ TOOL = "skill_run"
 SEEN = "sha256"  # the argument by which the gate ties a call to the very skill that it has seen
 PINS = "skills.json"
 RULE = "skill"
-MOST = 100  # folders that are looked into in one place
+MOST = 100  # folders that are searched in one place
 
 BUILTIN = Path(__file__).parent / "builtin"
 OF_PROJECT = (".claude/skills", ".agents/skills", "skills")  # beneath each root
@@ -41,7 +41,7 @@ class SkillRegistry:
         self._configured = policy.skills
 
     def skills(self) -> list[Skill]:
-        """Return all usable skills. Of two with a name in common the hub's counts, then the person's."""
+        """Return all usable skills. Of two with the same name the hub's counts, then the person's."""
         found: dict[str, Skill] = {}
         for origin, base, beneath in self._folders():
             for each in _skills_in(base, beneath, origin):
@@ -58,8 +58,8 @@ class SkillRegistry:
     def examined(self, order: NodeCall) -> tuple[NodeCall, tuple[Decision, ...]]:
         """Return an order as the gate has to see it, and the additional doubts about it.
 
-        An order to run a project's skill is tied to the skill's present content: a yes is a yes to that, and to nothing
-        that takes its place meanwhile.
+        An order to run a project's skill is tied to the skill's present content: a yes applies to that content alone,
+        not to a replacement.
         """
         if order.tool != TOOL:
             return order, ()
@@ -72,7 +72,7 @@ class SkillRegistry:
         return replace(order, arguments=arguments), self._doubts(found, digest)
 
     def is_seen(self, found: Skill, order: NodeCall) -> bool:
-        """Tell whether the skill is the one that the gate let through with this order, or needs no check."""
+        """Tell whether the gate let this very skill through with this order, or need not check it."""
         if found.origin is not SkillOrigin.PROJECT:
             return True
         digest = _digest(found)
@@ -98,7 +98,7 @@ class SkillRegistry:
     def _folders(self) -> Iterator[tuple[SkillOrigin, Path, str]]:
         """Yield the places in order of precedence: a folder, and the path beneath it on which no link is followed.
 
-        A folder where agents write is the project's, whoever named it.
+        A folder that agents write to is the project's, whoever named it.
         """
         yield SkillOrigin.HUB, BUILTIN, ""
         for folder in [*self._configured, *(Path(self._world.home) / each for each in OF_USER)]:

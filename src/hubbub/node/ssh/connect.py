@@ -43,7 +43,7 @@ NOTHING_ELSE: Mapping[str, Any] = {
     "env": None,
 }
 
-# Else whom one goes to, by which way, is in a log that agents may read.
+# Otherwise the hosts and the way to them are in a log that agents may read.
 asyncssh.set_log_level(logging.WARNING)
 
 
@@ -116,7 +116,7 @@ class _Caller(SSHClient):
     def __init__(self, found: SshHost, wanted: Destination) -> None:
         self._host = found
         self._named = str(wanted) if found.destination == wanted else f"a host on the way to {wanted}"
-        self._refused: SSHKey | None = None  # the key of the host, if that is not one by which we know it
+        self._refused: SSHKey | None = None  # the host's key, if it is not a known one
 
     async def call(self, offered: UserKeys, over: SSHClientConnection | None) -> SSHClientConnection:
         """Connect. Raises `NotConnected`."""

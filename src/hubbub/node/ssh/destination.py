@@ -1,4 +1,4 @@
-"""A host by its caller's words: `host`, `user@host`, `host:port`. The gate and SSH read it in the same way."""
+"""A host in its caller's words: `host`, `user@host`, `host:port`. The gate and SSH parse it in the same way."""
 
 import re
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Destination:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names for a policy's rules: the host alone, and the full form if that is longer."""
+        """Return the names for a policy's rules: the host alone, and the full form if that is longer."""
         return tuple(dict.fromkeys((self.host, str(self))))
 
 

@@ -18,7 +18,7 @@ from hubbub.node.ssh.not_connected import NotConnected, not_followed
 from hubbub.node.ssh.ssh_config import SYSTEMS, USERS, HostOptions
 
 PORT = 22
-LOOKUP = timedelta(seconds=5)  # for a name, after which it may be one
+LOOKUP = timedelta(seconds=5)  # for looking up a name
 KEYS = ("id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk")
 KNOWN = ("known_hosts", "known_hosts2")
 ALGORITHMS = {  # our library's name for each
@@ -40,10 +40,10 @@ class SshHost:
     address: str  # a name, or a number
     port: int
     user: str
-    alias: str | None  # under which its key is known, where that is not its address
+    alias: str | None  # under which its key is known, if that is not its address
     keys: tuple[Path, ...]
-    are_keys_named: bool  # by the configuration: others of the agent come after them
-    has_no_others: bool  # of the agent none but these
+    are_keys_named: bool  # by the configuration: other keys of the agent come after them
+    has_no_others: bool  # no others of the agent
     certificates: tuple[Path, ...]
     agent: str | None  # the socket of the agent that holds keys
     known: tuple[Path, ...]  # the files with the keys of hosts
@@ -88,7 +88,7 @@ def find(wanted: Destination, home: Path, agent: str | None) -> SshHost:
 
 
 async def look_for(wanted: Destination, home: Path) -> None:
-    """Raise `NotConnected` if there is no such host, or no allowed way to it, as far as can be told here."""
+    """Raise `NotConnected` if there is no such host, or no allowed way to it, if that can be told here."""
     found = await asyncio.to_thread(find, wanted, home, None)
     if found.jumps:
         return

@@ -1,4 +1,4 @@
-"""Known keys of hosts. A host is genuine if its key stands here under its own name."""
+"""Known keys of hosts. A host is genuine if its key is listed under its own name."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -11,7 +11,7 @@ from hubbub.model.fleet.calls import RefusalCode
 from hubbub.node.ssh.host_config import PORT, SshHost
 from hubbub.node.ssh.not_connected import NotConnected
 
-_LIST_OF_REVOKED = b"SSHKRL\n\0"  # how OpenSSH's own form of a list of them begins
+_LIST_OF_REVOKED = b"SSHKRL\n\0"  # the beginning of OpenSSH's own form of a list of them
 Keys = Sequence[SSHKey]
 
 
@@ -26,7 +26,7 @@ class KnownHosts:
         self._lines = import_known_hosts("")
         for file in host.known:
             for line in _text(file).decode("utf-8", "replace").splitlines():
-                with suppress(ValueError):  # says nothing that can be understood: OpenSSH leaves it out too
+                with suppress(ValueError):  # a malformed one, which OpenSSH skips too
                     self._lines.load(line)
         self._port = host.port
         self._names = _names(host)
@@ -38,12 +38,12 @@ class KnownHosts:
 
     @property
     def is_any_known(self) -> bool:
-        """True if there is a key under the name of the host."""
+        """Tell whether there is a key under the name of the host."""
         return bool(self._trusted or self._vouching)
 
     @property
     def algorithms(self) -> list[str]:
-        """The algorithms to ask for, the known first: so the host shows another key only if it lacks that one."""
+        """Return the algorithms to ask for, known ones first: the host shows another key only if it lacks that one."""
         kinds = [kind for key in self._trusted for kind in key.sig_algorithms]
         vouched = get_default_certificate_algs()
         ordered = [*(vouched if self._vouching else ()), *kinds, *get_default_public_key_algs(), *vouched]
@@ -51,7 +51,7 @@ class KnownHosts:
 
     def __call__(self, _name: str, number: str, _port: int | None) -> tuple[Keys, Keys, Keys]:
         """Return the trusted keys, those of its authorities, and the revoked ones."""
-        numbers = (number, f"[{number}]:{self._port}") if number else ()  # it has none behind another host
+        numbers = (number, f"[{number}]:{self._port}") if number else ()  # none behind another host
         revoked = [key for each in numbers for key in self._find(each)[2]]
         return self._trusted, self._vouching, [*self._revoked, *revoked]
 

@@ -12,7 +12,7 @@ class NotConnected(Exception):
 
 
 def not_followed(why: str) -> NotConnected:
-    """Return the refusal where the user's or the system's own SSH configuration is in the way."""
+    """Return the refusal caused by the user's or the system's own SSH configuration."""
     return NotConnected(
         RefusalCode.FAILED, f"the SSH configuration of this machine cannot be followed: {why}"
     )

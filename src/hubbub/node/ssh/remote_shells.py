@@ -15,7 +15,7 @@ from hubbub.node.ssh.destination import Destination
 from hubbub.node.ssh.not_connected import NotConnected
 from hubbub.node.ssh.terminal_buffer import TerminalBuffer
 
-IDLE = timedelta(minutes=15)  # without anything sent or read, after which a shell is closed
+IDLE = timedelta(minutes=15)  # without input or reading, after which a shell is closed
 MOST = 64
 MOST_OF_ONE = 16
 
@@ -61,7 +61,7 @@ class RemoteShell:
 
 async def open_shell(wanted: Destination, home: Path, agent: str | None) -> ShellChannel:
     """Open a shell by SSH."""
-    # It takes a while to import, which the loop does not have.
+    # The import takes a while, too long for the event loop.
     try:
         with extras.required():
             dialing = await asyncio.to_thread(importlib.import_module, "hubbub.node.ssh.connect")
@@ -72,16 +72,16 @@ async def open_shell(wanted: Destination, home: Path, agent: str | None) -> Shel
 
 
 class RemoteShells:
-    """The shells of one machine. `close` them in the end."""
+    """The shells of one machine. `close` them at the end."""
 
     def __init__(self, *, idle: timedelta = IDLE, dial: Dial = open_shell) -> None:
         self._idle, self._dial = idle, dial
         self._open: dict[str, RemoteShell] = {}
-        self._awaited: list[Principal] = []  # whose shells are about to be
+        self._awaited: list[Principal] = []  # owners of shells that are being opened
         self._closing: set[asyncio.Task[None]] = set()
 
     async def open(self, who: Principal, wanted: Destination, home: Path, agent: str | None) -> RemoteShell:
-        """Open a new shell of theirs. Raises `NotConnected`."""
+        """Open a new shell for `who`. Raises `NotConnected`."""
         await self._make_room(who)
         self._awaited.append(who)
         try:
@@ -97,16 +97,16 @@ class RemoteShells:
         return shell
 
     def of(self, who: Principal) -> Sequence[RemoteShell]:
-        """Return theirs, the oldest first."""
+        """Return the shells of `who`, the oldest first."""
         return [each for each in self._open.values() if each.who == who]
 
     def find(self, who: Principal, shell_id: str) -> RemoteShell | None:
-        """Return theirs by that id; nobody finds anybody else's."""
+        """Return the shell of `who` with that id; nobody finds another's."""
         found = self._open.get(shell_id)
         return found if found is not None and found.who == who else None
 
     def send(self, shell: RemoteShell, typed: bytes) -> None:
-        """Type something. Raises `NotConnected` if that is impossible."""
+        """Type a text. Raises `NotConnected` if that is impossible."""
         self._use(shell)
         if shell.line.is_over:
             raise NotConnected(RefusalCode.FAILED, f"the shell on {shell.destination} has ended")
@@ -120,7 +120,7 @@ class RemoteShells:
         return shell.line.output.take()
 
     async def end(self, shell: RemoteShell) -> bool:
-        """Close it, and forget it; tell whether it was open until then."""
+        """Close it, and forget it; return whether it was open until then."""
         self._open.pop(shell.shell_id, None)
         if shell.idle is not None:
             shell.idle.cancel()

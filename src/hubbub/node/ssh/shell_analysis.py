@@ -1,7 +1,7 @@
-"""Reading of calls of `ssh_session` by the gate: the machine, by each of its names, and the typed text.
+"""Analysis of calls of `ssh_session` by the gate: the machine, by each of its names, and the typed text.
 
 Typed text is read like a command here, though less is known of it: not its folder, and its shell is at a terminal,
-which does more with some characters than it does in a script.
+which treats some characters differently than a script does.
 """
 
 import re
@@ -21,7 +21,7 @@ from shellgate.world import World
 
 TOOL = "ssh_session"
 _ASKS = frozenset({"open", "send"})
-_KEY = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all that controls a terminal but the end of a line
+_KEY = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # control characters, except the end of a line
 _HISTORY = re.compile(r"(?m)^\s*\^|!(?![\s=(]|\Z)")
 _KEYS = ask("F9", "It holds a key that a terminal does something with, such as to complete what was typed.")
 _EARLIER = ask("F9", "A shell at a terminal may put an earlier command in the place of this.")
@@ -47,7 +47,7 @@ def analyse(arguments: Mapping[str, object], world: World) -> Analysis:
     parts = [
         CallPart(tool=TOOL, target=each, floor=floor, is_harmless=operation not in _ASKS) for each in called
     ]
-    if (really := _where(given, world)) is not None:  # of which only deny rules hear
+    if (really := _where(given, world)) is not None:  # only deny rules see it
         parts.append(CallPart(tool=TOOL, target=f"{operation}:{really}", never_asks=True))
     return Analysis(parts=tuple(parts), target=target)
 
@@ -56,7 +56,7 @@ def _names(given: str) -> tuple[str, ...]:
     """Return the machine's names for rules: the host alone, and with the user and the port of the call."""
     try:
         return destination.parse(given).names
-    except Invalid:  # of which nothing will come
+    except Invalid:  # the call will fail
         return (given,)
 
 

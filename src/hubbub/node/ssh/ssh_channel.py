@@ -9,8 +9,8 @@ from asyncssh import SSHClientChannel, SSHClientConnection, SSHClientSession
 
 from hubbub.node.ssh.terminal_buffer import MOST, TerminalBuffer
 
-LAST_WORDS = timedelta(seconds=2)  # for a connection to end as it should
-REST = timedelta(milliseconds=250)  # for whoever prints more than is kept
+LAST_WORDS = timedelta(seconds=2)  # for a connection to end properly
+REST = timedelta(milliseconds=250)  # for a host that prints more than is kept
 
 
 class SshChannel(SSHClientSession[bytes]):
@@ -44,7 +44,7 @@ class SshChannel(SSHClientSession[bytes]):
             await _closed(each)
         self.output.end()
 
-    # ---- what the connection tells -----------------------------------------------------------------------------------
+    # ---- callbacks of the connection ---------------------------------------------------------------------------------
 
     def connection_made(self, chan: SSHClientChannel[bytes]) -> None:
         self._channel = chan

@@ -1,6 +1,6 @@
-"""The files of the SSH configuration, read as OpenSSH reads them: the first value for a host is the one that counts.
+"""The files of the SSH configuration, parsed like OpenSSH: the first value for a host is the one that counts.
 
-Where a program would have to run to decide, the answer is a refusal: it would run past the gate.
+If a program would have to run to decide, the answer is a refusal: it would run past the gate.
 """
 
 import os
@@ -14,14 +14,14 @@ from hubbub.model.fleet.calls import RefusalCode
 from hubbub.node.ssh.destination import Destination
 from hubbub.node.ssh.not_connected import NotConnected, not_followed
 
-USERS = ".ssh"  # folder of the user's own, in the home
+USERS = ".ssh"  # the user's own folder, in the home
 SYSTEMS = Path("/etc/ssh")
 SIZE = 1024 * 1024  # bytes of a file
-DEEPEST = 16  # files that include files
+DEEPEST = 16  # levels of files that include files
 _LINE = re.compile(r"([A-Za-z0-9]+)(?:\s*=\s*|\s+)(\S.*)", re.DOTALL)
 _WORD = re.compile(r'"([^"]*)"|(#.*)|([^\s"]\S*)')
-_LISTS = frozenset({"identityfile", "certificatefile"})  # of which all count that are named
-_PROXIES = {"proxycommand": "proxyjump", "proxyjump": "proxycommand"}  # the first of either holds
+_LISTS = frozenset({"identityfile", "certificatefile"})  # keywords whose values all count
+_PROXIES = {"proxycommand": "proxyjump", "proxyjump": "proxycommand"}  # the first of either counts
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ def read(destination: Destination, home: Path, local_user: str) -> HostOptions:
     """Read the user's and the system's options of a host. Raises `NotConnected`."""
     reading = _Reading(destination, home, local_user)
     reading.everything()
-    if reading.has_final:  # blocks that count once all others are known
+    if reading.has_final:  # blocks that apply once all others are known
         reading.is_final = True
         reading.everything()
     return reading.values
@@ -180,7 +180,7 @@ def _text(file: Path, *, is_users: bool) -> str:
 
 
 def _fits(patterns: Sequence[str], text: str) -> bool:
-    """Tell whether a pattern fits, and none that begins with `!` does. `*` and `?` stand for characters."""
+    """Tell whether a pattern matches, and none that begins with `!` does. `*` and `?` stand for characters."""
     text = text.casefold()
     fitting = [each for each in patterns if _pattern(each.removeprefix("!")).fullmatch(text)]
     return bool(fitting) and not any(each.startswith("!") for each in fitting)

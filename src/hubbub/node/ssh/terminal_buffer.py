@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import timedelta
 
 MOST = 1024 * 1024  # bytes that are kept
-QUIET = timedelta(milliseconds=100)  # after which the other side has said what it had to say
-PATIENCE = timedelta(seconds=1)  # with the other side, in all
+QUIET = timedelta(milliseconds=100)  # of silence after which the output counts as complete
+PATIENCE = timedelta(seconds=1)  # for the other side, in all
 
 
 class TerminalBuffer:

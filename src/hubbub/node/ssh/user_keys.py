@@ -64,7 +64,7 @@ def _file(path: Path, certificates: Sequence[SSHCertificate]) -> _File:
     try:
         pairs = load_keypairs(str(path), certlist=certificates, ignore_encrypted=True)
         is_locked = not pairs
-    except (OSError, ValueError):  # there is none, it is not ours to read, or it is one that we can't use
+    except (OSError, ValueError):  # missing, not readable, or unusable
         pass
     public = (
         {each.public_data for each in pairs} | _public(path) | _public(path.with_name(f"{path.name}.pub"))

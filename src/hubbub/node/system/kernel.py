@@ -1,4 +1,4 @@
-"""System calls of Linux that Python lacks: Landlock, and the care for orphaned processes.
+"""System calls of Linux that Python lacks: Landlock, and the adoption of orphaned processes.
 
 Keepers of commands load this and little else: it is small on purpose.
 """
@@ -15,14 +15,14 @@ SIGNAL_WITH_PARENT, ADOPT_ORPHANS, NO_NEW_PRIVILEGES = 1, 36, 38  # prctl
 
 # Landlock's system calls, which have the same numbers on every processor.
 CREATE, ADD_RULE, RESTRICT = 444, 445, 446
-VERSION = 1  # the flag of CREATE that asks what the kernel knows
-BENEATH = 1  # the kind of rule that is about a folder and all that is in it
+VERSION = 1  # the flag of CREATE that asks for the kernel's version
+BENEATH = 1  # the kind of rule about a folder and everything in it
 
 # Its rights to files, in the order of their bits.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))  # remove and make every kind of entry
 REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
-OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE  # what a rule about one file may grant
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE  # possible in a rule about one file
 BIND_TCP, CONNECT_TCP = 1, 2
 SCOPE_SOCKETS, SCOPE_SIGNALS = 1, 2
 
@@ -92,7 +92,7 @@ class Ruleset(NamedTuple):
 
 
 def known_rights(abi: int) -> int:
-    """Return all rights to files that a kernel knows: it forbids no others either."""
+    """Return all rights to files that a kernel knows: it forbids no others."""
     newer = (REFER, 2), (TRUNCATE, 3), (IOCTL_DEVICE, 5)
     return READ | WRITE_FILE | CHANGE_FOLDERS | sum(right for right, since in newer if abi >= since)
 

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_OPENAT2 = 437  # the system call's number, the same on every machine but one that has long been out of use
+_OPENAT2 = 437  # the system call's number, the same on every machine but an obsolete one
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08  # of `linux/openat2.h`
-_TRIES = 32  # when the kernel cannot tell, since names change just now
+_TRIES = 32  # when the kernel cannot tell, since names change at that moment
 _FLAGS = os.O_DIRECTORY | os.O_CLOEXEC
-# What an old kernel says of the call, or a filter in front of it.
+# The answer of an old kernel to the call, or of a filter before it.
 _UNKNOWN = {errno.ENOSYS, errno.EPERM, errno.E2BIG, errno.EINVAL}
 
 

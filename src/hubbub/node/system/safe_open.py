@@ -1,8 +1,8 @@
-"""Opening of files after the gate's decision: exactly the file that it looked at is opened, or none.
+"""Opening of files after the gate's decision: exactly the file that it checked is opened, or none.
 
 The gate follows the links on a path and decides about their target. Here exactly that is opened, from the root's
-descriptor and without following a link, and checked again once it is open: so links that are swapped in between come to
-nothing, and neither does another name of a protected file.
+descriptor and without following a link, and checked again once it is open: so neither links that are swapped in between
+have any effect, nor does another name of a protected file.
 """
 
 import errno
@@ -21,7 +21,7 @@ from shellgate.decision import Decision
 from shellgate.paths import Access
 from shellgate.world import World
 
-DRAFT = ".part"  # what the name of a file ends in that is not whole yet
+DRAFT = ".part"  # suffix of an unfinished file's name
 _LINK = {errno.ELOOP, errno.EXDEV, errno.EMLINK}
 _MODE = 0o777  # the bits of a file's mode that are kept when it is replaced
 
@@ -71,7 +71,7 @@ def regular_in(at: int, name: str, path: str, world: World) -> Iterator[BinaryIO
     """Open a `regular` file in a folder that is open already; `path` is the file's full path."""
     with failures():
         before = os.stat(name, dir_fd=at, follow_symlinks=False)
-        _require_regular(before)  # since opening alone can set off a device
+        _require_regular(before)  # since opening alone can trigger a device
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(name, flags, dir_fd=at)
     with os.fdopen(descriptor, "rb") as file:
@@ -83,9 +83,9 @@ def regular_in(at: int, name: str, path: str, world: World) -> Iterator[BinaryIO
 
 @contextmanager
 def replacing(path: str, world: World) -> Iterator[BinaryIO]:
-    """Write a new file that takes its place at an absolute path without links, whole or not at all.
+    """Write a new file that takes the place at an absolute path without links, whole or not at all.
 
-    It does so at the end of the block, with the mode of the old file; if the block raises, nothing has happened.
+    It does so at the end of the block, with the mode of the old file; if the block raises, nothing has changed.
     Missing folders are made. Raises `NotOpened`.
     """
     _require_unforbidden(paths.forbidden(path, Access.WRITE, world))
@@ -186,7 +186,7 @@ def _require_replaceable(status: os.stat_result, at: int, name: str, path: str, 
 
 
 def _take_after(before: os.stat_result | None, descriptor: int) -> None:
-    """Give the new file the mode of the old one, and its owner where we may."""
+    """Give the new file the mode of the old one, and its owner if we may."""
     if before is None:
         return
     with suppress(PermissionError):  # then it becomes ours, as with most editors

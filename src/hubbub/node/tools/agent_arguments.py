@@ -12,7 +12,7 @@ from hubbub.model.fleet.calls import ToolSpec
 from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS
 
 NAME_LENGTH = 200
-FOLLOWS = frozenset({"agent_logs"})  # tells what happens for as long as somebody listens, and does nothing
+FOLLOWS = frozenset({"agent_logs"})  # streams events for as long as a caller listens, and changes nothing
 
 
 @dataclass(frozen=True, slots=True)

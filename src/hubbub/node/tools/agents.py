@@ -1,6 +1,6 @@
 """agent_start, agent_stop and agent_logs: agents that people place on this machine. No tool set offers them.
 
-Only people order them, through the hub. The agents run outside of the wall around commands.
+Only people order them, through the hub. The agents run outside of the sandbox of commands.
 """
 
 import json
@@ -24,7 +24,7 @@ from shellgate.paths import Access
 
 LINES = 200
 NO_PERSON = "only people start, stop and read agents on machines"
-# What a shell does itself; there need not be a program of that name.
+# Words that a shell handles itself; there need not be a program of that name.
 _OF_SHELL = frozenset(
     {
         ".",
@@ -126,7 +126,7 @@ def _given(order: NodeCall) -> Mapping[str, object]:
 
 
 def _note(place: ToolContext, who: Principal, given: Mapping[str, object]) -> AgentRecord:
-    """Make the note of the order."""
+    """Make the record of the order."""
     note = AgentRecord(
         who=who,
         agent=str(given["agent"]),

@@ -1,7 +1,7 @@
-"""Errands: work of a machine that goes on after the answer to its call. Each errand is a task of the hub.
+"""Background tasks: work of a machine that goes on after the answer to its call. Each is a task of the hub.
 
-A note of it lies in the machine's folder, locked while its process lives: the next process ends the errands of a killed
-one, so that no task says for ever that somebody is at work on it.
+A note of it is in the machine's folder, locked while its process lives: the next process ends the tasks of a killed
+one, so that none seems under way for ever.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ FOLDER = "errands"
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """The result of an errand, or the reason why there is none."""
+    """The result of a background task, or the reason why there is none."""
 
     text: str
     failed: bool = False
@@ -39,7 +39,7 @@ BROKEN = TaskReport("the machine could not go on with this; its log says why", f
 
 
 class BackgroundTasks:
-    """The errands of this process, one object for its whole life; `close` it in the end."""
+    """The background tasks of this process, one object for its whole life; `close` it at the end."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -60,13 +60,13 @@ class BackgroundTasks:
         self._mind(asyncio.create_task(work))
 
     def drop(self, work: "asyncio.Task[Any]") -> None:
-        """Cancel `work`, without waiting until it has cleared up."""
+        """Cancel `work`, without waiting until it has cleaned up."""
         work.cancel()
         self._mind(work)
 
     async def close(self) -> None:
-        """End the remaining work; its tasks say that it did not come to an end."""
-        await asyncio.sleep(0)  # an errand that never began could not end its task either
+        """End the remaining work; its tasks report that it was not finished."""
+        await asyncio.sleep(0)  # work that never began could not end its task either
         running = tuple(self._running)
         for errand in running:
             errand.cancel()
@@ -155,7 +155,7 @@ class _Note:
             await hub.end_task(self._task_id, text=self._report.text, failed=self._report.failed)
         except StoreUnavailable as error:
             log.warning("the hub could not be told how a task ended", task=self._task_id, reason=str(error))
-        except HubError as error:  # cancelled by its sender, or given to somebody else
+        except HubError as error:  # cancelled by its sender, or reassigned
             log.info("the hub does not take the end of a task", task=self._task_id, reason=str(error))
             self._file.unlink(missing_ok=True)
         else:

@@ -24,7 +24,7 @@ SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL")
 
 
 async def execute_command(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Run a command by bash, inside the wall; return its output and exit code, or that it goes on without us."""
+    """Run a command by bash, in the sandbox; return its output and exit code, or that it goes on in the background."""
     command, cwd = str(order.arguments["command"]), str(order.arguments.get("cwd") or ".")
     for argument, fault in (("command", _fault(command)), ("cwd", _fault(cwd))):
         if fault:
@@ -137,7 +137,7 @@ def _is_of(record: Mapping[str, Any], who: Principal) -> bool:
 
 
 def _make_room(data: Path) -> str | None:
-    """Forget old commands; say why there cannot be one more, if so."""
+    """Forget old commands; return why there cannot be one more, if so."""
     job_folder.forget_oldest(data)
     if job_folder.count_running(data) < MOST_IN_BACKGROUND:
         return None
@@ -145,7 +145,7 @@ def _make_room(data: Path) -> str | None:
 
 
 def _fault(text: str) -> str | None:
-    """Say in a clause why no program can be given this text; None if it can."""
+    """Return why no program can be given this text, as a clause; None if it can."""
     if "\0" in text:
         return "must not have a NUL character"
     try:

@@ -23,9 +23,9 @@ from hubbub.node.tools.tool_context import Tool, ToolContext
 
 T = TypeVar("T")
 
-OWN = frozenset({"delegate_task", "skill_run"})  # what this machine's own agent does
+OWN = frozenset({"delegate_task", "skill_run"})  # done by this machine's own agent
 AT_ONCE = timedelta(seconds=30)  # how long the caller of delegate_task waits for its end
-LATE = timedelta(seconds=1)  # that other machines' answers may take to get here
+LATE = timedelta(seconds=1)  # for other machines' answers to arrive
 LINE = 2000  # characters that are held back, waiting for the end of a line
 
 
@@ -146,7 +146,7 @@ async def _in_time(place: ToolContext, work: Awaitable[T], patience: timedelta) 
 
 
 def _why_not(place: ToolContext, order: NodeCall, host: str) -> str | None:
-    """Say why agents would not come to an end with it; None if they would."""
+    """Return why agents would ask one another without end; None if they would not."""
     return call_chain.why_not(order.chain, place.node if is_here(place.node, host) else host)
 
 

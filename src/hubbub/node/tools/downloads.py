@@ -1,8 +1,8 @@
 """`download_file`: a file from the internet, from exactly the addresses that the gate has checked.
 
 A name is looked up once for each connection, and the connection goes to an address from that look-up, by number; the
-server is still asked for the name, and its certificate has to match it. Each redirect is decided about like the first
-address. The file is stored as it comes, and stands at its place only when it is whole.
+server is still asked for the name, and its certificate has to match it. Each redirect is judged like the first
+address. The file is stored as it comes, and takes its place only when it is whole.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from shellgate.floor import downloads
 from shellgate.floor.downloads import INTERNET, REDIRECTS, TOOL, DownloadSite, Network, ResolvedSite
 
 CAP = 100 * 1024 * 1024  # bytes
-PATIENCE = timedelta(minutes=10)  # with a whole download
+PATIENCE = timedelta(minutes=10)  # for a whole download
 TIMEOUT = {"connect": 10.0, "read": 30.0, "write": 30.0, "pool": 10.0}  # seconds
 MOVED = frozenset(
     {
@@ -180,7 +180,7 @@ async def _get(transport: httpx2.AsyncBaseTransport, site: DownloadSite, address
             "Host": site.url.netloc.decode("ascii"),
             "User-Agent": f"hubbub/{__version__}",
             "Accept": "*/*",
-            "Accept-Encoding": "identity",  # what is saved is what was sent
+            "Accept-Encoding": "identity",  # the saved bytes are those that were sent
         },
         extensions={"timeout": TIMEOUT, "sni_hostname": site.literal or site.host},
     )
@@ -219,7 +219,7 @@ def _denied(decision: Decision, target: str) -> NotFetched:
 
 
 def _reason(error: httpx2.RequestError) -> str:
-    """Say what went wrong, without the libraries' own words."""
+    """Return the reason of a failure, without the libraries' own words."""
     match error:
         case httpx2.ConnectError():
             return "no connection to the server was possible"

@@ -17,9 +17,9 @@ class FileCall:
 
     place: ToolContext
     order: NodeCall
-    target: str  # the absolute path that it is about, without links
+    target: str  # the absolute path of its subject, without links
     is_cancelled: bool = False
-    stop: Callable[[], object] = field(default=lambda: None)  # is called when nobody waits for it any more
+    stop: Callable[[], object] = field(default=lambda: None)  # called when nobody waits for it any more
 
     @property
     def arguments(self) -> Mapping[str, object]:
@@ -30,7 +30,7 @@ class FileCall:
         return self.place.world
 
     def text(self, name: str) -> str:
-        """Return a text argument; empty if it was left out."""
+        """Return a text argument; empty if it was omitted."""
         return str(self.arguments.get(name) or "")
 
 

@@ -20,9 +20,9 @@ from shellgate.paths import Access
 LINES = 2_000  # of a file that are read, at most
 BYTES = 256 * 1024  # likewise
 NAMES = 10_000  # of a folder that are listed, at most
-_SNIFFED = 8 * 1024  # bytes in which a NUL tells that a file is no text
+_SNIFFED = 8 * 1024  # bytes in which a NUL shows that a file is not text
 _CHUNK = 1024 * 1024
-_TOLD_WITHIN = 5.0  # seconds in which a desktop says that it cannot open a file
+_TOLD_WITHIN = 5.0  # seconds in which a desktop reports that it cannot open a file
 _DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 _TYPES = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
@@ -61,7 +61,7 @@ def write_file(call: FileCall) -> ToolResult:
 
 
 def list_dir(call: FileCall) -> ToolResult:
-    """Return `[{name, type, size}]`, by name; a link is one, whatever it leads to."""
+    """Return `[{name, type, size}]`, by name; a link counts as a link, whatever it leads to."""
     with safe_open.listing(call.target, call.world) as at, safe_open.failures():
         found = sorted(os.listdir(at))  # noqa: PTH208, it is a descriptor
         rows = [row for name in found[:NAMES] if (row := _row(at, name)) is not None]
@@ -88,7 +88,7 @@ def open_file(call: FileCall) -> ToolResult:
     )
     try:
         return ToolResult(value={"opened": process.wait(_TOLD_WITHIN) == 0})
-    except subprocess.TimeoutExpired:  # some stay as long as what they have started
+    except subprocess.TimeoutExpired:  # some stay as long as the program they have started
         threading.Thread(target=process.wait, daemon=True).start()
         return ToolResult(value={"opened": True})
 
@@ -147,7 +147,7 @@ def _row(at: int, name: str) -> dict[str, object] | None:
     try:
         status = os.stat(name, dir_fd=at, follow_symlinks=False)
     except OSError:
-        return None  # it is gone, or not ours to look at
+        return None  # it is gone, or not readable
     kind = _TYPES.get(stat.S_IFMT(status.st_mode), "other")
     return {"name": list_results.readable(name), "type": kind, "size": status.st_size}
 

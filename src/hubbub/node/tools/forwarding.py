@@ -27,7 +27,7 @@ def is_all_here(node: str, hostnames: Iterable[object]) -> bool:
 
 
 def why_unasked(node: str, tool: str, order: NodeCall) -> str | None:
-    """Say why nobody is asked on this machine about a call of `tool`; None if a person may be.
+    """Return why nobody is asked on this machine about a call of `tool`; None if a person may be.
 
     The call is about other machines (this machine's part passes the gate by itself then), or it is refused, since
     agents would ask one another without end.

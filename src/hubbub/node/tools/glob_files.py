@@ -18,12 +18,12 @@ from shellgate import globs, paths
 from shellgate.floor.search_omissions import left_out
 from shellgate.paths import Access
 
-MATCHES = 1_000  # that are answered, at most
+MATCHES = 1_000  # in an answer, at most
 LONGEST = 1_000  # characters of a pattern
 PATIENCE = 30.0  # seconds that one search may take
 DEEP = "**"  # any folders, perhaps none
 
-Places = frozenset[tuple[int, int]]  # how far a path has got: a number of an alternative, and a name of it
+Places = frozenset[tuple[int, int]]  # progress of a path: a number of an alternative, and a name of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Walk:
                         waiting.append((path, after))
 
     def _after(self, places: Places, name: str) -> Places:
-        """Return the places behind a name."""
+        """Return the places after a name."""
         after: set[tuple[int, int]] = set()
         for number, place in places:
             names = self._alternatives[number]
@@ -97,7 +97,7 @@ class _Walk:
         return self._settled(after)
 
     def _settled(self, places: set[tuple[int, int]]) -> Places:
-        """Return the places, and those behind a `**` that stands for nothing."""
+        """Return the places, and those after a `**` that stands for nothing."""
         for number, place in sorted(places):
             names = self._alternatives[number]
             beyond = place
@@ -119,7 +119,7 @@ def _changed_at(entry: os.DirEntry[str]) -> int:
     try:
         return entry.stat(follow_symlinks=False).st_mtime_ns
     except OSError:
-        return 0  # it is just going
+        return 0  # it has just vanished
 
 
 @contextmanager

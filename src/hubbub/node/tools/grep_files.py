@@ -1,7 +1,7 @@
-"""Searching the content of files, by ripgrep; `finding` searches their names.
+"""Searching the content of files, by ripgrep; `glob_files` searches their names.
 
-ripgrep is only told where to look, and not believed: it follows paths by name, and names can change under it. Each line
-that it reports is read once more, from a file that is opened as all files are here, and counts only if it is the same
+ripgrep is only told where to look, and not trusted: it follows paths by name, and names can change under it. Each line
+that it reports is read once more, from a file that is opened like all files here, and counts only if it is the same
 there. So wherever ripgrep has been led, nothing is shown that could not be read without it.
 """
 
@@ -32,7 +32,7 @@ from shellgate import paths
 from shellgate.floor.search_omissions import left_out
 from shellgate.paths import Access
 
-MATCHES = 1_000  # that are answered, at most
+MATCHES = 1_000  # in an answer, at most
 SHOWN = 500  # characters of a line, at most
 LONGEST = 10_000  # characters of a pattern
 PATIENCE = 60.0  # seconds that one search may take
@@ -54,7 +54,7 @@ def grep(call: FileCall) -> ToolResult:
     with safe_open.folder(folder, call.world, Access.READ) as at:
         if is_file:
             with safe_open.regular_in(at, name, call.target, call.world):
-                pass  # so that whoever names a file learns why it cannot be searched
+                pass  # the error then says why a named file cannot be searched
         finds = _Finds(call, at, folder, is_named=is_file)
         with tempfile.TemporaryFile() as complaints:
             arguments = [f"--regexp={pattern}", *([f"--glob={only}"] if only else []), "--", f"./{name}"]
@@ -73,12 +73,12 @@ class _Finds:
     def __init__(self, call: FileCall, at: int, folder: str, *, is_named: bool) -> None:
         self.rows: list[dict[str, Any]] = []
         self._call, self._at, self._folder = call, at, folder
-        self._is_named = is_named  # the file itself was asked for, and decided about
+        self._is_named = is_named  # the file itself was named, and decided about
         self._skips = False
         self._matches: list[Message] = []
 
     def take(self, message: Message) -> bool:
-        """Take the next line of ripgrep's answer; tell whether that was enough."""
+        """Take the next line of ripgrep's answer; return whether that was enough."""
         match message["type"]:
             case "begin":
                 self._matches = []
@@ -107,7 +107,7 @@ class _Finds:
                 content = _content(file)
                 self.rows += [self._row(name, each) for each in matches if _is_there(each, content)]
         except (NotOpened, OSError):
-            return  # it is none that we would read, or is gone
+            return  # not readable by us, or gone
         finally:
             os.close(folder)
 
@@ -137,7 +137,7 @@ class _Finds:
 
 
 def _gather(process: subprocess.Popen[bytes], finds: _Finds) -> bool:
-    """Gather the matches; tell whether there are more. Raises `NotOpened` when it takes too long."""
+    """Gather the matches; return whether there are more. Raises `NotOpened` if it takes too long."""
     late = threading.Event()
 
     def end() -> None:
@@ -166,7 +166,7 @@ def _gather(process: subprocess.Popen[bytes], finds: _Finds) -> bool:
 def _ripgrep(
     arguments: Sequence[str], at: int, folder: str, call: FileCall, complaints: IO[bytes]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run ripgrep in a folder; it is gone after the block, and when nobody waits for it any more."""
+    """Run ripgrep in a folder; it ends with the block, and when nobody waits for it any more."""
     options = ("--json", "--no-config", "--no-messages", "--no-require-git")
     process = subprocess.Popen(  # noqa: S603, a program of ours, its options before `--`
         [program(), *options, *arguments],
@@ -198,7 +198,7 @@ def program() -> str:
 
 
 def _fault(complaints: IO[bytes]) -> str | None:
-    """Say why ripgrep rejected a pattern, in one line."""
+    """Return why ripgrep rejected a pattern, in one line."""
     complaints.seek(0)
     lines = complaints.read(64 * 1024).decode(errors="replace").splitlines()
     reasons = [line.strip() for line in lines if line.startswith("error:")] or lines[:1]

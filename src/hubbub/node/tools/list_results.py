@@ -1,4 +1,4 @@
-"""Answers that are lists, which say so when they were cut."""
+"""Answers that are lists, with a note if they were cut."""
 
 from collections.abc import Sequence
 

@@ -34,7 +34,7 @@ class _Wanted:
             facts = json.loads(line)
             at = datetime.fromisoformat(facts["timestamp"])
             return LEVELS.index(facts["level"]) >= self.level and at >= self.since
-        except (ValueError, KeyError, TypeError):  # which a time is too that does not say of which zone
+        except (ValueError, KeyError, TypeError):  # including a time without a zone
             return False
 
 

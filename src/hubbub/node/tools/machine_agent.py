@@ -1,4 +1,4 @@
-"""The agent of a machine at work for somebody: its tools, the depth of its questions, and its task at the hub."""
+"""The agent of a machine at work for a caller: its tools, the depth of its questions, and its task at the hub."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -37,8 +37,8 @@ async def ask(
 ) -> Answer:
     """Return the agent's answer to `prompt`, with the tools named in `only`, else all.
 
-    It acts as the caller of the order, though never as a person. Raises `RuntimeFailed`, also if too many agents have
-    asked one another by now, or it may use nothing more; `Invalid` for an unknown tool.
+    It acts as the caller of the order, but never as a person. Raises `RuntimeFailed`, also if too many agents have
+    asked one another by now, or its budget is spent; `Invalid` for an unknown tool.
     """
     _require_shallow(order)
     hands = _hands(place, order, only, task_id)
@@ -73,7 +73,7 @@ async def start(
 async def _through_pauses(
     place: ToolContext, order: NodeCall, prompt: str, only: Sequence[str] | None, task_id: str
 ) -> Answer:
-    """Return the agent's answer, which waits for the end of each pause of its account that comes between."""
+    """Return the agent's answer, which waits for the end of each pause of its account in between."""
     told = prompt
     while True:
         try:
@@ -106,7 +106,7 @@ async def _lent(
 ) -> AsyncIterator[AgentCredentials | None]:
     """Lend the agent credentials for the hub while it works, if it is a program without other ones.
 
-    A program that gets none works all the same: it may have no use for the hub.
+    A program without credentials works nevertheless: it may not need the hub.
     """
     runtime = place.policy.runtime
     if not isinstance(runtime, CommandRuntime | AdaptedRuntime) or runtime.key == TOKEN:
@@ -121,7 +121,7 @@ async def _lent(
     try:
         yield lent
     finally:
-        with suppress(HubError):  # it ends by itself
+        with suppress(HubError):  # the loan ends by itself
             await place.hub.give_back(lent)
 
 
@@ -155,7 +155,7 @@ def require_able(place: ToolContext, order: NodeCall, only: Sequence[str] | None
 
 
 def _require_shallow(order: NodeCall) -> None:
-    """Raise an error if agents have asked one another too deep; a machine's own agent counts like another's."""
+    """Raise an error if agents have asked one another too deeply; a machine's own agent counts like another's."""
     if (why := call_chain.too_deep(order.chain)) is not None:
         raise RuntimeFailed(why)
 

@@ -114,7 +114,7 @@ def _shown(policy: Policy, sandbox: str) -> dict[str, object]:
 
 
 async def _suggest(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Put a rule to a person. The answer is waited for in the background; a yes makes it a rule of the machine."""
+    """Put a rule to a person. The answer is awaited in the background; a yes makes it a rule of the machine."""
     rule, named = order.arguments.get("rule"), order.arguments.get("effect")
     effect = next((each for each in Effect if each.word == named), None)
     if not isinstance(rule, str) or effect is None:
@@ -152,7 +152,7 @@ def _question(place: ToolContext, order: NodeCall, rule: str, effect: Effect) ->
 async def _taken_up(
     place: ToolContext, approval_id: str, question: Question, rule: str, effect: Effect
 ) -> None:
-    """Wait for the answer, and write the rule down after a yes."""
+    """Wait for the answer, and store the rule after a yes."""
     assert place.policy.file is not None
     try:
         answered = await place.hub.answer(approval_id)

@@ -25,7 +25,7 @@ async def skill_list(place: ToolContext, _order: NodeCall) -> ToolResult:
 
 
 async def skill_run(place: ToolContext, order: NodeCall) -> ToolResult:
-    """Have the machine's agent work on a prompt with a skill's text in front of it, and wait for it."""
+    """Have the machine's agent work on a prompt with a skill's text before it, and wait for it."""
     name, prompt = str(order.arguments["name"]), str(order.arguments["prompt"])
     shelf = _shelf(place)
     skill = await asyncio.to_thread(shelf.find, name)
@@ -41,7 +41,7 @@ async def skill_run(place: ToolContext, order: NodeCall) -> ToolResult:
     except (HubError, RuntimeFailed) as error:
         return refused(RefusalCode.FAILED, str(error))
     try:
-        answer = await work  # who leaves before it is done does not want it any more
+        answer = await work  # a caller that leaves does not want it any more
     except RuntimeFailed as failed:
         return refused(RefusalCode.FAILED, str(failed), task_id=task_id, status="failed")
     return ToolResult(value={**machine_agent.said(answer), "task_id": task_id, "status": "done"})
@@ -65,7 +65,7 @@ def _shelf(place: ToolContext) -> SkillRegistry:
 
 
 def _introduced(skill: Skill, prompt: str) -> str:
-    """Put the skill before the prompt; a skill with files of its own names their place."""
+    """Put the skill before the prompt; for a skill with files of its own, name their place."""
     where = "" if skill.origin is SkillOrigin.HUB else f"\n\nThe files of this skill are in {skill.folder}."
     return f"{skill.text}{where}\n\n---\n\n{prompt}"
 

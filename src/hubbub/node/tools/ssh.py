@@ -12,7 +12,7 @@ from hubbub.node.ssh.remote_shells import IDLE, RemoteShell, RemoteShells
 from hubbub.node.tools.tool_context import Tool, ToolContext
 
 TOOL = "ssh_session"
-LONGEST_LINE = 4000  # bytes: terminals cut a longer one, and then something else would run than was read
+LONGEST_LINE = 4000  # bytes: terminals cut a longer one, and then another command would run than was read
 
 
 async def shell(place: ToolContext, order: NodeCall) -> ToolResult:
@@ -26,7 +26,7 @@ async def shell(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
-    """Return the refusal of a call that could not succeed after any yes; nobody need be asked about it."""
+    """Return the refusal of a call that could not succeed after any yes, so that nobody is asked about it."""
     if order.tool != TOOL:
         return None
     if (fault := _fault(place.shells, order)) is not None or order.arguments["operation"] != "open":
@@ -89,7 +89,7 @@ async def _send(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 def _typed(command: str) -> str:
-    """Return the text to type: a command with Enter behind it, a key such as Ctrl-C alone."""
+    """Return the text to type: a command followed by Enter, a key such as Ctrl-C alone."""
     is_key = len(command) == 1 and not command.isprintable()
     return command if is_key or command.endswith("\n") else f"{command}\n"
 

@@ -20,29 +20,27 @@ class ToolContext:
     """One machine, at the time of one call."""
 
     node: str  # its name
-    machine_id: str = ""  # which stays when the name changes
-    data: Path  # the folder that is its own: the audit log, commands in the background, hashes of skills
+    machine_id: str = ""  # the same when the name changes
+    data: Path  # its own folder: the audit log, commands in the background, hashes of skills
     log: Path  # the daemon's log, as lines of JSON
     world: World
-    reading: Analysis | None = None  # of this call, as it was decided; a download goes to the addresses in it
+    reading: Analysis | None = None  # of this call, as it was decided; a download goes to its addresses
     policy: Policy
     sandbox: Sandbox
     hub: HubClient
-    redact: Callable[[str], str]  # takes secrets out of text
+    redact: Callable[[str], str]  # removes secrets from text
     perform: Callable[
         [NodeCall], Awaitable[ToolResult]
     ]  # a call by an agent that runs here, through the gate
-    act: PerformCall | None = (
-        None  # by which the hub does what is not the machine's to do, for whoever called
-    )
-    catalogue: Sequence[ToolSpec] = ()  # what an agent that runs here may call by `perform`
+    act: PerformCall | None = None  # the hub's part of a call, for its caller
+    catalogue: Sequence[ToolSpec] = ()  # the tools that an agent here may call by `perform`
     errands: BackgroundTasks = field(
         default_factory=BackgroundTasks
-    )  # what goes on here after its call was answered
-    shells: RemoteShells = field(default_factory=RemoteShells)  # what is open on other machines over SSH
-    agents: AgentSupervisor | None = None  # that people have placed here; None where none can be
+    )  # work that goes on after its call was answered
+    shells: RemoteShells = field(default_factory=RemoteShells)  # open shells on other machines over SSH
+    agents: AgentSupervisor | None = None  # placed here by people; None if none can be
 
 
 Tool = Callable[
     [ToolContext, NodeCall], Awaitable[ToolResult]
-]  # is called once the gate has let the order through
+]  # called once the gate has let the order through

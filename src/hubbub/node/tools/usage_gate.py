@@ -1,7 +1,7 @@
 """The hub's leave for a machine's own agent to use its model: asked before it begins and while it works.
 
-A spent budget, a stop or a paused account ends its work: its program is told to end, and ended soon after. A limit that
-its program reports pauses its account. Where the hub cannot be asked, work goes on.
+A spent budget, a stop or a paused account ends its work: its program is asked to end, and killed soon after. A limit
+that its program reports pauses its account. If the hub cannot be asked, work goes on.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class RuntimePaused(RuntimeFailed):
-    """The agent was stopped by a pause of its account, and may go on after it."""
+    """A pause of its account stopped the agent, which may go on after it."""
 
 
 class UsageGate:
@@ -38,7 +38,7 @@ class UsageGate:
     async def while_open(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`, which is stopped when the leave ends.
 
-        Raises `RuntimeFailed` with the reason, `RuntimePaused` where there is an end to wait for.
+        Raises `RuntimeFailed` with the reason, or `RuntimePaused` if there is an end to wait for.
         """
         try:
             _require(await self._leave())
@@ -73,7 +73,7 @@ class UsageGate:
             return Leave()
 
     async def _report(self, failed: RuntimeFailed) -> None:
-        """Report the limit that ended a run, if one did. Raises `RuntimePaused` then."""
+        """Report the limit that ended a run, if one did. Raises `RuntimePaused` in that case."""
         if isinstance(failed, RuntimePaused) or read(failed.said, now=0) is None:
             return
         leave = await self._leave()  # by the hub's time: a machine's own clock may be wrong

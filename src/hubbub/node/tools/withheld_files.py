@@ -1,4 +1,4 @@
-"""Files that a search does not show since the policy forbids reading them."""
+"""Files that a search does not show because the policy forbids reading them."""
 
 from hubbub.node.tools.tool_context import ToolContext
 from shellgate.decide import decide
