@@ -270,7 +270,7 @@ def any_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningH
 
 @pytest.mark.system
 def test_nobody_is_ever_two(any_hub: RunningHub, run: Run, tmp_path: Path) -> None:
-    """Of many commands at once, some killed while they wait or run, no two ever run together."""
+    """No two of many commands ever run together, though some are killed while they wait or run."""
     told = tmp_path / "told"
     told.touch()
     words = ("db", "--", sys.executable, "-c", ALONE, str(told))

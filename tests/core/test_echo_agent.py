@@ -34,13 +34,13 @@ def test_it_sends_back_what_it_is_sent(world: World, boss: World) -> None:
 
 
 def test_its_senders_are_told_that_it_answers(world: World, boss: World) -> None:
-    """Who writes to the echo reads that the hub itself runs it, and that it will see the message."""
+    """A sender to the echo reads that the hub itself runs it, and that it will see the message."""
     told = world.do(delivery_forecast.forecast, world.id, "echo")
     assert (told.likely_seen, told.note) == (True, "The hub itself runs it: it answers at once.")
 
 
 def test_two_who_answer_everything_come_to_an_end(world: World, boss: World) -> None:
-    """What answers the echo itself is read and not sent back again."""
+    """The echo reads answers to itself, and sends them nothing back."""
     world.do(messages.send, world.id, sender="ann", to="echo", body="ping")
     world.do(echo_agent.attend, world.id)
     (answer,) = world.inbox("ann")

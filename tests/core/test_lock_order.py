@@ -64,7 +64,7 @@ def needs_what_ends(world: World, _bob: Presence, task: Task) -> Deeds:
 def test_nobody_waits_in_a_circle(
     world: World, monkeypatch: pytest.MonkeyPatch, deeds: Callable[[World, Presence, Task], Deeds]
 ) -> None:
-    """What an agent does and what is done to its tasks at the same moment never has to be begun again."""
+    """An agent's call and a change of its tasks at the same moment never have to begin anew."""
     again: list[int] = []
     monkeypatch.setattr(postgres, "_step_back", again.append)
 

@@ -389,7 +389,7 @@ class Story(RuleBasedStateMachine):
 
     @invariant()
     def presences_are_as_told(self) -> None:
-        """Who is there is there once, as the program and for the time that it said; the others are offline."""
+        """Each agent that is there is there once, with its program and its time; the others are offline."""
         rows = self.run(
             lambda tx: tx.all(
                 "SELECT agent, instance, expires_at FROM presences WHERE project_id = :id AND ended_at IS NULL",

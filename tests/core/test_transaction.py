@@ -25,7 +25,7 @@ def transactions(world: World) -> Transactions:
 
 
 async def test_a_reader_never_sees_what_is_overdue(world: World, transactions: Transactions) -> None:
-    """Who reads finds an expired task expired and a silent agent offline, though no sweep came by, for good."""
+    """A read finds an expired task expired and a silent agent offline, for good, though no sweep came by."""
     world.report("bob")
     task = world.send(ttl=TEN_MINUTES)
     world.clock.advance(TEN_MINUTES)
@@ -40,7 +40,7 @@ async def test_a_reader_never_sees_what_is_overdue(world: World, transactions: T
 
 
 async def test_a_writer_never_acts_on_what_is_overdue(world: World, transactions: Transactions) -> None:
-    """Who writes does so after what is overdue was settled, in the same transaction and as who they are."""
+    """A write comes after all that is overdue was settled, in the same transaction and as its caller."""
     task = world.send(ttl=TEN_MINUTES)
     world.clock.advance(TEN_MINUTES)
 
@@ -52,7 +52,7 @@ async def test_a_writer_never_acts_on_what_is_overdue(world: World, transactions
 
 
 async def test_what_is_overdue_is_nobodys_doing(world: World, transactions: Transactions) -> None:
-    """That time ran out is recorded as the hub's doing, not as that of whoever came next."""
+    """An expiry is recorded as the hub's doing, not as the next caller's."""
     world.send(ttl=TEN_MINUTES)
     world.clock.advance(TEN_MINUTES)
     before = len(world.log())
@@ -67,7 +67,7 @@ async def test_what_is_overdue_is_nobodys_doing(world: World, transactions: Tran
 
 
 async def test_a_refusal_undoes_everything(world: World, transactions: Transactions) -> None:
-    """Of a refused call nothing is kept, nothing that was settled on the way either; the next call settles it."""
+    """Nothing of a refused call is kept, nor what was settled on the way; the next call settles it."""
     task = world.send(ttl=TEN_MINUTES)
     world.clock.advance(TEN_MINUTES)
 

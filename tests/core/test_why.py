@@ -211,7 +211,7 @@ def test_a_task_that_is_held_without_a_presence(world: World) -> None:
 
 @pytest.mark.parametrize("kind", ["message", "task", "acknowledgement"])
 def test_what_else_is_an_act(world: World, kind: str) -> None:
-    """Who wrote to others, or acknowledged a letter, has been seen to act; a letter to it is no act of its own."""
+    """Writing to others or acknowledging a message counts as an act; receiving one does not."""
     world.do(messages.send, world.id, sender="ann", to="bob", body="hello")
     assert kinds(world, "bob")[0] == "agent.never_came"
 
@@ -228,7 +228,7 @@ def test_what_else_is_an_act(world: World, kind: str) -> None:
 
 
 def test_an_agent_that_goes_on_without_a_heartbeat(world: World) -> None:
-    """Of an agent that left and acts all the same both is told; its last call, which is noted late, is no such act."""
+    """`why` tells both of an agent that left and acts all the same; its last call, noted late, is no such act."""
     world.report("bob")
     world.do(presences.leave, world.id, "bob", instance="first")
     world.clock.advance(timedelta(seconds=1))
@@ -272,7 +272,7 @@ def test_how_far_a_task_got_in_an_inbox(world: World) -> None:
 
 
 def test_an_assignee_that_works_on_something_else(world: World) -> None:
-    """Of a task that lies in an inbox it is said what its receiver works on meanwhile."""
+    """`why` says of a task in an inbox what its receiver works on meanwhile."""
     world.report("bob")
     world.start(world.send("bob"))
     task = world.send("bob")
@@ -341,7 +341,7 @@ def test_a_task_whose_holder_is_gone(world: World) -> None:
 
 
 def test_a_task_that_was_taken_from_somebody(world: World) -> None:
-    """Of a task that was handed on it is said from whom."""
+    """`why` says of a passed-on task who had it."""
     task = world.start(world.send("bob"))
     world.on(task, task_actions.reassign, to="ann", by="hub")
 
@@ -349,7 +349,7 @@ def test_a_task_that_was_taken_from_somebody(world: World) -> None:
 
 
 def test_a_blocked_task(world: World) -> None:
-    """Who holds what cannot go on, and what would free it, is told."""
+    """`why` says who holds a thing that cannot go on, and what would free it."""
     task = in_status(world, S.BLOCKED)
 
     assert "is blocked since" in fact(world, task.number, "task.blocked").sentence
@@ -409,7 +409,7 @@ def test_a_task_that_is_late(world: World) -> None:
 
 
 def test_an_agent_that_fell_silent_at_its_work(world: World) -> None:
-    """Of an agent that fell silent with work of its own in hand it is told that a person is needed for that."""
+    """`why` says that a person is needed for the work of an agent that fell silent."""
     world.report("bob")
     world.start(world.send("bob"))
     assert "agent.stale" not in {each.kind for each in explain(world, "bob").facts}
@@ -422,7 +422,7 @@ def test_an_agent_that_fell_silent_at_its_work(world: World) -> None:
 
 
 def test_a_task_that_will_expire(world: World) -> None:
-    """As long as nobody has begun, it is said when its time is over."""
+    """`why` says until when a task may be begun, while nobody has begun it."""
     task = world.send(None, ttl=timedelta(hours=1))
 
     told = fact(world, task.number, "task.expires")
@@ -449,7 +449,7 @@ def test_a_task_that_has_ended(world: World, status: Status, facts: list[str]) -
 
 
 def test_a_call_that_waits_for_a_person(world: World) -> None:
-    """Of a holder whose call a person is asked about the approval's id is told; its words to people alone."""
+    """`why` tells the approval's id of a holder whose call waits for a person; its words only to people."""
     task = world.start(world.send("bob"))
     asked, _receipt = world.do(approvals.put, world.project, question(world), MINUTE)
 

@@ -43,7 +43,7 @@ def saw(world: World, *dirty: str) -> None:
 
 
 def test_a_task_that_asks_for_nothing(world: World) -> None:
-    """Of a task that asks for no proof nothing is said of proof, before and after."""
+    """`why` says nothing of proof for a task that asks for none, before and after."""
     task = world.accept(world.send("bob"))
     assert facts(world, task) == []
     world.on(task, task_actions.complete, by="bob", result="done")
@@ -85,7 +85,7 @@ def test_what_was_all_seen(world: World) -> None:
 
 
 def test_who_let_it_pass(world: World) -> None:
-    """Of a task whose proof somebody waived it is said who did, and why; never that it was seen."""
+    """`why` says who waived a task's proof and why, and never that it was seen."""
     task = world.accept(asked(world, "tests"))
     world.acting(person(world, "eva", Role.ADMIN)).on(task, proof.waive, by=HUB, reason="only words")
     (told,) = facts(world, task)

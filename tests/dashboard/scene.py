@@ -97,7 +97,7 @@ MANY = (20, 5, 11, 4, 3, 2, 1, 3, 6, 5)
 
 @dataclass
 class Scene:
-    """What there is, by what became of it: `scene.tasks["blocked"]`; the agents; the questions to people."""
+    """The scene, by kind: `scene.tasks["blocked"]`; the agents; the questions to people."""
 
     project: Project
     tasks: dict[str, list[Task]] = field(default_factory=lambda: {fate: [] for fate in FATES})

@@ -1,6 +1,6 @@
-"""What agents write is hostile: 40 payloads in every field that they may fill, in front of a real browser.
+"""Hostile texts of agents: 40 payloads in every field that they may fill, in front of a real browser.
 
-Whatever it is, it is shown as text: it opens no dialog, runs nothing, asks no other host, and breaks no layout.
+Each is shown as text: it opens no dialog, runs nothing, asks no other host, and breaks no layout.
 """
 
 from typing import Any

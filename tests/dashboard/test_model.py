@@ -48,7 +48,7 @@ def ask(page: Page, module: str, expression: str, cards: Any, *more: Any) -> Any
 
 
 def test_an_older_change_overwrites_no_newer_one(page: Page) -> None:
-    """Of two racing changes of one card that with the greater id stays, in whichever order the log tells of them."""
+    """The change with the greater id stays of two racing changes of one card, in whichever order the log tells them."""
     done, begun = (
         {"id": place, "patch": {"tasks": {"t": {**TASK, "status": status}}}}
         for place, status in ((8, "completed"), (7, "working"))
@@ -102,7 +102,7 @@ def test_filters_find_by_exact_state_agent_area_and_words(page: Page) -> None:
 def test_a_file_is_in_conflict_if_two_want_this_very_one(
     page: Page, path: str, area: str | None, found: bool
 ) -> None:
-    """What else its agent has declared is not in conflict because one thing is."""
+    """One conflict does not put the agent's other scopes in conflict."""
     cards = picture(overlaps={"ann\nbob": {**OVERLAP, "areas": ["api"]}})
     row = {"path": path, "agents": ["ann"], "area": area}
     conflict = "m.matches(x[1], m.parse('is:conflict'), p)"

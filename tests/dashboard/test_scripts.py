@@ -115,7 +115,7 @@ def test_what_is_exported_is_used() -> None:
 
 
 def test_views_know_no_paths_of_rest() -> None:
-    """What views read and do is in the two tables of `hub`, and all that is in the tables is read and done."""
+    """Views read and do only what is in the two tables of `hub`, and use all of both."""
     for name, text in TEXTS.items():
         if name.startswith(("views/", "shell/", "ui/")):
             taken = {

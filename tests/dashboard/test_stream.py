@@ -162,7 +162,7 @@ def test_a_view_that_a_newer_hub_has_no_more_comes_with_its_page(looking: Lookin
 
 
 def test_buttons_go_with_the_right_to_them(killable: RunningHub, looking: Looking) -> None:
-    """Who becomes a viewer while a page is open loses its buttons at once, without a reload."""
+    """A person who becomes a viewer while a page is open loses its buttons at once, without a reload."""
     look, _watch = looking
     killable.client().post("/users", {"name": "mia", "project": "default", "role": "member"})
     page = look("mia")
@@ -174,7 +174,7 @@ def test_buttons_go_with_the_right_to_them(killable: RunningHub, looking: Lookin
 
 
 def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, looking: Looking) -> None:
-    """Who may not see the project any more is told the hub's sentence in its place, and the page stops asking."""
+    """A person who may no longer see the project reads the hub's sentence in its place, and the page stops asking."""
     look, watch = looking
     watch.expect(0, 403, 404)
     killable.client().post("/users", {"name": "vera", "project": "default", "role": "viewer"})

@@ -1,6 +1,6 @@
-"""What a screen reader has of each view: its tree of roles and names, kept as text in `trees` and compared.
+"""Each view's tree of roles and names for a screen reader, kept as text in `trees` and compared.
 
-Whoever changes one on purpose has it written anew, and reads the difference: `TREES=write`, then this module.
+To change one on purpose, write it anew with `TREES=write` and this module, and read the difference.
 """
 
 import os

@@ -8,7 +8,7 @@ Row = Callable[..., AbstractContextManager[None]]
 
 @contextmanager
 def every_row() -> Iterator[Row]:
-    """What is asserted in `with row(…)` ends that row only; what the row is called stands before its error."""
+    """Assertions in `with row(…)` end that row only; the row's name stands before its error."""
     wrong: list[str] = []
 
     @contextmanager

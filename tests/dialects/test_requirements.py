@@ -29,7 +29,7 @@ each_dialect = pytest.mark.parametrize(
 
 @each_dialect
 def test_every_sentence_has_a_test(promised: Requirements, folder: Path) -> None:
-    """What the documents promise, some test proves."""
+    """Each sentence of the documents is proven by some test."""
     marked = {each for _test, ids in proven(folder) for each in ids}
 
     assert not [each for each in promised.ids if each not in marked]

@@ -39,7 +39,7 @@ def test_lists_are_kept_apart() -> None:
 
 
 def test_the_lists_that_were_asked_for_last_are_kept() -> None:
-    """Of more than there is room for, the list that nobody has asked for the longest is forgotten."""
+    """The list that nobody has asked for the longest is forgotten when there is no room for another."""
     kept, maker = RowCache(most=3 * (BESIDE + 100)), Maker()
     for of in ("one", "two", "one", "three", "four", "one", "two"):
         maker.read(kept, "a", of=of)

@@ -127,7 +127,7 @@ def test_what_is_kept_comes_back(table: Table[Any]) -> None:
 
 @each_row(("reply", "shape"), REPLIES)
 def test_the_client_knows_what_the_hub_tells(reply: type, shape: type[BaseModel]) -> None:
-    """What the typed client reads of an answer is in it, as what the client takes it for."""
+    """An answer has every field that the typed client reads, in the client's type."""
     schema = shape.model_json_schema(mode="serialization")
     for name, hint in get_type_hints(reply).items():
         assert name in schema["properties"], name

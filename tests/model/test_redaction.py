@@ -45,7 +45,7 @@ TOKENS = {
 @pytest.mark.parametrize("secret", TOKENS.values(), ids=TOKENS)
 @pytest.mark.parametrize("around", ["{}", "say {} please", "X={}", '"{}"', "https://x.org/?t={}", "a\n{}\nb"])
 def test_a_secret_is_taken_out_wherever_it_stands(secret: str, around: str) -> None:
-    """What is known, and what has the form of a token or a private key, is gone; what is around it stays."""
+    """Known secrets, and text in the form of a token or a private key, are gone; the text around them stays."""
     text = Redactor([KNOWN]).text(around.format(secret))
     assert secret not in text
     assert text == around.format(REDACTED) or secret.startswith("-----")

@@ -26,7 +26,7 @@ def lacks(monkeypatch: pytest.MonkeyPatch, library: str, ours: str) -> None:
 async def test_without_ssh_a_shell_elsewhere_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Whoever wants a shell on another machine hears how its operator gets what that needs."""
+    """A caller who wants a shell on another machine hears how its operator gets the missing extra."""
     lacks(monkeypatch, "asyncssh", "hubbub.node.ssh.connect")
     with pytest.raises(NotConnected) as refused:
         await open_shell(destination.parse("box"), tmp_path, None)

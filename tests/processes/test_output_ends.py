@@ -21,7 +21,7 @@ def test_what_fits_is_kept_as_it_is(chunks: tuple[bytes, ...]) -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 4, 7, 1000])
 def test_what_is_longer_keeps_its_two_ends_and_says_how_much_is_gone(size: int) -> None:
-    """Of a stream past its limit half is its beginning and half its end, with the number of bytes between them."""
+    """Half of a stream past its limit is its beginning and half its end, with the number of bytes between them."""
     whole = b"begin" + b"x" * 1000 + b"close"
     chunks = [whole[at : at + size] for at in range(0, len(whole), size)]
 

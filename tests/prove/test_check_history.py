@@ -125,6 +125,6 @@ def test_a_history_survives_its_writer(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_the_checker_knows_nothing_of_the_product() -> None:
-    """Whoever does not trust us can read the checker: one file, which imports the standard library alone."""
+    """Anybody can read the checker: one file, which imports the standard library alone."""
     source = Path(check_history.__file__).read_text("utf-8")
     assert not re.findall(r"^(?:from|import) (?:hubbub|tests|\.)", source, re.MULTILINE)

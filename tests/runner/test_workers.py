@@ -57,7 +57,7 @@ def test_long(world):
 
 
 def told(folder: Path) -> list[list[str]]:
-    """What the processes have said, by process."""
+    """The output of the processes, by process."""
     lines = [line.rsplit(" ", 1) for line in (folder / "told").read_text().splitlines()]
     return [[word for word, told_by in lines if told_by == each] for each in {pid: None for _, pid in lines}]
 
@@ -75,7 +75,7 @@ def test_tests_are_collected_once_and_run_by_several(tmp_path: Path) -> None:
 
 
 def test_a_process_that_dies_fails_the_test_that_it_was_at(tmp_path: Path) -> None:
-    """That test has failed, and says how its process died; another process runs the rest."""
+    """The test has failed, and says how its process died; another process runs the rest."""
     done = Small(tmp_path, test_dies=DIES).run("--workers", "2")
 
     assert ending(done) == "1 failed, 5 passed"

@@ -194,7 +194,7 @@ class Run:
 
 
 class Told:
-    """What happens as a test is run, for the process that collected it."""
+    """Pass the events of a test to the process that collected it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -48,7 +48,7 @@ class Browser:
         return self.http.request(method, f"/api/v1{path}", json=body, headers={**own, **headers})
 
     def signed(self, method: str, path: str, body: Any = None, **headers: str) -> httpx2.Response:
-        """As `call`, with the value that shows that the page is one of the hub's."""
+        """Call like `call`, with the value that shows that the page is one of the hub's."""
         return self.call(method, path, body, **{"X-CSRF-Token": self.csrf, **headers})
 
     @property

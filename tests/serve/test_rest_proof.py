@@ -79,7 +79,7 @@ def test_a_person_waives_and_an_agent_does_not(hub: Hub, bob: Web, owner: Web) -
 
 
 def test_a_task_is_sent_with_what_it_asks_for(hub: Hub, bob: Web) -> None:
-    """Who sends a task says in the same call what it asks for; with nonsense it is not sent."""
+    """A sender says in the same call which proof a task asks for; with nonsense it is not sent."""
     hub.meet("ann")
     sent = done(bob.post("/tasks", {"text": "x", "to": "ann", "done_when": ["clean", "clean"]}))["task"]
     assert done(bob.get(f"/tasks/{sent['id']}/proof"))["done_when"] == ["clean"]

@@ -45,7 +45,7 @@ def decided(
 @pytest.mark.parametrize("mode", [*Mode])
 @pytest.mark.parametrize("sandboxed", [False, True])
 def test_nothing_turns_the_floor_off(mode: Mode, sandboxed: bool) -> None:
-    """What the floor denies is denied in every mode, with every rule that allows it, behind every wall."""
+    """A call that the floor denies is denied in every mode, with every rule that allows it, behind every wall."""
     by = policy(mode, allow="execute_command")
     assert decided(reading(part("rm", floor=(DENIED,))), by, sandboxed=sandboxed) == ("deny", "floor", "F1")
     assert decided(reading(part("ls"), floor=(DENIED,)), by, sandboxed=sandboxed) == ("deny", "floor", "F1")
@@ -133,7 +133,7 @@ def test_all_parts_have_to_be_allowed() -> None:
 
 
 def test_people_are_told_the_weightiest_of_equal_reasons() -> None:
-    """Of several parts that would be asked about, the floor's is told, else a rule's, else the mode's."""
+    """The floor's question is told among several, else a rule's, else the mode's."""
     plain, named, doubtful = part("make"), part("git", "push"), part("y", floor=(ASKED,))
     assert decided(reading(plain, named), policy(ask="Bash(git *)"))[1] == "rule"
     assert decided(reading(plain, named, doubtful), policy(ask="Bash(git *)"))[1] == "floor"

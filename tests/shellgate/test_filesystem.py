@@ -27,7 +27,7 @@ def test_it_agrees_with_pythons_own(names: list[str]) -> None:
 
 
 def test_a_pattern_stands_for_what_is_in_a_folder(tmp_path: Path) -> None:
-    """By name; for nothing where there is no such folder."""
+    """A pattern stands for a folder's files, by name; for nothing where there is no such folder."""
     for name in ("b.py", "a.py", ".hidden.py", "c.md"):
         (tmp_path / name).touch()
 

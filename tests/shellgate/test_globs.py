@@ -24,7 +24,7 @@ from tests.support.each_row import each_row
     ],
 )
 def test_a_pattern_of_a_name_is_a_shells(pattern: str, fitting: list[str], others: list[str]) -> None:
-    """What is beyond us fits too much rather than too little."""
+    """A pattern beyond the reader fits too much rather than too little."""
     fits = globs.component(pattern)
 
     assert all(fits(name) for name in fitting)

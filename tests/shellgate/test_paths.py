@@ -189,7 +189,7 @@ def test_inside_is_where_a_path_leads(here: World) -> None:
 
 
 def test_a_link_to_a_secret_is_one(here: World) -> None:
-    """As is a link that is called like one."""
+    """A link to a secret is one, and so is a link that is called like one."""
     work = Path(here.cwd)
     (work / "plain").symlink_to(".env")
     (work / ".env.local").symlink_to("README.md")

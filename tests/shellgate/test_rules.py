@@ -122,7 +122,7 @@ def test_a_deny_rule_means_all_that_it_can_mean(rule: str, words: tuple[str, ...
     ],
 )
 def test_a_deny_rule_leaves_others_alone(rule: str, words: tuple[str, ...]) -> None:
-    """What differs in a word that is no option is another command."""
+    """A command that differs in a word that is no option is another command."""
     assert not is_touched(rule, command(*words))
 
 
@@ -228,7 +228,7 @@ def test_downloads_are_ruled_by_place_or_by_host() -> None:
 
 
 def test_other_tools_are_ruled_by_their_text() -> None:
-    """Of `connect` a rule matches the operation with the machine, or the machine alone."""
+    """A rule for `connect` matches the operation with the machine, or the machine alone."""
     part = CallPart(tool="connect", target="exec:prod-1")
     assert is_covered("connect(exec:prod-*)", part)
     assert is_covered("connect(prod-1)", part)

@@ -124,7 +124,7 @@ def test_appending_to_a_list_and_dropping_leaves_the_bytes_that_were_there(text:
 @few
 @given(documents(comments, commas=True), documents(comments, commas=True))
 def test_a_neighbour_that_came_later_stays_when_ours_goes(text: str, other: str) -> None:
-    """What is put behind our entry stays, and reads as it did."""
+    """Entries put behind ours stay, and read as before."""
     editor = EDITORS["jsonc"]
     value = editor.load(other)
     with_ours, trace = editor.put(text, ("mcpServers", "hubbub"), ENTRY)
@@ -358,7 +358,7 @@ lines = st.lists(st.sampled_from(["A=1", "# c", "", "export B='x'", "not a line"
 def test_taking_a_variable_out_leaves_the_bytes_that_were_there(
     texts: list[str], end: str, whole: bool
 ) -> None:
-    """What was put into a file of variables and taken out again was never there."""
+    """A variable put into a file and taken out again leaves no trace."""
     text = end.join(texts) + (end if whole and texts else "")
     assert _round("env", text, ("HUBBUB_TOKEN",), "ntok_1") == text
 
@@ -376,7 +376,7 @@ def test_a_variable_is_replaced_and_comes_back() -> None:
     "around", ["{{{}}}", '{{"a": 1, {}}}', '{{\n  "a": 1,\n  {}\n}}\n', "{{\n  {}\n}}\n"]
 )
 def test_a_line_of_comment_swallows_nothing(around: str, ours: str) -> None:
-    """What is behind our entry does not become part of the comment before it, when ours goes."""
+    """The text behind our entry does not become part of the comment before it when ours goes."""
     editor, keys = EDITORS["jsonc"], ("hubbub",)
     before = around.format("").replace(", }", "}").replace(",\n  \n", "\n")
     _, trace = editor.put(before, keys, {"url": "x"})

@@ -290,7 +290,7 @@ DAILY = {"its holder", "its sender", "another agent", "another agent, while it i
     ],
 )
 def test_a_verb_does_the_same_by_every_door(hall: Hall, door: Door, visitors: list[Visitor]) -> None:
-    """What the table allows is done, logged, told once and explained alike by every door; the rest changes nothing."""
+    """Every door does, logs, tells once and explains alike what the table allows; the rest changes nothing."""
     called = cases(hall, door, visitors)
     place = hall.place
     before = place.hub.look(lambda tx: [look(tx, place, each.task) for each in called])

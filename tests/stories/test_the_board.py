@@ -39,7 +39,7 @@ def by_golemxv(world: World, task_id: str) -> str:
 
 @pytest.mark.parametrize("done_by", [by_commhub, by_relay, by_golemxv])
 def test_an_issue_is_done_in_another_tongue(world: World, done_by: Callable[[World, str], str]) -> None:
-    """Whoever claims an issue of the board does it in their own words; what came of it is a comment on the issue."""
+    """An agent claims an issue of the board in its own words; the outcome is a comment on the issue."""
     made = world.cleo.issue_create(title="Write the parser", body=TEXT)
     task_id = str(world.board.task(made["id"]).id)
     assert world.said_of(task_id) == ("created", "todo", "pending", "todo")

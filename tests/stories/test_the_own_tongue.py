@@ -26,7 +26,7 @@ def ember(world: World) -> Caller:
 
 
 def test_everyone_sees_the_newcomer(world: World, ember: Caller) -> None:
-    """Who joins is in the others' lists of who is there and where; and it sees them."""
+    """An agent that joins is in the others' lists of who is there and where; and it sees them."""
     online = {each["alias"] for each in world.commander.get_all_status()["sessions"]}
     present = {each["agent_name"]: each["declared_files"] for each in world.gil.presence()["agents"]}
     assert "ember" in online
@@ -77,7 +77,7 @@ def test_it_takes_work_of_each(world: World, ember: Caller) -> None:
 
 
 def test_it_gives_work_to_each(world: World, ember: Caller) -> None:
-    """What it gives is done in each dialect, and the results come into its inbox."""
+    """Each dialect does its tasks, and the results come into its inbox."""
     refs = {
         name: ember.send(kind="task", to=name, text=f"Work for {name}")["id"]
         for name in ("commander", "gil", "rhea", "cleo")

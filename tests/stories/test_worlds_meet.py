@@ -159,7 +159,7 @@ def test_names_of_any_script(world: World, name: str) -> None:
     ("relay", "commhub"), [("critical", "high"), ("high", "high"), ("medium", "normal"), ("low", "low")]
 )
 def test_priorities(world: World, relay: str, commhub: str) -> None:
-    """What is urgent is urgent for everyone; a dialect with fewer words has none that is wrong."""
+    """An urgent task is urgent for everyone; a dialect with fewer words uses no wrong one."""
     made = yes(world.rhea.create_task(title="t", priority=relay, assignee="gil"))["task_id"]
     assert world.crew.row(world.number(made))["priority"] == relay
     assert world.fleet.task(made)["priority"] == commhub

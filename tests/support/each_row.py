@@ -12,7 +12,7 @@ WIDTH = 500  # that much of a row is shown
 
 
 def each_row(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
-    """As `pytest.mark.parametrize`, but all rows are one test, which tells every row that is wrong."""
+    """Parametrize like `pytest.mark.parametrize`, but as one test, which tells every row that is wrong."""
     keys = [names] if isinstance(names, str) else [*names]
     table = [dict(zip(keys, [row] if isinstance(names, str) else row, strict=True)) for row in rows]
     assert table

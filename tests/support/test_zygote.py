@@ -136,7 +136,7 @@ def test_what_python_reads_as_it_starts(tmp_path: Path, environment: dict[str, s
 
 
 def test_by_its_name_and_in_a_group_of_its_own(tmp_path: Path) -> None:
-    """By the name that people start it by, unbuffered, it is forked too, says the same, and leads its group."""
+    """The program is forked by its usual name, unbuffered, too, says the same, and leads its group."""
     forked, started = (
         run(program, tmp_path, "gate", "check", "--policy", "away.toml", given=CASE, PYTHONUNBUFFERED="1")
         for program in ((zygote.INSTALLED,), ("/usr/bin/env", zygote.INSTALLED))

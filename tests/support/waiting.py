@@ -51,7 +51,7 @@ async def until_soon(
     seen: Callable[[], object] | None = None,
     seconds: float = SECONDS,
 ) -> T:
-    """As `until`, and let the event loop go on meanwhile."""
+    """Wait like `until`, and let the event loop go on meanwhile."""
     for found in _looks(happened, what, seen, seconds):
         if found:
             return found

@@ -245,7 +245,7 @@ def serve(line: socket.socket) -> Order:
 
 
 def _fork_sibling() -> int:
-    """As `os.fork`, but the child is one of this process's parent, which can wait for it."""
+    """Fork like `os.fork`, but make the child one of this process's parent, which can wait for it."""
     python, system = ctypes.pythonapi, ctypes.PyDLL(None)  # neither lets the lock of the interpreter go
     python.PyOS_BeforeFork()
     nothing = ctypes.c_long(0)

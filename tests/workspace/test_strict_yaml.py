@@ -49,7 +49,7 @@ def test_plain_values_are_read(of: Read, text: str, value: Value) -> None:
 
 @pytest.mark.parametrize("text", ["no", "Yes", "on", "2026-11-21", "12:30", "<<", "1.2.3", "0x", "1_000"])
 def test_text_stays_text(of: Read, text: str) -> None:
-    """What only old YAML takes for something else is text, as editors see it."""
+    """Words that only old YAML reads otherwise are text, as editors see them."""
     assert of(f"a: {text}") == {"a": text}
 
 

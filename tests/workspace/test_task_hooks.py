@@ -167,7 +167,7 @@ async def test_the_last_words_are_told() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "é", "🐝"])
 async def test_long_output_is_cut(tmp_path: Path, letter: str) -> None:
-    """Of what a hook prints the first 2,000 characters are told, and that there was more."""
+    """The first 2,000 characters of a hook's output are told, and that there was more."""
     (tmp_path / "all").write_text(letter * 2_000, "utf-8")
 
     assert await _printed(tmp_path, "cat all") == letter * 2_000
@@ -241,7 +241,7 @@ async def test_a_hook_is_asked_first(tmp_path: Path, alive: Path, limits: Limits
 
 
 async def test_what_ignores_being_asked_is_ended(tmp_path: Path, alive: Path, limits: Limits) -> None:
-    """Who does not end when asked to is killed a little later."""
+    """A hook that does not end when asked to is killed a little later."""
     running = asyncio.create_task(_run(tmp_path, "trap '' TERM; exec 3>alive; sleep 600; sleep 600"))
     reader = await _opened(alive)
 

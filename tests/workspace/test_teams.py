@@ -73,7 +73,7 @@ def test_most_keys_may_be_left_out(workspace: Workspace, team_file: Write) -> No
 
 @pytest.mark.parametrize("key", ["name", "emoji", "tools", "systemPrompt"])
 def test_an_agent_needs_them(workspace: Workspace, team_file: Write, key: str) -> None:
-    """Who inherits nothing must have a name, an emoji, tools and a prompt."""
+    """A team member that inherits nothing must have a name, an emoji, tools and a prompt."""
     team_file(f"agents: {{fe: {{{re.sub(rf'{key}: [^,]+(, )?', '', SHORT).rstrip(', ')}}}}}")
 
     with pytest.raises(TeamError, match=f"^session-agents-r1.yml: agent 'fe': {key}: is missing$"):

@@ -82,7 +82,7 @@ def content(path: Path) -> bytes:
 
 @pytest.mark.system
 def test_its_key_ends_with_it(machine: RunningHub, tmp_path: Path) -> None:
-    """What it acts with is its own, in no file of the machine, and worth nothing once it was stopped."""
+    """A managed agent acts with its own key, which is in no file of the machine and worth nothing after a stop."""
     start(machine, 'printf %s "$HUBBUB_TOKEN" > token')
     machine.send("coder", "tell")
     machine.until("task.completed")

@@ -193,7 +193,7 @@ def test_any_bytes_will_do(hub: RunningHub) -> None:
 
 
 def test_long_output_keeps_both_ends(hub: RunningHub) -> None:
-    """Of a megabyte of output the reply holds the beginning and the end, and says how much is missing."""
+    """A reply holds the beginning and the end of a megabyte of output, and says how much is missing."""
     hub.work("talker", "echo BEGIN; head -c 1048576 /dev/zero | tr '\\0' x; echo; echo END").says("ready")
     hub.send("talker", "talk")
     result_of(hub, 1)

@@ -284,7 +284,7 @@ def test_after_hook_of_the_holder(team: Team) -> None:
 
 
 def test_output_is_cut(team: Team) -> None:
-    """Of a hook's output the first 2,000 characters are reported."""
+    """The first 2,000 characters of a hook's output are reported."""
     team.hooks(after_task="head -c 5000 /dev/zero | tr '\\0' x; exit 1")
     agent = team.agent("fe")
     error = done(agent, claimed(agent))["error"]
@@ -313,7 +313,7 @@ def test_a_holder_that_gives_it_away(team: Team) -> None:
     ],
 )
 def test_two_who_say_done(still: StillTeam, bridges: int, code: int) -> None:
-    """Of two who say at once that a task is done, one runs the hook; what came of it both are told."""
+    """If two agents complete a task at once, one runs the hook, and both are told its outcome."""
     still.hooks(after_task=PAUSED)
     hook, first = Paused(still), still.agent("fe")
     second = first if bridges == 1 else still.agent("fe")
@@ -534,7 +534,7 @@ def test_hooks_that_take_long(tmp_path: Path) -> None:
 
 
 def test_lease_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as a hook runs the hub is told so, again and again, and not after that."""
+    """The hub is told again and again that a hook runs, and not after it has ended."""
     monkeypatch.setattr(hooked_module, "RENEW_EVERY", timedelta(0))
     os.mkfifo(tmp_path / "go")
     (tmp_path / "agents.pool.yml").write_text(pool(fe={"hooks": {"after_task": "read word < go"}}))

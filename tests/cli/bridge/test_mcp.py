@@ -101,7 +101,7 @@ def test_without_a_name_it_is_the_hubs_own_tongue(hub: RunningHub) -> None:
 def test_agents_without_tokens_of_their_own_are_told_apart(
     hub: RunningHub, connect: Connect, revision: str, names: tuple[str, str]
 ) -> None:
-    """Who joins over the bridge is that agent in whatever it calls next, in any script, whoever joins elsewhere."""
+    """An agent that joins over the bridge keeps its name in all later calls, in any script, whoever joins elsewhere."""
 
     def call(peer: StdioPeer, tool: str, **arguments: object) -> Any:
         said = peer.answer(peer.request("tools/call", {"name": tool, "arguments": arguments}))["result"]
@@ -324,7 +324,7 @@ def test_lines_that_are_no_messages(hub: RunningHub, connect: Connect, line: str
 
 
 def test_refusals_come_through(hub: RunningHub, connect: Connect) -> None:
-    """What the hub refuses is an answer to the request, in the protocol's words."""
+    """A refusal of the hub is an answer to the request, in the protocol's words."""
     peer = connect(hub, LEGACY)
     assert "error" in peer.ask("resources/read", {"uri": "hubbub://nothing"})
 

@@ -89,7 +89,7 @@ def own_site(own_hub: RunningHub, tmp_path: Path) -> Iterator[Site]:
 
 @EACH_ERA
 def test_its_tools_are_done_where_it_runs(site: Site, revision: str) -> None:
-    """What the machine does is done in the client's folder, what the hub does at the hub; in both eras."""
+    """The machine works in the client's folder, and the hub's tools at the hub; in both eras."""
     site.policy(BYPASS)
     peer = site.start(revision)
     assert {each["name"] for each in peer.ask("tools/list")["result"]["tools"]} == set(

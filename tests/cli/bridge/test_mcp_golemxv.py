@@ -98,7 +98,7 @@ def test_the_environment_names_project_and_stay(hub: RunningHub, start: Start) -
 
 
 def test_arguments_win_over_the_environment(hub: RunningHub, start: Start) -> None:
-    """What a call says itself counts, whatever the environment says."""
+    """An argument of a call counts, not the environment."""
     token = secret(hub)
     first = start(hub, GXV_API_KEY=token)
     stays = [
@@ -131,7 +131,7 @@ def test_a_persons_key_acts_in_the_project_that_is_named(hub: RunningHub, start:
 
 
 def test_two_servers_meet_in_one_file(hub: RunningHub, start: Start) -> None:
-    """What one agent has declared over its server is a conflict for another over another."""
+    """A scope declared over one server conflicts with that of another agent over another server."""
     checked_in(hub, start, "ada", declared_files=["src/auth.ts"])
     _token, came = checked_in(hub, start, "bob", declared_files=["src/**"])
     assert came["conflicts"] == [

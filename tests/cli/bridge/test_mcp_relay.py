@@ -187,7 +187,7 @@ def test_missing_team_files(team: Team) -> None:
     ],
 )
 def test_malformed_team_file(team: Team, text: str, error: str) -> None:
-    """What is wrong in a team file is said with the file and the line, or with the file, the agent and the field."""
+    """An error in a team file names the file and the line, or the file, the agent and the field."""
     (team.relay_folder / "session-agents-r1.yml").write_text(text)
     agent = team.agent("lead")
     answer = agent.ask(
@@ -221,7 +221,7 @@ def test_prompts_stay_here(team: Team) -> None:
 @pytest.mark.system
 @pytest.mark.parametrize("revision", [LEGACY, MODERN])
 def test_nothing_is_lost(own_team: Team, revision: str) -> None:
-    """What was answered before the hub was killed is there when it is back, and the client just goes on."""
+    """Answers from before the hub was killed hold when it is back, and the client simply goes on."""
     agent = own_team.agent("lead", revision)
     task_id = agent.task("kept")
     agent.does("send_message", content="kept")

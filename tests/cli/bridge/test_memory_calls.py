@@ -23,7 +23,7 @@ def test_what_is_written_is_in_files(team: Team) -> None:
 
 
 def test_nothing_is_created_for_nothing(team: Team) -> None:
-    """As long as there is nothing to remember no relay folder is created."""
+    """No relay folder is created while there is nothing to remember."""
     assert team.agent("fe").does("read_memory") == {"success": True, "content": None}
     assert list(team.root.iterdir()) == []
 

@@ -30,7 +30,7 @@ def fetched(documents: RemoteDocuments, subject: Subject) -> HubDocument:
 
 @EACH
 def test_there_and_back(documents: RemoteDocuments, subject: Subject) -> None:
-    """What is put is what is fetched, under a version that rises; what nobody has put is empty, at version 0."""
+    """A fetched document is the one that was put, under a rising version; a missing one is empty, at version 0."""
     before = fetched(documents, subject)
     assert (before.version, before.parts) == (0, ())
     assert asyncio.run(documents.replace(subject, TEXT, 0)) == 1

@@ -111,7 +111,7 @@ def test_nobody_there(kind: Kind) -> None:
 
 @pytest.mark.parametrize("value", ["a\r\nX-Two: 2", "a\nb", "代码"])
 def test_headers_that_are_none(kind: Kind, value: str) -> None:
-    """What would be read as something else than a header is refused, and nothing is sent."""
+    """Values that would read as something other than a header are refused, and nothing is sent."""
 
     async def visit(_desk: Desk, carrier: Transport) -> None:
         with pytest.raises(ValueError, match=r".+"):
@@ -121,7 +121,7 @@ def test_headers_that_are_none(kind: Kind, value: str) -> None:
 
 
 def test_events_as_they_come(kind: Kind) -> None:
-    """Of a stream each event is there when it has come, and whoever leaves the stream ends it."""
+    """Each event of a stream is there when it has come, and leaving the stream ends it."""
     stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     async def visit(desk: Desk, carrier: Transport) -> None:

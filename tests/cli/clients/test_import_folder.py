@@ -55,7 +55,7 @@ def test_a_folder_is_imported(hub: RunningHub, folder: Path) -> None:
 
 
 def test_doing_it_again_changes_nothing(hub: RunningHub, folder: Path) -> None:
-    """What has been imported is not imported again, clashes included."""
+    """Imported memories and their clashes are not imported again."""
     hub.client().put("/memory/project", {"text": "## style\n\nspaces\n"})
     hub.client().put("/summaries/2026-03-14-007", {"text": "something else"})
     hub.json("import", "relay", str(folder))
@@ -66,7 +66,7 @@ def test_doing_it_again_changes_nothing(hub: RunningHub, folder: Path) -> None:
 
 
 def test_what_the_hub_has_stays(hub: RunningHub, folder: Path) -> None:
-    """What is in the hub is merged, not overwritten; a section that both have is there twice, and that is said."""
+    """An import merges with the hub and overwrites nothing; a section of both is there twice, and that is said."""
     hub.client().put("/memory/project", {"text": "## style\n\nspaces\n\n## port\n\n8420\n"})
     done = hub.run("import", "relay", str(folder))
     assert done.returncode == 0

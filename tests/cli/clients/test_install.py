@@ -60,7 +60,7 @@ class Desk:
         return json.loads(self.does(*arguments, "--json"))
 
     def me(self, token: str) -> Any:
-        """Whom the hub takes the token's bearer for."""
+        """Return the name that the hub knows the token's bearer by."""
         with closing(Hub(self.hub.url, token)) as hub:
             return hub.get("/me")
 
@@ -188,7 +188,7 @@ def test_another_hub_under_our_name_is_replaced_only_by_force(desk: Desk) -> Non
 
 @pytest.mark.parametrize("how", [["--json"], ["--dry-run", "--json"]])
 def test_a_conflict_is_told_to_programs_too(desk: Desk, how: list[str]) -> None:
-    """As JSON the sentence is among the facts; the exit code says that it was not done, or would not be."""
+    """With --json the sentence is among the facts; the exit code says that nothing was, or would be, done."""
     (desk.home / CODEX).write_text('[mcp_servers.hubbub]\nurl = "http://other/mcp"\n', "utf-8")
     refused = desk.run("codex", *how)
     facts = json.loads(refused.stdout)

@@ -47,7 +47,7 @@ def test_a_person_is_shown_what_would_run(project: Path, tmp_path: Path) -> None
 
 
 def test_the_same_hook_elsewhere_is_another(project: Path, tmp_path: Path) -> None:
-    """What was seen in one folder is not seen in another; hooks of the files of teams count as those of the pool."""
+    """Hooks trusted in one folder are new in another; hooks of team files count as those of the pool."""
     assert hubbub("trust", str(project), "--yes", data=tmp_path / "data").returncode == 0
     other = tmp_path / "other"
     project.rename(other)

@@ -37,7 +37,7 @@ def test_an_invitation_for_one_name(hub: RunningHub) -> None:
     ],
 )
 def test_invitations_that_cannot_be(hub: RunningHub, options: tuple[str, ...], code: int, words: str) -> None:
-    """What is no name of a machine, or no time that a code may be good for, is said in one sentence."""
+    """An impossible machine name or lifetime of a code is refused in one sentence."""
     done = hub.run("node", "invite", *options)
 
     assert (done.returncode, done.stdout) == (code, "")
@@ -116,7 +116,7 @@ def test_a_bad_code(hub: RunningHub, tmp_path: Path) -> None:
 
 
 def test_a_code_is_used_once(hub: RunningHub, tmp_path: Path) -> None:
-    """What one machine has joined by lets no other one in."""
+    """The code that one machine has joined with lets no other one in."""
     code = hub.secret("node", "invite")
     joined = {"name": "web1", "machine_id": "m", "platform": "Linux", "version": "1", "sandbox": "none"}
     by_code = hub.client().acting_with(code.partition(".")[0])

@@ -34,7 +34,7 @@ def doomed(tmp_path: Path) -> Iterator[RunningHub]:
 def test_a_question_ends_with_the_hub_that_asked_it(
     doomed: RunningHub, tmp_path: Path, death: int, told: str
 ) -> None:
-    """Who asked hears of the end when the hub is back, people that nobody waits; asked anew it is answered and done."""
+    """The asker hears of the end when the hub is back, people that nobody waits; asked anew it is answered and done."""
     work = tmp_path / "work"
     secret = doomed.client().post("/tokens", {"agent": "ada", "role": "member"})["secret"]
     ada = StdioPeer(doomed, MODERN, "hub", HUBBUB_TOKEN=secret)

@@ -22,7 +22,7 @@ def test_a_budget_is_set_raised_and_removed(hub: RunningHub) -> None:
 
 
 def test_what_is_no_budget_is_refused(hub: RunningHub) -> None:
-    """Of whom there are no budgets, and without an amount or with two, is said in one sentence."""
+    """A budget of nobody, without an amount or with two, is refused in one sentence."""
     assert (
         "a budget is of project, agent, task, token" in hub.run("budget", "set", "ada", "--usd", "1").stderr
     )

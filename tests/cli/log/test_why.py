@@ -4,7 +4,7 @@ from tests.cli.processes import RunningHub
 
 
 def test_why_prints_a_paragraph(hub: RunningHub) -> None:
-    """Of a task, an agent or a file it is said in one line how it is; with --json come the facts."""
+    """`why` says in one line how a task, an agent or a file stands; --json gives the facts."""
     hub.meet("代码1号")
     hub.send("代码1号", "你好")
 

@@ -91,7 +91,7 @@ def test_wait_for_the_hub(hub: RunningHub) -> None:
 
 @pytest.mark.parametrize("timeout", ["nan", "inf", "-1", "1e300"])
 def test_wait_for_so_long(hub: RunningHub, timeout: str) -> None:
-    """What is no number of seconds within a year is wrong usage."""
+    """A timeout that is no number of seconds within a year is wrong usage."""
     assert hub.run("wait", "hub", "--timeout", timeout).returncode == 2
 
 

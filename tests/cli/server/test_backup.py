@@ -49,7 +49,7 @@ def nothing(_file: Path) -> None:
 
 @pytest.mark.parametrize("make", [not_a_database, of_another_program, of_a_newer_version, nothing])
 def test_restores_only_what_is_whole(tmp_path: Path, make: object) -> None:
-    """What is no database of hubbub of this version or an older one is refused with a sentence, and nothing changes."""
+    """A file that is no database of this version or an older one is refused with a sentence, and nothing changes."""
     assert callable(make)
     bad, data = tmp_path / "bad.db", tmp_path / "data"
     make(bad)

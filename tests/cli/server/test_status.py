@@ -5,7 +5,7 @@ from tests.cli.screens import at_terminal
 
 
 def test_a_hub_where_nobody_has_been(hub: RunningHub) -> None:
-    """Of a project without agents it is told how to connect the first."""
+    """The status of a project without agents says how to connect the first."""
     told = hub.run("status")
 
     assert (told.returncode, told.stderr) == (0, "")

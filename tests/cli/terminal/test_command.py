@@ -287,7 +287,7 @@ def test_ids_lead_nowhere_else(hub: RunningHub, noun: str, verb: str, ref: str) 
     "url", ["http://[::1", "notaurl", "ftp://x", "http://a b/", "http://127.0.0.1:99999", "http://"]
 )
 def test_malformed_address_is_wrong_usage(tmp_path: Path, url: str) -> None:
-    """What is no address of a hub is exit code 2, and the sentence shows what one looks like."""
+    """An invalid hub address gives exit code 2, and the sentence shows a valid one."""
     done = processes.hubbub("agents", "--url", url, "--token", "utok_1", data=tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(

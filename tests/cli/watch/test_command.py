@@ -4,7 +4,7 @@ from tests.cli.processes import RunningHub
 
 
 def test_a_project_that_is_not_yours_is_refused_at_once(hub: RunningHub) -> None:
-    """Of a project that is not there `hubbub watch` says one sentence, with exit code 1, and takes no screen."""
+    """`hubbub watch` of an unknown project prints one sentence, exits with 1, and takes no screen."""
     ended = hub.run("watch", "--project", "nope")
 
     assert (ended.returncode, ended.stdout) == (1, "")

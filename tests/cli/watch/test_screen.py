@@ -308,7 +308,7 @@ async def test_a_lost_hub_is_said_and_found_again(tmp_path: Path) -> None:
 
 @pytest.mark.system
 async def test_it_is_left_while_news_comes_in(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was still to be drawn when the screen is left is not drawn any more, and is no error."""
+    """Leaving the screen drops any pending drawing without an error."""
     monkeypatch.setattr("hubbub.watch.screen.DRAW_AFTER", 0.001)  # due while the widgets are taken down
     async with watching(hub) as screen:
         screen.app._draw_soon()

@@ -24,7 +24,7 @@ def test_knows_the_living_from_the_dead() -> None:
 
 
 def test_knows_nothing_of_other_machines() -> None:
-    """Of an instance on another machine it cannot be said that it is dead."""
+    """Nobody can tell that an instance on another machine is dead."""
     elsewhere = Instance("elsewhere", 1, "1")
     assert not elsewhere.is_here
     assert not elsewhere.is_dead

@@ -323,7 +323,7 @@ def test_a_permission_prompt_is_denied_at_the_hub(person: Person) -> None:
 
 @pytest.mark.parametrize("key", ["1", "\x1b"])
 def test_a_permission_prompt_answered_at_the_client_is_withdrawn(person: Person, key: str) -> None:
-    """Whoever sits at the client says yes there, or escapes: nothing waits at the hub any more."""
+    """A person at the client says yes there, or escapes: nothing waits at the hub any more."""
     with asking(person) as (shown, _):
         asked = waiting(person)
         shown.type(key)

@@ -20,7 +20,7 @@ Change = Sequence[str | tuple[str, bytes]]  # `D path`, `R from to`, or a path a
 
 
 def made_up(kind: int, number: int) -> tuple[Change, Change]:
-    """What two branches do to `a.txt`, `b.txt` and `lib/one.txt` of a folder of their own."""
+    """Two branches' changes to `a.txt`, `b.txt` and `lib/one.txt` in a folder of their own."""
     here = f"p{number}"
     a, b, lib = f"{here}/a.txt", f"{here}/b.txt", f"{here}/lib"
     at = number % (LINES - 6)

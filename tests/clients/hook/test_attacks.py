@@ -161,7 +161,7 @@ def test_what_the_hub_says_of_mail_passes(unread: int) -> None:
 def test_a_hub_that_answers_at_once_is_not_asked_again_at_once(
     monkeypatch: pytest.MonkeyPatch, wake: wake_poll.Wake | None
 ) -> None:
-    """What stands in the hub's place and never waits, or always has a wake, keeps neither machine nor model busy."""
+    """A program in the hub's place that never waits, or always has a wake, keeps neither machine nor model busy."""
     asked: list[str] = []
 
     def ask(*_: object) -> wake_poll.Wake | None:
@@ -200,7 +200,7 @@ def test_a_redirect_is_not_followed(impostor: Impostor) -> None:
     ids=["chunks that shrink", "too deep"],
 )
 def test_an_answer_made_to_hurt_is_none(impostor: Impostor, head: str, raw: bytes) -> None:
-    """Who waits for wakes goes on waiting after an answer that no hub gives."""
+    """A waker goes on waiting after an answer that no hub gives."""
     url, _ = impostor(head=head, raw=raw)
 
     with pytest.raises((Unanswered, ValueError)):
@@ -313,7 +313,7 @@ def test_nothing_is_fetched_to_find_a_first_commit(
 def test_a_pipe_among_gits_files_is_not_waited_for(
     shop: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What nobody writes to is as good as empty."""
+    """A mailbox without a writer is as good as empty."""
     monkeypatch.setenv("HUBBUB_DATA", str(tmp_path / "data"))
     (shop / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(shop / ".git" / name)
@@ -339,7 +339,7 @@ def test_a_git_file_that_leads_anywhere_is_no_repository(tmp_path: Path, leads: 
 
 
 def test_what_hooks_keep_is_for_their_owner_alone(bench: Workbench, shop: Path) -> None:
-    """What an agent has read and holds lies in private folders, and never in one that all share."""
+    """Records of what an agent has read and holds lie in private folders, never in a shared one."""
     ada = bench.editor("ada", shop)
     ada.edit(shop / "a.txt", "two\n")
     room = Path(ada.environment["HUBBUB_DATA"]) / "hooks"

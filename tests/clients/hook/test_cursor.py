@@ -54,7 +54,7 @@ def test_a_tool_is_denied_with_a_sentence_for_the_model() -> None:
     ],
 )
 def test_some_hooks_only_tell(fixture: str, is_heard: bool) -> None:
-    """What is answered before a tool or by the hook of an edit does not come to the model, unless it is a denial."""
+    """Answers before a tool or by the hook of an edit do not reach the model, except denials."""
     assert happened(fixture).heard is is_heard
 
 

@@ -63,7 +63,7 @@ def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_origin_comes_first(tmp_path: Path) -> None:
-    """Of several remotes `origin` names the repository, else `upstream`, else the first by name that is not local."""
+    """`origin` names the repository, else `upstream`, else the first remote by name that is not local."""
     shop = repository(tmp_path / "shop", remote=None)
     git(shop, "remote", "add", "aside", "/srv/shop")
     git(shop, "remote", "add", "fork", "https://github.com/ada/shop")

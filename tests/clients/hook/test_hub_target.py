@@ -72,7 +72,7 @@ def test_half_of_an_environment_is_none(config: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_nearest_folder_decides(config: Path, tmp_path: Path) -> None:
-    """Of the installs of a client the one for the nearest folder above counts, else the one for the user."""
+    """The install for the nearest folder above counts, else the one for the user."""
     shop = tmp_path / "shop"
     (shop / "web" / "src").mkdir(parents=True)
     (tmp_path / "shop-2").mkdir()

@@ -186,7 +186,7 @@ def test_a_client_that_says_nothing_is_not_waited_for(bench: Workbench) -> None:
     ],
 )
 def test_what_is_no_answer_of_a_hub_is_none(bench: Workbench, shop: Path, answer: bytes) -> None:
-    """What answers in another way than a hub denies nothing."""
+    """An answer that no hub gives denies nothing."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
 
         def serve() -> None:
@@ -266,7 +266,7 @@ def test_the_command_for_clients_is_absolute() -> None:
 
 
 def test_a_hook_loads_nothing_but_the_standard_library(bench: Workbench, shop: Path) -> None:
-    """Of this package a hook loads its own room alone, and of the library none of what takes long to load."""
+    """A hook loads only its own folder of this package, and no slow part of the library."""
     code = (
         "import sys, os; sys.argv = ['hubbub-hook', 'claude-code', 'PreToolUse']\n"
         "os._exit = lambda code: None\n"

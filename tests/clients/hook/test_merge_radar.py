@@ -72,7 +72,7 @@ def test_each_kind(tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_the_pairs(tmp_path: Path) -> None:
-    """Of git's conflicts in 100 made-up pairs and 50 replayed ones 95 of 100 are told before, with 2 false alarms."""
+    """Of git's conflicts in 100 made-up pairs and 50 replayed ones, 95 in 100 are told before, with 2 false alarms."""
     repository_of_pairs(tmp_path / "pairs", MADE_UP)
     made = held(tmp_path / "pairs", [("main", f"a{each}", f"b{each}") for each in range(MADE_UP)])
     real = (0, 0, 0, 0)

@@ -15,7 +15,7 @@ from tests.serve.served_hub import Hub
 
 @pytest.fixture
 def spent(hub: Hub) -> None:
-    """What ada may use is used."""
+    """Spend the whole budget of ada."""
     asked = BudgetTerms(kind=BudgetKind.AGENT, whom="ada", unit=BudgetUnit.TOKENS, amount=1)
     hub.do(lambda tx: budgets.put(tx, hub.project, Prices({}, usual()), asked))
     use = budgets.Use(at=2**45, agent="ada", task_id=None, model="", used={Measure.INPUT: 1})
@@ -40,7 +40,7 @@ def test_whatever_tool_comes_next_is_denied(bench: Workbench, shop: Path) -> Non
 
 @pytest.mark.usefixtures("spent")
 def test_the_tools_of_the_hub_go_on(bench: Workbench, shop: Path) -> None:
-    """By the hub's own tools an agent without a budget says what is done, and asks for more."""
+    """With the hub's own tools an agent without a budget reports its work and asks for more."""
     ada = bench.editor("ada", shop)
     assert ada.tool("PreToolUse", "mcp__hubbub__send", to="hub").is_silent
     assert ada.tool("PreToolUse", "mcp__plugin_hubbub_hubbub__task", action="done").is_silent

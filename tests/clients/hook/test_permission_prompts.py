@@ -141,7 +141,7 @@ def test_without_an_answer_the_client_asks_as_ever(people: People, ada: Editor, 
 
 
 def test_a_changed_call_is_another_question() -> None:
-    """What a yes is bound to differs with every part of the call, the folder and the agent."""
+    """A yes holds for one call, one folder and one agent: every part changes its digest."""
     hub = Target(url="http://127.0.0.1:1", token="t", agent="ada")
     calls: list[dict[str, Any]] = [
         {"command": PUSH},

@@ -95,7 +95,7 @@ def deaf(client: Client, bench: Workbench, folder: Path, file: Path) -> Deaf:
 def test_a_warning_is_read_beside_the_result_of_the_edit(
     client: Client, bench: Workbench, shop: Path
 ) -> None:
-    """Who edits what another holds reads whose it is with what the edit returned, once."""
+    """An agent that edits a held file reads once, with the edit's result, who holds it."""
     bench.editor("ada", shop).edit(shop / "a.txt", "two\n")
     bob = deaf(client, bench, shop, shop / "a.txt")
 
@@ -107,7 +107,7 @@ def test_a_warning_is_read_beside_the_result_of_the_edit(
 
 
 def test_that_a_file_was_changed_is_read_there_as_well(client: Client, bench: Workbench, shop: Path) -> None:
-    """Who edits a file that is not any more what it read reads that with what the edit returned."""
+    """An agent that edits a file changed since it read it reads so with the edit's result."""
     bob = deaf(client, bench, shop, shop / "b.txt")
     bob.after()
     (shop / "b.txt").write_text("two\n")
@@ -117,7 +117,7 @@ def test_that_a_file_was_changed_is_read_there_as_well(client: Client, bench: Wo
 
 
 def test_mail_is_pointed_at_beside_a_warning(client: Client, bench: Workbench, shop: Path) -> None:
-    """What was kept and the pointer to mail come together, each on a line of its own."""
+    """A kept warning and the pointer to mail come together, each on a line of its own."""
     bench.editor("ada", shop).edit(shop / "a.txt", "two\n")
     bob = deaf(client, bench, shop, shop / "a.txt")
     bench.hub.meet(f"deaf-{client.name}")

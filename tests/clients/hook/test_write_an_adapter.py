@@ -50,7 +50,7 @@ def test_the_client_on_the_page_takes_part(
 def test_the_client_on_the_page_is_not_believed(
     pebble: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: dict[str, object]
 ) -> None:
-    """What another version of the client might send is no trouble: nothing is said."""
+    """A message of another version of the client is no trouble: the hook says nothing."""
     monkeypatch.setenv("HUBBUB_CONFIG", str(tmp_path))
     tmp_path.joinpath("clients.json").write_text('{"version": 1, "installs": []}')
 

@@ -35,7 +35,7 @@ def installed(place: Place, client: str, scope: str, **more: Any) -> Install:
 
 @pytest.mark.parametrize("way", ["plainly", "by a link", "by steps"])
 def test_a_record_has_no_file_for_its_token_but_ours(place: Place, way: str) -> None:
-    """What a record calls a token is sent to a hub, and deleted in the end: so it lies in our folder."""
+    """A token in a record is sent to a hub and deleted in the end, so the record lies in our folder."""
     key = place.home / "id_ed25519"
     key.write_text("secret")
     agents = place.config / "agents"

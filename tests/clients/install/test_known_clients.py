@@ -169,7 +169,7 @@ def test_a_fresh_machine_is_as_fresh_again_after_the_uninstall(place: Place, nam
 
 @each_place
 def test_a_token_never_lands_in_a_projects_file(place: Place, name: str, scope: str) -> None:
-    """What may be shared with others holds no secret (merge rule 5); what holds one is for its owner alone."""
+    """Files that may be shared hold no secret (merge rule 5); files with a secret are for their owner alone."""
     place.install(CLIENTS[name], scope)
     holding = {path: mode for path, (mode, held) in place.tree().items() if SECRET.encode() in _bytes(held)}
 

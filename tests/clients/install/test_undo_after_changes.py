@@ -145,7 +145,7 @@ def blank(text: str) -> str:
 @pytest.mark.system
 @each_sample
 def test_lines_that_were_appended_meanwhile_stay(place: Place, sample: Path) -> None:
-    """What came behind our entry is where it would be without it."""
+    """Entries added behind ours stay where they would be without it."""
     client, files = laid(place, sample, LINES)
     if not files:
         return
@@ -164,7 +164,7 @@ def test_lines_that_were_appended_meanwhile_stay(place: Place, sample: Path) -> 
 
 @each_sample
 def test_a_member_that_was_added_meanwhile_stays(place: Place, sample: Path) -> None:
-    """What a client put into its settings is there afterwards, beside all that was there before."""
+    """Settings that a client added stay, beside all that was there before."""
     client, files = laid(place, sample, {"json", "jsonc"})
     if not files:
         return

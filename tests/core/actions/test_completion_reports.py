@@ -128,7 +128,7 @@ def test_a_task_of_another_project_is_only_words(world: World) -> None:
 
 
 def test_a_long_result_is_cut_in_the_task_alone(world: World) -> None:
-    """Of a long result the task keeps the head; the completion and the reply have all of it."""
+    """The task keeps the head of a long result; the completion and the reply have all of it."""
     exact, longer = "x" * RESULT_LENGTH, "字" * (RESULT_LENGTH + 1)
     fits = report(world, world.send().id, exact)
     cut = report(world, world.send().id, longer)
@@ -143,7 +143,7 @@ def test_a_long_result_is_cut_in_the_task_alone(world: World) -> None:
 
 @pytest.mark.parametrize("end", [task_actions.fail, task_actions.cancel])
 def test_a_long_reason_is_cut_in_the_task_alone(world: World, end: Callable[..., Task]) -> None:
-    """Of a long reason, too, the task keeps the head, whoever says it; the reply has all of it."""
+    """The task keeps the head of a long reason, whoever gives it; the reply has all of it."""
     task = world.on(world.start(world.send()), end, by="bob", reason="字" * (RESULT_LENGTH + 1))
 
     assert task.result == "字" * RESULT_LENGTH

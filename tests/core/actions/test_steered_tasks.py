@@ -139,7 +139,7 @@ def test_the_result_is_what_was_handed_in(chief: World) -> None:
 
 
 def test_what_was_handed_in_again_is_the_result(chief: World) -> None:
-    """Of work that was sent back the last that was handed in counts; handed in without a word, what was said before."""
+    """The last result handed in after a send-back counts; one without a word keeps the words before."""
     task = in_status(chief, S.WORKING)
     for text in ("two", "three", None):
         hand_in(chief, task, text)
@@ -153,7 +153,7 @@ def test_what_was_handed_in_again_is_the_result(chief: World) -> None:
 
 @pytest.mark.parametrize(("since", "result"), [(None, "fine"), ("there are three", "there are three")])
 def test_work_that_was_handed_in_without_a_word(chief: World, since: str | None, result: str) -> None:
-    """What its holder says after that is the result; if they say nothing, it is what the approval says."""
+    """The holder's last words are the result; without any, the approval's words are."""
     task = in_status(chief, S.WORKING)
     hand_in(chief, task, None)
     chief.pass_time(timedelta(seconds=1))
@@ -165,7 +165,7 @@ def test_work_that_was_handed_in_without_a_word(chief: World, since: str | None,
 
 
 def test_how_a_part_ended_is_not_the_result(chief: World) -> None:
-    """That its holder has ended a part of the work is told as an answer to the whole, and is not what was handed in."""
+    """The end of a part of the work is told as an answer to the whole, and is not handed in."""
     task = in_status(chief, S.WORKING)
     part = chief.send(sender="bob", to="bob", parent=str(task.id))
     chief.start(part)
@@ -190,7 +190,7 @@ def test_changes_are_requested(chief: World) -> None:
 @on_one_engine
 @pytest.mark.parametrize("status", [each for each in S if each is not S.IN_REVIEW])
 def test_only_what_was_handed_in_is_reviewed(chief: World, status: Status) -> None:
-    """What is not in review can be neither approved nor sent back."""
+    """A task outside review can be neither approved nor sent back."""
     task = in_status(chief, status)
     with pytest.raises(InvalidTransition):
         chief.on(task, task_actions.approve, by=HUB, comment=None)
@@ -217,7 +217,7 @@ def test_what_is_being_checked_is_not_completed(chief: World) -> None:
 @on_one_engine
 @pytest.mark.parametrize("status", sorted(HELD))
 def test_a_held_task_is_released_into_the_open_queue(chief: World, status: Status) -> None:
-    """What is released anyone may claim; what its old holder still says of it is refused."""
+    """Anyone may claim a released task; its old holder's reports are refused."""
     task = in_status(chief, status)
     before = chief.task(task)
     released = chief.on(task, task_actions.release, by=HUB, reason="bob is away")
@@ -234,7 +234,7 @@ def test_a_held_task_is_released_into_the_open_queue(chief: World, status: Statu
 @on_one_engine
 @pytest.mark.parametrize("status", [S.QUEUED, S.COMPLETED, S.CANCELLED])
 def test_what_nobody_has_is_not_released(chief: World, status: Status) -> None:
-    """What is free or has ended cannot be released."""
+    """A task that is free or has ended cannot be released."""
     with pytest.raises(InvalidTransition):
         chief.on(in_status(chief, status), task_actions.release, by=HUB, reason="why not")
 
@@ -286,7 +286,7 @@ def test_there_has_to_be_something_to_release(chief: World) -> None:
 
 
 def test_a_title_says_nothing_invisible(chief: World) -> None:
-    """Of a title that is long, or holds what nobody sees, a sentence has a short and visible part."""
+    """A sentence shows a short and visible part of a title that is long or has invisible characters."""
     task = chief.send(text="x", title="a\u202eb" + "long " * 60)
     chief.start(task)
     chief.on(task, task_actions.release, by=HUB, reason="")

@@ -26,7 +26,7 @@ def test_a_name_is_met_once(world: World) -> None:
 
 
 def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
-    """Of racing first meetings one is recorded, and none fails."""
+    """One of racing first meetings is recorded, and none fails."""
     outcomes = world.race(*[lambda tx: agents.meet(tx, world.id, "dora")] * RACERS)
 
     assert outcomes == [None] * RACERS
@@ -56,7 +56,7 @@ def test_names_belong_to_a_project(world: World) -> None:
     [("an", ("ann",)), ("BOB", ("bob",)), ("代码2号", ("代码1号",)), ("zzzzzz", ())],
 )
 def test_an_unknown_name_is_refused_with_near_ones(world: World, typed: str, near: tuple[str, ...]) -> None:
-    """Who is not known is refused with the names much like it, in any script."""
+    """An unknown name is refused with the names most like it, in any script."""
     with pytest.raises(UnknownAgent) as refusal:
         world.do(agents.require_known, world.id, typed)
     assert refusal.value.near == near
@@ -64,7 +64,7 @@ def test_an_unknown_name_is_refused_with_near_ones(world: World, typed: str, nea
 
 
 def test_at_most_three_near_names_are_told(world: World) -> None:
-    """Of many near names the three nearest are told."""
+    """The three nearest of many similar names are told."""
     for number in range(6):
         world.do(agents.meet, world.id, f"coder-{number}")
     with pytest.raises(UnknownAgent) as refusal:

@@ -128,7 +128,7 @@ def test_where_nothing_is_minded_nothing_is_told(world: World) -> None:
 
 
 def test_a_race_for_a_file_has_one_winner(world: World) -> None:
-    """Of many that claim one file at once, one holds it where the project blocks."""
+    """One of many agents that claim a file at once holds it, where the project blocks."""
     world = in_mode(world, "block")
 
     def racer(number: int) -> object:

@@ -177,7 +177,7 @@ def fall_silent(world: World) -> None:
 
 @pytest.mark.parametrize("end", [leave, come_back_elsewhere, fall_silent])
 def test_only_who_is_there_counts(world: World, end: Callable[[World], None]) -> None:
-    """Who has left, was replaced or is silent for too long is in nobody's way, also before that has been settled."""
+    """An agent that left, was replaced or is silent for too long conflicts with nobody, also before that is settled."""
     declare(world, "bob", Scope.of("backend", ["src/auth.py"]))
     end(world)
 
@@ -253,7 +253,7 @@ def test_block_refuses_and_changes_nothing(world: World) -> None:
 
 
 def test_of_racers_for_one_file_one_succeeds(world: World) -> None:
-    """Of agents who come at once with overlapping scopes, where that is blocked, exactly one gets in."""
+    """Where overlaps are blocked, exactly one of the agents that come at once with overlapping scopes gets in."""
     strict = in_mode(world, "block")
     wanted = [files("src/a.py"), files("src/*.py"), files("src/"), files("**/a.py")]
 
@@ -264,7 +264,7 @@ def test_of_racers_for_one_file_one_succeeds(world: World) -> None:
 
 
 def test_of_racers_who_are_warned_all_but_the_first_hear_of_it(world: World) -> None:
-    """Of agents who come at once with the same scope each hears of all who came before."""
+    """Each agent that comes at once with the same scope hears of all who came before."""
     outcomes = world.race(*(come(world, f"racer-{n}", AUTH) for n in range(RACERS)))
 
     assert sorted(len(each) for each in outcomes if isinstance(each, list)) == list(range(RACERS))

@@ -16,7 +16,7 @@ def admin(world: World) -> World:
 
 
 def test_a_key_is_set_shown_masked_and_cleared(world: World, admin: World) -> None:
-    """Who manages the project sets the key and clears it; it is shown masked, and the log does not tell it."""
+    """Managers of the project set and clear the key; it is shown masked, and the log does not tell it."""
     admin.do(api_keys.put, world.project, "sk-old-0123456789abc")
     assert admin.do(api_keys.put, world.project, KEY).masked == "sk-…cdef"
     found = world.do(api_keys.find, world.project)
@@ -34,7 +34,7 @@ def test_a_key_is_set_shown_masked_and_cleared(world: World, admin: World) -> No
 @on_one_engine
 @pytest.mark.parametrize(("secret", "masked"), [("12345678", "…"), ("sk-45678", "sk-…"), ("a" * 16, "…aaaa")])
 def test_a_short_key_shows_nothing_of_itself(admin: World, secret: str, masked: str) -> None:
-    """Of a key that is short the end is not shown either."""
+    """The end of a short key is not shown either."""
     assert admin.do(api_keys.put, admin.project, secret).masked == masked
 
 
@@ -50,7 +50,7 @@ def test_members_mind_the_key(world: World) -> None:
 
 
 def test_viewers_do_not_see_the_key(world: World, admin: World) -> None:
-    """Who may only look on neither sets nor clears the key, and does not see whether there is one."""
+    """A viewer neither sets nor clears the key, and does not see whether there is one."""
     admin.do(api_keys.put, world.project, KEY)
     viewer = world.acting(member(world.project, Role.VIEWER))
     for operation in ((api_keys.put, KEY), (api_keys.clear,), (api_keys.find,)):
@@ -73,7 +73,7 @@ def test_only_the_hub_has_the_key_itself(world: World, admin: World) -> None:
     "secret", ["", "short", "x" * 501, "with blank in it", "schlüssel-12", "key\n1234567"]
 )
 def test_what_is_no_key_is_refused_without_showing_it(admin: World, secret: str) -> None:
-    """What cannot be sent as a key is refused, in a sentence that does not repeat it."""
+    """A key that cannot be sent is refused, in a sentence that does not repeat it."""
     with pytest.raises(Invalid) as refused:
         admin.do(api_keys.put, admin.project, secret)
     assert not secret or secret not in str(refused.value)

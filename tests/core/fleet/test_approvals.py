@@ -53,7 +53,7 @@ def ada(world: World) -> World:
 
 
 def test_a_yes_lets_one_call_through(world: World, ada: World) -> None:
-    """What a person approves may be spent once, by who asked; the log tells each step, and who answered."""
+    """The asker may spend an approval once; the log tells each step, and who answered."""
     approval, receipt = put(world)
     approved = ada.do(approvals.answer, str(approval.id), approved=True)
     assert (approved.status, approved.answered_by) == (S.APPROVED, "ada")
@@ -73,7 +73,7 @@ def test_a_yes_lets_one_call_through(world: World, ada: World) -> None:
 
 
 def test_a_no_is_a_no(world: World, ada: World) -> None:
-    """What a person denies can neither be spent nor answered again."""
+    """A denied call can neither be spent nor answered again."""
     approval, receipt = put(world)
     assert ada.do(approvals.answer, str(approval.id), approved=False).status is S.DENIED
     with pytest.raises(Conflict, match="denied by ada"):
@@ -138,7 +138,7 @@ def test_a_yes_does_not_last(world: World, ada: World) -> None:
 
 
 def test_a_late_yes_may_still_be_used(world: World, ada: World) -> None:
-    """Who approves in the last moment has approved: the machine has a minute to hear of it."""
+    """An approval in the last moment counts: the machine has a minute to hear of it."""
     approval, receipt = put(world)
     last = approval.expires_at - 1
     ada.at(last, approvals.answer, str(approval.id), approved=True)
@@ -177,7 +177,7 @@ def test_people_who_may_write_answer(world: World, role: Role, may: bool) -> Non
 
 
 def test_a_rule_needs_who_manages(world: World, ada: World) -> None:
-    """That a policy gets a rule is for who manages the project to allow."""
+    """Only managers of the project may allow a new rule in a policy."""
     approval, _receipt = put(world, kind=QuestionKind.RULE)
     with pytest.raises(Forbidden):
         ada.do(approvals.answer, str(approval.id), approved=True)
@@ -208,7 +208,7 @@ def test_only_who_asked_can_use_a_yes(world: World, ada: World) -> None:
 
 
 def test_a_yes_is_for_one_call(world: World, ada: World) -> None:
-    """What was approved cannot be spent for a call of another digest."""
+    """An approval cannot be spent for a call of another digest."""
     approval, receipt = put(world)
     ada.do(approvals.answer, str(approval.id), approved=True)
     with pytest.raises(Conflict, match="not the call that was approved"):
@@ -270,7 +270,7 @@ def test_people_see_what_waits(world: World, ada: World) -> None:
 
 
 def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
-    """What nobody answered is open to sight for a day more, expired; what somebody answered is not."""
+    """An unanswered question stays visible for a day more, expired; an answered one does not."""
     answered, _receipt = put(world)
     ada.do(approvals.answer, str(answered.id), approved=True)
     world.clock.advance(timedelta(milliseconds=1))
@@ -339,7 +339,7 @@ def test_nobody_drowns_people_in_questions(world: World, ada: World) -> None:
 
 
 def test_answers_race(world: World, ada: World) -> None:
-    """Of many answers at once one counts, and the others are told that it was given."""
+    """One of many answers at once counts, and the others are told that it was given."""
     approval, _receipt = put(world)
 
     def answer(approved: bool) -> Any:
@@ -386,7 +386,7 @@ def test_answering_races_with_time(world: World, ada: World) -> None:
 
 
 def test_what_ended_long_ago_is_forgotten(world: World, ada: World) -> None:
-    """What ended is kept for a while; what waits stays."""
+    """Ended questions are kept for a while; waiting ones stay."""
     done, _receipt = put(world)
     ada.do(approvals.answer, str(done.id), approved=False)
     world.clock.advance(approvals.KEEP + timedelta(days=1))
@@ -405,7 +405,7 @@ def test_refusals_tell_no_secret(world: World) -> None:
 
 
 def test_a_question_is_taken_back_by_whoever_asked_it(world: World, ada: World) -> None:
-    """Who asked may ask it no more; it needs the receipt, and what was answered stays answered."""
+    """The asker may withdraw a question with its receipt; an answered one stays answered."""
     approval, receipt = put(world, kind=QuestionKind.PROMPT)
     with pytest.raises(NotFound):
         world.do(approvals.take_back, approval.id, receipt="another")

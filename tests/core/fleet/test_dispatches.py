@@ -92,7 +92,7 @@ def told(world: World) -> list[str]:
 
 
 def test_an_order_is_kept_as_it_was_given(world: World, machine: Machine) -> None:
-    """Whoever finds an order knows who gave it, to which machine, by whom it went, and what is to be done."""
+    """An order found again names its giver, its machine, its way, and the task of the machine."""
     deep = {"command": "x", "deep": [{"a": None}, "\ud800\0é"]}
     asked = order(chain=("ann", "web2"), arguments=deep, patience=timedelta(milliseconds=1500))
     dispatch, is_new = begin(world, machine, asked)
@@ -106,7 +106,7 @@ def test_an_order_is_kept_as_it_was_given(world: World, machine: Machine) -> Non
 @on_one_engine
 @pytest.mark.parametrize("status", list(S))
 def test_steps_are_those_of_the_table(world: World, machine: Machine, status: S) -> None:
-    """What may happen to an order, and what it then is, is what the table says; anything else changes nothing."""
+    """An order changes state only as the table says; anything else changes nothing."""
     for step, (allowed_from, to) in STEPS.items():
         dispatch = in_status(world, machine, status)
         taken = do(world, step, dispatch)
@@ -148,7 +148,7 @@ def test_what_has_ended_keeps_no_arguments(world: World, machine: Machine) -> No
 
 
 def test_an_order_ends_once(world: World, machine: Machine) -> None:
-    """Of two outcomes the first is kept, and the second changes nothing."""
+    """The first of two outcomes is kept, and the second changes nothing."""
     dispatch = in_status(world, machine, S.ENDED)
     assert world.do(dispatches.end, dispatch.id, refused(RefusalCode.DENIED, "no")) is None
     assert found(world, dispatch).outcome == DONE
@@ -180,7 +180,7 @@ def test_a_lost_order_may_turn_up(world: World, machine: Machine) -> None:
 def test_the_code_of_an_outcome_is_one_of_ours(
     world: World, machine: Machine, outcome: ToolResult, code: RefusalCode | None
 ) -> None:
-    """What a machine says why it did nothing goes into the log only where it is a word of the contract."""
+    """A machine's reason for doing nothing goes into the log only if it is a word of the contract."""
     dispatch, _is_new = begin(world, machine)
     ended = world.do(dispatches.end, dispatch.id, outcome)
     assert ended is not None
@@ -189,7 +189,7 @@ def test_the_code_of_an_outcome_is_one_of_ours(
 
 
 def test_the_same_call_with_the_same_key_is_one_order(world: World, machine: Machine) -> None:
-    """Who makes a call again with its key gets the order of the first, and later its outcome."""
+    """A repeated call with its key gets the order of the first, and later its outcome."""
     first, is_new = begin(world, machine, order(key="k"))
     again, is_new_again = begin(world, machine, order(key="k"), sent=False)
     assert (again.id, again.status, is_new, is_new_again) == (first.id, S.SENT, True, False)
@@ -274,7 +274,7 @@ RIVALS: dict[Step, Callable[[UUID, Tx], object]] = {
 
 @pytest.mark.parametrize("rivals", [(Step.END, Step.LOSE), (Step.WITHDRAW, Step.SEND), (Step.END, Step.END)])
 def test_steps_race(world: World, machine: Machine, rivals: tuple[Step, Step]) -> None:
-    """What a machine says and what the hub gives up do not both hold, and what was withdrawn never leaves."""
+    """A machine's word and the hub's giving up never both hold, and a withdrawn order never leaves."""
     status = S.QUEUED if Step.WITHDRAW in rivals else S.TAKEN
     for _ in range(4):
         dispatch = in_status(world, machine, status)
@@ -289,7 +289,7 @@ def test_steps_race(world: World, machine: Machine, rivals: tuple[Step, Step]) -
 
 
 def test_a_machine_is_asked_for_what_it_has_not_ended(world: World, machine: Machine) -> None:
-    """What is open of a machine is what it has not ended, oldest first, and nothing of another's."""
+    """The open orders of a machine are those that it has not ended, oldest first, and nothing of another's."""
     elsewhere = replace(machine, id=new_id(), name="web2")
     begin(world, elsewhere)
     ids = [in_status(world, machine, status).id for status in (S.QUEUED, S.ENDED, S.TAKEN, S.LOST, S.SENT)]
@@ -297,7 +297,7 @@ def test_a_machine_is_asked_for_what_it_has_not_ended(world: World, machine: Mac
 
 
 def test_takes_are_noted_together(world: World, machine: Machine) -> None:
-    """Of many that machines have noted those are told that were only sent before."""
+    """Of many orders that machines have noted, only those are told that had just been sent."""
     sent = [begin(world, machine)[0].id for _ in range(3)]
     queued = begin(world, machine, sent=False)[0].id
     assert world.do(dispatches.take, [*sent, queued, new_id()]) == frozenset(sent)
@@ -332,7 +332,7 @@ def test_what_is_over_is_forgotten(world: World, machine: Machine) -> None:
 
 
 def test_what_was_left_behind_ends(world: World, machine: Machine) -> None:
-    """What never left a hub is withdrawn in the end, and what a machine never answered is lost after a day."""
+    """An order that never left a hub is withdrawn in the end, and one without an answer is lost after a day."""
     queued, sent, taken = (in_status(world, machine, status) for status in (S.QUEUED, S.SENT, S.TAKEN))
     world.clock.advance(HOUR)
     world.do(expiry.forget)
@@ -344,7 +344,7 @@ def test_what_was_left_behind_ends(world: World, machine: Machine) -> None:
 
 
 def test_a_removed_machine_leaves_nothing_open(world: World, machine: Machine) -> None:
-    """What a machine that is removed has not ended is withdrawn if it never left, else lost; outcomes stay."""
+    """Removing a machine withdraws its orders that never left and loses the others; outcomes stay."""
     statuses = (S.QUEUED, S.SENT, S.TAKEN, S.ENDED)
     begun = [in_status(world, machine, status, key=str(status)) for status in statuses]
     people = world.acting(person(world, "adam", Role.MEMBER))

@@ -63,7 +63,7 @@ def told(world: World, prefix: str = "node.") -> list[tuple[str, str]]:
 
 
 def test_a_code_lets_one_machine_in(people: World) -> None:
-    """By a code a machine joins its project and gets a key of its own, which stands for that machine."""
+    """A code lets a machine join its project and gives it a key of its own."""
     joined = redeem(people, invite(people))
     assert (joined.project.id, joined.machine.name) == (people.id, "web1")
     key = people.do(access.authenticate, joined.token)
@@ -124,7 +124,7 @@ def test_of_many_with_one_code_one_gets_in(people: World, same_name: bool) -> No
 
 
 def test_of_many_by_one_name_one_gets_in(people: World) -> None:
-    """Of machines that join by one name at once, each with its own code, one has the name, and its key is good."""
+    """One of several machines that join by one name at once gets the name, and its key is good."""
     codes = [invite(people) for _ in range(8)]
     outcomes = people.acting(SYSTEM).race(
         *[

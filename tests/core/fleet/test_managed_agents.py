@@ -76,7 +76,7 @@ def test_an_agent_runs_once(people: World, box: Machine) -> None:
 
 
 def test_many_order_at_once(people: World, box: Machine) -> None:
-    """Of many that place the same agent at the same time, one does."""
+    """One of many that place the same agent at the same time does."""
     command, where = {"agent": "coder", "command": "claude -p"}, people.project
     outcomes = people.race(*[lambda tx: managed_agents.order(tx, where, machine=box, **command)] * RACERS)
     assert errors_of(outcomes) == [Conflict] * (RACERS - 1)
@@ -122,7 +122,7 @@ def test_its_key_is_the_agents_alone(people: World, box: Machine) -> None:
 
 
 def test_a_machine_gets_keys_of_its_own_agents_only(people: World, box: Machine) -> None:
-    """What was not ordered to a machine, or has been stopped there, it cannot be: nor can it say how that fares."""
+    """A machine cannot report on an agent that it was not ordered to run, or that was stopped there."""
     other = machine(people, "other")
     for agent in ("coder", "ann"):
         with pytest.raises(Forbidden, match="not placed on 'box'"):
@@ -163,7 +163,7 @@ def test_what_a_machine_cannot_mean(people: World, box: Machine, nonsense: dict[
 
 
 def test_an_end_before_the_order_is_no_news(people: World, box: Machine) -> None:
-    """What a machine tells late of how the agent was before is not taken for what became of the new order."""
+    """A late report of a machine on the agent before is not taken for the new order's outcome."""
     ordered(people, box)
     people.do(managed_agents.update_status, box, [fares(S.STOPPED)])
     assert found(people).status is S.STARTING

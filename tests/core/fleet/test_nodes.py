@@ -105,7 +105,7 @@ def test_nobody_takes_the_name_of_a_machine_that_is_there(world: World) -> None:
     ],
 )
 def test_a_machine_that_calls_itself_nonsense_is_refused(world: World, facts: dict[str, Any]) -> None:
-    """What a machine says of itself are short lines that people see as they are."""
+    """A machine's facts about itself are short lines that people see as they are."""
     with pytest.raises(Invalid):
         report(world, **facts)
     assert world.do(nodes.listed, world.project) == []
@@ -250,7 +250,7 @@ def how(world: World, approval: Approval) -> ApprovalStatus:
 
 
 def test_the_questions_of_a_machine_that_is_gone_end(world: World) -> None:
-    """Whose machine stays offline waits for no answer; what another process asks by that name waits on."""
+    """A call to a machine that stays offline waits for no answer; another process by that name waits on."""
     machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))
     link(world, machine)
     linked, own = asked(world, machine), asked(world, None)
@@ -282,7 +282,7 @@ def test_so_they_do_when_its_hub_was_killed_or_it_was_removed(world: World) -> N
 
 
 def test_a_machine_that_was_started_anew_has_its_questions_withdrawn(world: World) -> None:
-    """What it does not ask any more ends, also what ended as it was gone; what it, or another, still asks waits."""
+    """Questions that a machine no longer asks end, also those that ended while it was gone; all others wait."""
     machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))
     link(world, machine)
     gone, own = asked(world, machine, uuid4()), asked(world, None)
@@ -327,7 +327,7 @@ def test_a_question_goes_on_when_its_machine_is_back(world: World) -> None:
 
 
 def test_how_busy_a_machine_is_is_no_event(world: World) -> None:
-    """What it told last is kept, through reports and links; nothing is recorded of it."""
+    """The last report is kept through reports and links; nothing is recorded of it."""
     machine = joined(world).machine
     link(world, machine)
     before = told(world)

@@ -66,7 +66,7 @@ def answer(world: World, token: str, *, approved: bool = True) -> Approval:
 
 
 def test_a_link_answers_one_question_once(world: World, phone: Webhook) -> None:
-    """Who has the link answers for the person who allowed it; the first answer counts, and a later one is told so."""
+    """The holder of the link answers for the person who allowed it; the first answer counts, a later one is told so."""
     question = asked(world)
     answered = answer(world, link(phone, question))
 

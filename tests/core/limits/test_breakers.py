@@ -35,7 +35,7 @@ def talk(world: World, turns: int, *names: str) -> None:
 
 
 def test_two_who_only_answer_each_other_are_stopped(world: World) -> None:
-    """Who answers each other too often in turn, while nothing changes, is stopped, and people see why."""
+    """Agents that answer each other too often while nothing changes are stopped, and people see why."""
     talk(world, 5, "ann", "bob")
     assert noticed(world) == []
     talk(world, 2, "bob", "ann")
@@ -89,7 +89,7 @@ def test_who_is_let_go_on_goes_on(world: World) -> None:
 
 
 def test_tasks_that_make_tasks_without_end_are_stopped(world: World) -> None:
-    """Who is at a task and makes another, and so on, is stopped, when that goes too deep or comes to too many."""
+    """Tasks made from tasks stop their maker when they nest too deep or become too many."""
     task = world.send("ann")
     for step in range(4):
         name, to = ("ann", "bob")[step % 2], ("ann", "bob")[(step + 1) % 2]
@@ -114,7 +114,7 @@ def test_a_task_that_is_tried_again_and_again_is_stopped(world: World) -> None:
 
 
 def test_the_same_call_again_and_again_is_stopped(world: World) -> None:
-    """Who makes the same call too often in a row is stopped by the hub, once."""
+    """The hub stops an agent once that makes the same call too often in a row."""
     world.do(breakers.put_rules, world.project, FEW)
     assert world.do(breakers.repeated, world.project, "ann", 4) is None
     assert world.do(breakers.repeated, world.project, "ann", 5) is not None

@@ -172,7 +172,7 @@ def test_what_is_not_metered_is_not_nothing(world: World) -> None:
 
 
 def test_a_new_budget_of_a_day_knows_what_was_used_on_it(world: World) -> None:
-    """What was used on the day before a daily budget was set counts; what is nothing or too much can be no budget."""
+    """Use on the day before a daily budget was set counts; nothing, or too much, is no budget."""
     use(world, 900)
     budget = limit(world, daily=True)
 
@@ -186,7 +186,7 @@ def test_a_new_budget_of_a_day_knows_what_was_used_on_it(world: World) -> None:
 
 
 def test_what_is_told_at_once_is_counted_whole(world: World) -> None:
-    """Of many clients that tell at the same moment each is counted, and the budget is spent once."""
+    """Each of many clients that report at the same moment is counted, and the budget is spent once."""
     limit(world, BudgetKind.PROJECT, "", tokens=4_000)
     at = round(world.clock())
     readings = [

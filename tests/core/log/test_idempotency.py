@@ -91,7 +91,7 @@ def test_racing_repetitions_are_one(world: World) -> None:
 
 
 def test_racing_calls_under_one_key(world: World) -> None:
-    """Of different calls under one key at once one happens, and the others are refused."""
+    """One of several different calls under one key happens, and the others are refused."""
     outcomes = world.race(*[once("key", f"digest {n}", sending(world)) for n in range(RACERS)])
 
     assert errors_of(outcomes) == [Conflict] * (RACERS - 1)
@@ -144,7 +144,7 @@ def test_answers_are_kept_for_a_day(world: World) -> None:
 def test_an_outcome_is_told_again_as_it_was_read(
     world: World, outcome: ToolResult, again: ToolResult
 ) -> None:
-    """What a call came to outside of a transaction is told again as programs and people read it the first time."""
+    """The outcome of a call outside of a transaction is told again as programs and people read it the first time."""
     assert world.do(idempotency.begin, "key", "digest") is None
     with pytest.raises(Conflict, match="not known how it ended"):
         world.do(idempotency.begin, "key", "digest")

@@ -227,7 +227,7 @@ def test_after_twelve_failures_it_is_dead(world: World) -> None:
 def test_an_end_is_final_and_told(
     world: World, report: AttemptReport, outcome: DeliveryOutcome, kind: str
 ) -> None:
-    """What was delivered, refused or skipped is tried no more; the log says which and why."""
+    """Items that were delivered, refused or skipped are tried no more; the log says which and why."""
     completed(world)
     errand = taken(world)
     note(world, errand, report)

@@ -46,7 +46,7 @@ def deliver(world: World, fate: AttemptResult = AttemptResult.DELIVERED) -> list
 
 
 def test_a_webhook_is_told_what_comes_after_it(world: World) -> None:
-    """Of everything from its own beginning on, each thing is put once and in order, with where to find it."""
+    """Everything from the webhook's beginning on is put once and in order, with where to find it."""
     happen(world, "task.sent")
     webhook = add(world)
     happen(world, "task.sent", "task.completed")
@@ -143,7 +143,7 @@ def test_a_webhook_of_others_is_not_found(world: World) -> None:
 
 
 def test_the_log_does_not_hold_the_address(world: World) -> None:
-    """Of a webhook the log has the host and the events: in its address there may be a secret."""
+    """The log has the host and the events of a webhook: its address may hold a secret."""
     webhook = add(world, "task.*")
     advance(world)
     happen(world, "task.sent")

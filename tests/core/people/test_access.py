@@ -142,7 +142,7 @@ def test_a_person_without_a_project_can_enter_none(world: World) -> None:
 
 @pytest.mark.parametrize("by_person", [True, False], ids=["person", "program"])
 def test_the_role_decides_what_is_granted(world: World, by_person: bool) -> None:
-    """What a role is granted is what a person or a program of that role may do, and the rest is refused."""
+    """A person or program of a role may do what the role is granted, and nothing else."""
     for role in GIVEN:
         actor = person(world, f"eve-{role}", role) if by_person else member(world.project, role)
         for right in Right:

@@ -174,7 +174,7 @@ def test_what_is_lent_for_a_task_ends_when_the_machine_has_it_no_more(
 
 
 def test_it_has_the_chain_in_it(world: World, ann: Token) -> None:
-    """Who asked whom is in each token that is lent from another, whatever its program says, up to the deepest."""
+    """Each token lent from another names the whole chain of askers, whatever its program says."""
     lent, _secret = lend(world, asker(ann))
     assert lent.chain == ("ann", "web1")
     said = {
@@ -212,7 +212,7 @@ def test_it_does_not_outlive_the_token_that_it_is_lent_from(world: World, eve: A
 
 
 def test_it_ends_when_its_asker_may_do_less(world: World, eve: Actor) -> None:
-    """What was lent for a person's orders ends when they leave the project, or have another role in it."""
+    """A token lent for a person's orders ends when the person leaves the project or changes role."""
     people = world.acting(eve)
     lessened: dict[str, Callable[[Tx], object]] = {
         "mia": lambda tx: members.put(tx, world.project, "mia", Role.VIEWER),

@@ -89,7 +89,7 @@ def test_a_slug_is_taken_once(world: World) -> None:
 
 
 def test_one_slug_is_given_to_one_of_many(world: World) -> None:
-    """Of many who make a project of one slug at once one does; the others are told that it is there."""
+    """One of many who make a project of one slug at once does; the others are told that it is there."""
     outcomes = world.acting(SYSTEM).race(*[lambda tx: projects.create(tx, "shop")] * RACERS)
     assert errors_of(outcomes) == [Conflict] * (RACERS - 1)
 

@@ -149,7 +149,7 @@ def test_racing_to_name_it(world: World, name: str | None) -> None:
 
 
 def test_racing_with_different_names(world: World) -> None:
-    """Of those who name it at once one does; the others get runs of their own, each made once."""
+    """One of those who name a run at once makes it; the others get runs of their own, each made once."""
     names = [f"run {number % 4}" for number in range(RACERS)]
     outcomes = world.race(*[lambda tx, name=name: runs.resolve(tx, world.id, name) for name in names])
 
@@ -215,7 +215,7 @@ def test_of_racing_makers_one_makes_it(world: World) -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", [None, "monday"])
 async def test_a_look_opens_a_run_if_need_be(world: World, name: str | None) -> None:
-    """Who only reads in a run that is not there yet is told to write; the call is then run so, and opens it."""
+    """A read in a run that does not exist is told to write; the call is run so, and opens the run."""
     with pytest.raises(MustWrite):
         world.store.read_now(SYSTEM, lambda tx: runs.resolve(tx, world.id, name))
     transactions = Transactions(world.store)

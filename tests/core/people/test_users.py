@@ -181,7 +181,7 @@ def test_who_may_invite(world: World) -> None:
 
 
 def test_the_code_is_not_kept(world: World) -> None:
-    """Of an invitation only a hash is kept, and the log does not have it."""
+    """Only a hash of an invitation is kept, and the log does not have it."""
     code = invitation(world)
     kept = world.do(lambda tx: [dict(row) for row in tx.all("SELECT * FROM invites")])
 
@@ -196,7 +196,7 @@ def race_for(world: World, way_in: Callable[[Tx, int], object]) -> list[type]:
 
 
 def test_one_invitation_lets_one_of_many_in(world: World) -> None:
-    """Of many who register at once by one invitation one is let in, and of the others nothing is left."""
+    """One of many who register at once with one invitation gets in, and nothing is left of the others."""
     code = invitation(world)
     errors = race_for(
         world, lambda tx, n: users.register(tx, f"racer-{n}", "a hash", invite_code=code, is_open=False)
@@ -208,7 +208,7 @@ def test_one_invitation_lets_one_of_many_in(world: World) -> None:
 
 
 def test_one_name_is_given_to_one_of_many(world: World) -> None:
-    """Of many who register at once under one name one gets it; the others are told that it is taken."""
+    """One of many who register at once under one name gets it; the others are told that it is taken."""
     errors = race_for(world, lambda tx, n: users.register(tx, "eve", f"{n}", invite_code=None, is_open=True))
 
     assert errors == [Conflict] * (RACERS - 1)

@@ -255,7 +255,7 @@ def test_of_those_who_race_to_end_it_one_does(world: World) -> None:
 @pytest.mark.parametrize("status", [Status.ACCEPTED, Status.WORKING, Status.BLOCKED])
 @pytest.mark.parametrize("how", ["ended", "silent", "replaced"])
 def test_what_was_claimed_is_free_when_the_stay_is_over(world: World, status: Status, how: str) -> None:
-    """What was claimed from the open queue goes back there, in a new epoch, and the log says why."""
+    """Work claimed from the open queue goes back there, in a new epoch, and the log says why."""
     stay = begin(world)
     task = world.send(to=None)
     world.accept(task, "ann")

@@ -154,7 +154,7 @@ def test_edits_keep_the_claim(world: World) -> None:
 
 
 def test_an_instance_releases_its_own(world: World) -> None:
-    """Of an agent with two clients each lets go of what it claimed itself."""
+    """Each of an agent's two clients lets go of its own claims."""
     before(world, "ann", "a.py")
     before(world, "ann", "b.py", instance="another")
 

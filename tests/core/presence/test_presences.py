@@ -227,7 +227,7 @@ def test_a_name_comes_free(world: World) -> None:
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["known", "new"])
 def test_one_of_many_takes_a_name(world: World, is_known: bool) -> None:
-    """Of those who take a free name at once one is it; the others are refused."""
+    """One of those who take a free name at once gets it; the others are refused."""
     for turn in range(3):
         name = f"racer-{turn}"
         if is_known:

@@ -176,7 +176,7 @@ def test_who_leaves_by_one_door_has_left(world: World) -> None:
     ("names", "size"), [(6, 16), pytest.param(32, 64, marks=pytest.mark.system)], ids=["a few", "64 claimers"]
 )
 def test_claimers_who_share_names_get_each_task_once(world: World, names: int, size: int) -> None:
-    """Of claimers, two to a name at two doors, who report and claim at once, each task is told to exactly one."""
+    """Each task goes to exactly one of the claimers, two to a name at two doors, who report and claim at once."""
     open_queue = [world.send(to=None) for _ in range(size)]
 
     def work(number: int) -> list[int]:

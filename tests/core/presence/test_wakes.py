@@ -149,7 +149,7 @@ def test_what_is_withdrawn_stands_in_nobodys_way(world: World) -> None:
 
 
 def test_the_newest_that_wakes_an_idle_client_is_given_it(world: World) -> None:
-    """Of several wakers one gets the wake: the newest, and before all others one that wakes an idle client."""
+    """One of several wakers gets the wake: the newest, and before all others one that wakes an idle client."""
     for instance, idle in (("old", True), ("new", True), ("newest", False)):
         ask(world, instance, idle=idle)
         world.clock.advance(timedelta(milliseconds=2))

@@ -131,7 +131,7 @@ def test_every_moment_can_be_played(world: World) -> None:
 
 
 def test_of_racing_hubs_one_keeps_the_keyframe(world: World) -> None:
-    """Of several hubs that find one due at the same time, one keeps it."""
+    """One of several hubs that find a keyframe due at the same time keeps it."""
     for _ in range(5):
         world.send()
     frame = world.do(keyframes.take_keyframe, world.id)

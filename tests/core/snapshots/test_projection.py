@@ -126,7 +126,7 @@ def test_the_log_tells_what_the_tables_tell(world: World, eve: Actor, stories: i
 
 
 def test_every_deed_is_told(world: World, eve: Actor) -> None:
-    """What each deed makes of the picture is in the log: nothing that can be done is left out."""
+    """The log has each deed's effect on the picture: nothing that can be done is left out."""
     project = new_project(world.store)
     joining(world, project, eve)
     every = range(len(DEEDS))
@@ -142,7 +142,7 @@ def test_every_deed_is_told(world: World, eve: Actor) -> None:
 
 
 def test_who_holds_much_is_shown_with_the_first_of_it(world: World) -> None:
-    """Of the tasks that an agent has under way its card names fifty: what it works on first, the last begun first."""
+    """An agent's card names fifty tasks under way: its first work first, the last begun first."""
     project = new_project(world.store)
     acting, name = member(project), CREW[0]
 
@@ -191,7 +191,7 @@ def test_what_may_press_is_all_that_does(world: World, eve: Actor) -> None:
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.system)])
 def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> None:
-    """Whoever writes at the same time, the log and the tables agree, and so does each snapshot taken meanwhile."""
+    """The log and the tables agree during concurrent writes, and so does each snapshot taken meanwhile."""
     project = new_project(world.store)
     joining(world, project, eve)
     halfway: list[Snapshot] = []

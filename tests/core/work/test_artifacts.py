@@ -22,7 +22,7 @@ def post(world: World, run: Run, name: str = "plan", content: str = "one, two", 
 
 
 def test_an_artifact_comes_back_as_it_was(world: World, run: Run) -> None:
-    """What was posted is read again, to the letter, with its length in characters; the listing is without it."""
+    """A posted artifact is read again to the letter, with its length in characters; the listing is without it."""
     content = "计划 ✓\r\n\t'x' \\ 🦊\n"
     artifact = post(world, run, content=content)
 
@@ -67,7 +67,7 @@ def test_the_newest_of_a_name_is_meant(world: World, run: Run) -> None:
 
 
 def test_a_name_is_of_its_run(world: World, run: Run) -> None:
-    """By its name an artifact is found in its own run alone."""
+    """An artifact is found by its name in its own run alone."""
     artifact = post(world, run)
     tuesday = world.do(runs.start, world.id, "tuesday", by="ann")
 
@@ -80,7 +80,7 @@ def test_a_name_is_of_its_run(world: World, run: Run) -> None:
 
 
 def test_in_its_project_the_newest_of_all_runs_is_meant(world: World, run: Run) -> None:
-    """Whoever asks the whole project finds what was posted last, in whichever run, and nothing of another project."""
+    """A look through the whole project finds the last one posted, in any run, and nothing of another project."""
     post(world, run)
     later = post(world, world.do(runs.start, world.id, "tuesday", by="ann"))
     other = world.elsewhere("other")
@@ -91,7 +91,7 @@ def test_in_its_project_the_newest_of_all_runs_is_meant(world: World, run: Run) 
 
 
 def test_what_was_made_for_a_task_outlives_its_run(world: World, run: Run) -> None:
-    """By its id a task has what was made for it in any run, by its number what was made in its own."""
+    """A task's id finds its artifacts in any run, its number those in its own."""
     task = world.send()
     first = post(world, run, task=str(task.number))
     tuesday = world.do(runs.start, world.id, "tuesday", by="ann")

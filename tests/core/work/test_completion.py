@@ -70,7 +70,7 @@ def test_the_hub_is_told_too(world: World) -> None:
     ("event", "acked"), [(E.COMPLETE, True), (E.FAIL, True), (E.CANCEL, False), (E.EXPIRE, False)]
 )
 def test_an_ended_task_leaves_the_inbox(world: World, event: Event, acked: bool) -> None:
-    """What its agent ended counts as acknowledged; what was cancelled or expired is withdrawn."""
+    """A delivery counts as acknowledged when its agent has ended the task; a cancelled or expired one is withdrawn."""
     task = finish(world, world.send(), event)
     row = world.do(rows.find_delivery, task.id)
 
@@ -89,7 +89,7 @@ def test_the_reason_of_a_cancellation_is_its_result(world: World) -> None:
 
 
 def test_completing_and_cancelling_race(world: World) -> None:
-    """Of a completion and a cancellation at the same time one counts, the other is refused, and one reply is sent."""
+    """One of a completion and a cancellation at the same time counts, the other is refused, and one reply is sent."""
     for turn in range(6):
         task = world.start(world.send())
         outcomes = world.race(

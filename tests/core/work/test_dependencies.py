@@ -159,7 +159,7 @@ def test_needs_are_kept_in_order(world: World) -> None:
 
 @pytest.mark.parametrize("event", [E.FAIL, E.CANCEL, E.EXPIRE])
 def test_only_completing_lets_go(world: World, event: Event) -> None:
-    """What failed, was cancelled or expired holds on, until it is retried and completed."""
+    """A need that failed, was cancelled or expired holds until it is retried and completed."""
     need = world.send(to="ann", ttl=timedelta(hours=1))
     held = needing(world, need)
     finish(world, need, event, by="ann")
@@ -197,7 +197,7 @@ def test_one_end_lets_many_go(world: World) -> None:
 
 
 def test_racing_ends_deliver_once(world: World) -> None:
-    """Of the last needs that are completed at the same time the later lets go: it is delivered, and once."""
+    """The later of the last needs completed at the same time frees the task: it is delivered, and once."""
     for turn in range(1, 6):
         needs = [world.send(to="ann") for _ in range(2)]
         held, free = needing(world, *needs), needing(world, *needs, to=None)

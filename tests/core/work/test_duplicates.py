@@ -72,7 +72,7 @@ def test_who_makes_it_anyway_is_told_and_so_is_who_has_the_other(world: World) -
 
 
 def test_who_sends_the_same_for_ever_is_told_a_few_times(world: World) -> None:
-    """Of one job a few duplicates are told, whether they stay open or end: then the log and inboxes grow no more."""
+    """A few duplicates of one job are told, whether they stay open or end: then the log and inboxes grow no more."""
     make(world, TEXT, to="bob")
     for number in range(2 * MOST_NOTICES):
         again = make(world, SAME, sender="代码1号", on_duplicate=OnDuplicate.TELL)
@@ -123,7 +123,7 @@ def test_projects_do_not_see_each_other(world: World) -> None:
 
 
 def test_of_many_at_once_one_is_made(world: World, hubs: object) -> None:
-    """Of several who make the same task at the same moment one does, and the others are told of it."""
+    """One of several who make the same task at the same moment makes it, and the others are told of it."""
     send = partial(tasks.send, project_id=world.id, sender="ann", to=None, text=TEXT)
     made = world.race(*[partial(send, on_duplicate=OnDuplicate.REFUSE) for _ in range(RACERS)])
 

@@ -34,7 +34,7 @@ def hit(world: World, agent: str = "bob", length: timedelta = 2 * HOUR) -> None:
 
 
 def hand_over(world: World) -> None:
-    """What the hub does every half a minute."""
+    """Run the hub's half-minute step."""
     due = world.do(handovers.due)
     world.do(handovers.settle, due)
 

@@ -82,7 +82,7 @@ def test_who_is_in_a_hurry_goes_before(world: World) -> None:
 
 
 def test_as_many_are_held_as_there_are(world: World) -> None:
-    """As many of a counted thing are held as the project has, and each holder is told which."""
+    """The project holds as many of a counted thing as it has, and each holder is told which."""
     count(world, "gpu", 4)
 
     first, second = ask(world, "gpu:2"), ask(world, "gpu", by="bob")

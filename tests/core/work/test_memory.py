@@ -114,7 +114,7 @@ def test_racing_writers_lose_nothing(world: World) -> None:
 
 
 def test_of_racing_replacements_one_wins(world: World) -> None:
-    """Of those who replace the same version at once one does, and the others hear that it has moved on."""
+    """One of those who replace the same version at once does, and the others hear that it has moved on."""
     outcomes = world.race(
         *[
             lambda tx, number=number: memory.replace(

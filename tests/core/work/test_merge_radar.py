@@ -66,7 +66,7 @@ def test_branches_that_meet_are_compared(world: World) -> None:
 
 
 def test_both_hear_of_a_conflict_once(world: World) -> None:
-    """Who, where and which to merge first: both agents are told when a conflict comes up, and not again while it is."""
+    """Both agents are told once of a new conflict: who, where, and which to merge first."""
     commit(world, "ann", "login", "1", "src/a.py", "src/b.py")
     commit(world, "bob", "logout", "2", "src/b.py")
     judge(world, "bob", "logout", "2", with_ann("src/b.py"))
@@ -88,7 +88,7 @@ def test_both_hear_of_a_conflict_once(world: World) -> None:
 
 
 def test_a_conflict_that_is_over_is_gone(world: World) -> None:
-    """What git merges again, what meets no more, and what is merged, is no conflict any more; the next is told anew."""
+    """A pair that git merges, that meets no more, or that is merged is no conflict; the next conflict is told anew."""
     for over in ("clean", "elsewhere", "merged", "ended"):
         commit(world, "ann", "login", "1", "src/b.py")
         commit(world, "bob", "logout", "2", "src/b.py")
@@ -109,7 +109,7 @@ def test_a_conflict_that_is_over_is_gone(world: World) -> None:
 
 
 def test_an_old_judgement_says_nothing(world: World) -> None:
-    """What git said of a commit that is not the newest of its branch any more is left out."""
+    """Git's word on a commit that is no longer the newest of its branch is left out."""
     commit(world, "ann", "login", "1", "src/b.py")
     commit(world, "bob", "logout", "2", "src/b.py")
     assert judge(world, "bob", "logout", "2", with_ann("src/b.py", commit="9")) == []

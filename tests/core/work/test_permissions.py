@@ -258,7 +258,7 @@ def attempts(task: Task, by: str, stay: str) -> list[tuple[str, str, dict[str, o
 @on_one_engine
 @pytest.mark.parametrize("status", [S.DELIVERED, S.WORKING, S.IN_REVIEW, S.COMPLETED, S.FAILED])
 def test_no_door_lets_a_stranger_in(team: World, status: Status) -> None:
-    """By no tool of any dialect does an agent that has no part in a task change anything of it."""
+    """No tool of any dialect lets an agent without a part in a task change anything of it."""
     doors, task = Doors(team), in_status(team, status)
     stay = doors.stay(EVE)
     before, mail = team.task(task), team.mail("bob")

@@ -74,6 +74,6 @@ def test_there_is_no_statement_about_nothing(world: World) -> None:
 
 
 def test_the_hub_has_one_key(world: World) -> None:
-    """Of keys that are made at the same moment, at several hubs, one is kept, and everybody signs by it."""
+    """One of the keys that hubs make at the same moment is kept, and everybody signs by it."""
     makers = [partial(proof_statement.signing_key, fresh=partial(str, f"key-{name}")) for name in range(4)]
     assert len(set(world.race(*makers))) == 1

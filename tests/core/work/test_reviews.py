@@ -41,7 +41,7 @@ def found(world: World, review: Review) -> Review:
 
 
 def test_the_reviewer_is_asked_by_a_message(world: World, artifact: Artifact) -> None:
-    """Who is to review is told by a message that names artifact and review, in a thread of its own."""
+    """A message tells the reviewer, naming artifact and review, in a thread of its own."""
     review = request(world, artifact)
 
     assert (review.requester, review.reviewer, review.verdict, review.submitted_at) == (
@@ -84,7 +84,7 @@ def test_the_verdict_is_told(world: World, artifact: Artifact, verdict: ReviewVe
 
 
 def test_a_verdict_may_be_without_comments(world: World, artifact: Artifact) -> None:
-    """Who has nothing to add says the verdict alone."""
+    """A reviewer without comments gives the verdict alone."""
     assert submit(world, request(world, artifact)).comments is None
     assert world.mail("ann") == ["Review of the artifact 'plan': approved."]
 
@@ -139,7 +139,7 @@ def test_only_the_known_are_asked(world: World, artifact: Artifact) -> None:
 
 
 def test_ones_own_review_needs_no_answer(world: World, artifact: Artifact) -> None:
-    """Who reviews what it asked for itself is not told what it said."""
+    """A reviewer of its own request is not told its own verdict."""
     review = request(world, artifact, "ann")
     mail = world.mail("ann")
     submit(world, review, by="ann")

@@ -50,7 +50,7 @@ def test_a_summary_is_replaced_if_it_is_the_one_known(world: World) -> None:
 
 
 def test_of_racing_summaries_one_wins(world: World) -> None:
-    """Of those who save the first summary of a run at once one does, and the others hear that there is one."""
+    """One of those who save the first summary of a run at once does, and the others hear that there is one."""
     outcomes = world.race(
         *[
             lambda tx, number=number: summaries.save(tx, world.id, "run", "ann", str(number), version=0)

@@ -201,7 +201,7 @@ def test_accepting_ones_own(world: World) -> None:
 
 
 def test_accepting_for_whoever_has_it(world: World) -> None:
-    """By an answer, who names nobody accepts for the assignee, as its own act; a free task has none, and says so."""
+    """An answer that names nobody accepts for the assignee, as its own act; a free task has none, and says so."""
     assert world.on(world.send(), task_actions.accept, HUB, manner=VerbManner.ANSWER).assignee == "bob"
     accepted = world.log()[-1]
     assert (accepted.kind, accepted.actor, accepted.agent) == ("task.accepted", world.actor.label, "bob")

@@ -182,7 +182,7 @@ def test_racing_reassignments_deliver_once(world: World) -> None:
 
 @pytest.mark.parametrize("how", ["silent", "left", "replaced"])
 def test_claimed_work_of_the_gone_is_free_again(world: World, how: str) -> None:
-    """What an agent claimed from the open queue goes back there when it is gone, with the reason recorded."""
+    """Work claimed from the open queue goes back there when its agent is gone, with the reason recorded."""
     world.report("bob")
     begun, accepted = world.start(world.send(to=None)), world.accept(world.send(to=None))
     match how:
@@ -341,7 +341,7 @@ def test_a_dead_claim_does_not_cost_the_task_its_time(world: World) -> None:
 
 
 def test_rows_are_acknowledged_or_withdrawn(world: World) -> None:
-    """Of all rows that a task ever had, the last is the one that counts; an older one is never pending."""
+    """The last of all rows that a task ever had counts; an older one is never pending."""
     world.report("bob")
     task = world.send()
     ids = [task.delivery_id]
@@ -415,7 +415,7 @@ def test_what_has_not_begun_is_at_the_start(world: World, status: Status) -> Non
 @on_one_engine
 @pytest.mark.parametrize("status", LOST)
 def test_what_is_lost_is_not_steered(world: World, status: Status) -> None:
-    """What failed, was cancelled or expired is neither put back, passed on nor moved: that takes a retry."""
+    """A task that failed, was cancelled or expired is neither put back, passed on nor moved: that takes a retry."""
     task = in_status(world, status)
     for steer in (put_back, pass_on, lambda world, task: move(world, task, S.WORKING)):
         with pytest.raises(InvalidTransition, match=f"a task that is {status}$"):
@@ -507,7 +507,7 @@ def test_what_is_completed_is_passed_on_as_it_is(world: World) -> None:
 @on_one_engine
 @pytest.mark.parametrize("status", sorted(set(Status) - {*LOST, S.QUEUED}))
 def test_who_had_it_is_refused(world: World, status: Status) -> None:
-    """Whoever had a task that was passed on has it no more, and the log says from whom it was taken."""
+    """The former holder of a passed-on task has it no more, and the log says from whom it was taken."""
     task = in_status(world, status)
     passed = pass_on(world, task)
 
@@ -574,7 +574,7 @@ def test_a_reason_alone_is_on_record(world: World) -> None:
 
 
 def test_what_is_moved_back_from_its_end_is_in_new_hands(world: World) -> None:
-    """Of a task that was completed and goes on, an old report is refused; of one that was not it is not."""
+    """An old report on a completed task that goes on is refused; one on a task that was not completed is taken."""
     for status, rise in ((S.COMPLETED, 1), (S.IN_REVIEW, 0), (S.DELIVERED, 0)):
         task = in_status(world, status)
         assert move(world, task, S.WORKING).epoch == task.epoch + rise

@@ -169,7 +169,7 @@ def test_what_is_typed_before_a_dialog_is_there_does_nothing(page: Page) -> None
 def test_a_dialog_that_does_not_come_is_said_and_leaves_no_letter_as_a_command(
     page: Page, watch: Watch
 ) -> None:
-    """Who types on, not knowing that the dialog failed, gives no commands; it is tried again when asked for again."""
+    """Typing on after a dialog failed gives no commands; asking again tries it again."""
     watch.expect(0)
     page.route(CREATE, lambda route: route.abort())
     page.reload()
@@ -227,7 +227,7 @@ def test_a_draft_is_there_again(visit: Visit) -> None:
 
 
 def test_a_note_on_a_task_is_there_again(visit: Visit, scene: Scene) -> None:
-    """What is typed at the foot of a task and not sent is there when the task is open again, and at no other."""
+    """Unsent text at the foot of a task is there when the task is open again, and at no other."""
     one, other = scene.tasks["running"][:2]
     page = visit(f"/board?task={one.number}")
     field = page.get_by_role("complementary", name="Task").get_by_role("textbox")

@@ -188,7 +188,7 @@ def test_a_hostile_sentence_breaks_no_toast(page: Page) -> None:
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_a_toast_can_be_read_and_closed_while_a_dialog_is_open(visit: Visit, size: tuple[int, int]) -> None:
-    """What is said while a dialog is open stands above it, and over none of its buttons."""
+    """A notice during a dialog stands above it, and over none of its buttons."""
     page = visit("/", size=size)
     page.get_by_role("button", name="Task", exact=True).click()
     dialog = page.get_by_role("dialog")

@@ -45,7 +45,7 @@ def test_what_is_new_is_told_to_who_looks_elsewhere(visit: Visit, hub: Hub) -> N
 
 
 def test_one_need_does_not_hide_another(visit: Visit, hub: Hub) -> None:
-    """Of two tasks that get blocked one after the other, each has its own notification."""
+    """Each of two tasks that get blocked one after the other has its own notification."""
     page = who_looks_elsewhere(visit, hub)
     told = []
     for title in ("Name the release", "Sign the release"):

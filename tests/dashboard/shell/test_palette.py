@@ -67,7 +67,7 @@ def test_views_agents_and_files_are_found_by_their_names(page: Page, scene: Scen
 
 
 def test_old_tasks_are_asked_of_the_hub(page: Page, hub: Hub) -> None:
-    """What the page does not have the hub is asked for: words of a description find a task too."""
+    """The palette asks the hub for what the page does not have: words of a description find a task too."""
     told = "the heliotrope is in the vestibule"
     hub.do(lambda tx: tasks.send(tx, hub.project.id, sender="hub", to="amber", text=told, title="Water"))
     options = ask(page, "heliotrope")

@@ -121,7 +121,7 @@ def test_the_moment_survives_a_reload_and_goes_along(visit: Visit) -> None:
 
 
 def test_replay_changes_nothing_and_live_goes_on_underneath(visit: Visit, hub: Hub) -> None:
-    """What happens meanwhile is not shown in the past, and is there on coming back."""
+    """New events are not shown in the past, and are there on coming back."""
     page = visit("/activity")
     page.keyboard.press("[")
     expect(page.get_by_text(STRIP)).to_be_visible()

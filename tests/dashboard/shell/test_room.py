@@ -127,7 +127,7 @@ def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit:
 
 
 def test_a_draft_outlives_the_page(visit: Visit, watch: Watch) -> None:
-    """What is typed and not sent is there after a reload, and what could not be sent is there to be sent again."""
+    """Unsent text is there after a reload, and a message that failed can be sent again."""
     page = visit("/board")
     page.keyboard.press("c")
     title = page.get_by_role("dialog", name="New task").get_by_label("Title")

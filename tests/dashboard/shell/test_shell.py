@@ -171,7 +171,7 @@ def test_the_account_says_who_looks_and_as_what(visit: Visit) -> None:
 
 @pytest.mark.daily
 def test_signing_out_ends_the_login(visit: Visit, visitors: Visitors) -> None:
-    """What is on its way ahead comes first, and no more of it; then the page is the login's, and leads in no longer."""
+    """Requests under way come first, and no more; then the page is the login's, and leads in no longer."""
     first = visit("/board", who=MEMBER)
     visitors.forget(MEMBER)
     page, held = first.context.new_page(), list[Route]()

@@ -126,7 +126,7 @@ def test_what_the_hub_refuses_is_said_in_its_sentence(
 
 @pytest.mark.daily
 def test_a_viewer_changes_nothing(visit: Visit, watch: Watch, send: Callable[..., Task], hub: Hub) -> None:
-    """Who may only look is refused by the hub, whatever a page would let them click."""
+    """The hub refuses a viewer's actions, whatever a page would let them click."""
     watch.expect(403)
     page = visit("/board", who=VIEWER)
     task = send()
@@ -191,7 +191,7 @@ def test_people_run_their_project_from_the_page(page: Page, hub: Hub) -> None:
 
 
 def test_a_task_that_there_is_already(visit: Visit, watch: Watch, hub: Hub, scene: Scene) -> None:
-    """Who makes a task that is the same job as an open one is shown that, and makes it anyway or not."""
+    """A person who makes a task that is the same job as an open one is shown that, and makes it anyway or not."""
     watch.expect(409)
     hub.do(lambda tx: tasks.send(tx, scene.project.id, sender="hub", to=None, text="Solve octo/parser#7"))
     page = visit("/board")

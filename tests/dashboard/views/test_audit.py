@@ -41,7 +41,7 @@ def test_an_answer_tells_who_gave_it_and_how_long_it_took(visit: Visit, hub: Hub
 
 
 def test_tokens_are_of_their_own_group_and_open_to_the_detail(visit: Visit, hub: Hub) -> None:
-    """What made a token is listed under Tokens, and tells all but its secret."""
+    """A new token is listed under Tokens, with all but its secret."""
     made = hub.do(
         lambda tx: tokens.for_project(tx, hub.project, role=Role.MEMBER, agent="auditee"), hub.owner
     )
@@ -57,7 +57,7 @@ def test_tokens_are_of_their_own_group_and_open_to_the_detail(visit: Visit, hub:
 
 
 def test_entries_are_paged(visit: Visit, hub: Hub) -> None:
-    """What does not fit on one page comes with the next."""
+    """Entries beyond one page come with the next."""
 
     def make(tx: Any) -> None:
         for number in range(PAGE):

@@ -145,7 +145,7 @@ def test_a_card_is_dragged_to_where_something_leads(visit: Visit, hub: Hub, scen
 
 
 def test_only_what_is_near_is_drawn(visit: Visit, hub: Hub) -> None:
-    """Of a column of a thousand tasks only those near the visible part are in the page; the last can be reached."""
+    """A column of a thousand tasks has only those near the visible part in the page; the last can be reached."""
 
     def send(tx: object) -> None:
         for number in range(1_000):

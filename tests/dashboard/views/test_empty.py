@@ -24,7 +24,7 @@ FILLED = {
 
 @pytest.mark.parametrize("view", FILLED)
 def test_the_command_of_an_empty_view_fills_it(visit: Visit, hub: Hub, view: str) -> None:
-    """What an empty view says to run works as it stands, in that project, and shows at once."""
+    """The command in an empty view works as it stands, in that project, and shows at once."""
     slug = f"new-{view}"
     hub.do(lambda tx: projects.create(tx, slug), hub.owner)
     page = visit(f"/{view}?project={slug}")
@@ -38,7 +38,7 @@ def test_the_command_of_an_empty_view_fills_it(visit: Visit, hub: Hub, view: str
 
 
 def test_the_command_of_an_empty_view_names_the_project(visit: Visit, hub: Hub) -> None:
-    """What brings agents and machines is about the project that is shown, too."""
+    """Commands that bring agents and machines name the shown project, too."""
     hub.do(lambda tx: projects.create(tx, "new-and-empty"), hub.owner)
     page = visit("/?project=new-and-empty")
     for view in ("needs", "fleet", "files", "machines"):

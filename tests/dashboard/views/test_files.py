@@ -140,7 +140,7 @@ def test_two_agents_in_one_area_are_the_hubs_to_judge(page: Page) -> None:
 
 
 def test_an_area_and_a_pattern_are_rows_as_they_were_written(hub: Hub, visit: Visit) -> None:
-    """What was declared is shown as written, and of an area what it covers."""
+    """A declared scope is shown as written, and an area with what it covers."""
     claim(hub, "gardener", "docs/guide/**", area="docs")
     page = visit("/files")
     expect(page.get_by_role("rowheader", name="docs/guide/**")).to_be_visible()

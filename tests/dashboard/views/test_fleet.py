@@ -104,7 +104,7 @@ def test_an_agent_of_no_known_machine_stands_elsewhere(hub: Hub, visit: Visit) -
 def test_an_agent_that_was_never_there_says_what_to_start(
     hub: Hub, visit: Visit, language: str, said: str
 ) -> None:
-    """Who was only installed has not left: its card and its panel say which program to start."""
+    """An agent that was only installed has not left: its card and its panel say which program to start."""
     name = f"fresh-{language.lower()}"
     role = Role.MEMBER
     hub.do(
@@ -298,7 +298,7 @@ def test_the_filter_leaves_the_agents_that_match(visit: Visit) -> None:
 
 
 def test_a_change_of_one_agent_leaves_the_other_cards_alone(hub: Hub, visit: Visit) -> None:
-    """Of two hundred agents, only the card of the one that changed is touched."""
+    """Only the changed agent's card is touched, among two hundred."""
 
     def crowd(tx: Tx) -> None:
         for number in range(200):

@@ -128,7 +128,7 @@ def test_the_filter_fades_what_does_not_match(hub: Hub, visit: Visit) -> None:
 
 
 def test_the_graph_is_made_larger_and_smaller_and_fitted_in(visit: Visit) -> None:
-    """By keys, by buttons, and by Ctrl and the wheel the graph grows and shrinks; one button shows all of it."""
+    """Keys, buttons, and Ctrl with the wheel make the graph larger and smaller; one button shows all of it."""
     page = visit("/graph", painted=True)
     scale = page.get_by_role("group", name="Zoom").get_by_role("status")
     expect(scale).to_have_text("100 %")

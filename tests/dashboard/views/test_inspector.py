@@ -97,7 +97,7 @@ def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
 
 
 def test_a_message_reaches_its_thread(visit: Visit, scene: Scene) -> None:
-    """What is written at the foot is sent by ⌘Enter, and appears in the thread with how far it got."""
+    """⌘Enter sends the text at the foot, which appears in the thread with how far it got."""
     task = scene.tasks["running"][3]
     page = visit(f"/t/{task.number}")
     page.get_by_label(f"Message {task.assignee}").fill("Is **this** <b>done</b>?")
@@ -109,7 +109,7 @@ def test_a_message_reaches_its_thread(visit: Visit, scene: Scene) -> None:
 
 
 def test_it_follows_what_happens(visit: Visit, hub: Hub, scene: Scene) -> None:
-    """What happens to the task while it is open appears by itself."""
+    """Changes of the open task appear by themselves."""
     task = task_of(hub, scene.tasks["acked"][0])
     page = visit(f"/t/{task.number}")
     expect(page.locator(".inspector .state-word")).to_have_text("Accepted")
@@ -128,7 +128,7 @@ def test_the_past_cannot_be_changed(visit: Visit, scene: Scene) -> None:
 
 
 def test_viewers_have_nothing_to_press(visit: Visit, scene: Scene) -> None:
-    """Who may only look sees neither actions nor a field to write."""
+    """A viewer sees neither actions nor a field to write."""
     page = visit(f"/t/{scene.tasks['blocked'][2].number}", who="vera")
     expect(page.locator(".inspector .rail")).to_be_visible()
     expect(page.locator(".inspector").get_by_role("button", name="Answer")).to_have_count(0)

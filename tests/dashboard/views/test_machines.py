@@ -66,7 +66,7 @@ def test_a_machine_is_shown_with_what_it_is(visit: Visit) -> None:
 
 
 def test_the_hubs_own_machine_needs_no_link(visit: Visit, own: str) -> None:
-    """Of the machine that the hub runs on the page does not say that it is not linked."""
+    """The page does not say that the hub's own machine is not linked."""
     panel = detail(visit(f"/machines?node={own}"), own)
     expect(panel).to_contain_text("not needed: the hub runs on it")
     expect(panel).not_to_contain_text("not linked")
@@ -192,7 +192,7 @@ def test_escapes_for_a_terminal_are_taken_out(page: Page) -> None:
 
 
 def test_a_viewer_has_no_buttons_that_would_be_refused(visit: Visit, own: str) -> None:
-    """Who may only look sees the machine, and nothing to do to it."""
+    """A viewer sees the machine, and no action on it."""
     page = visit(f"/machines?node={own}", who=VIEWER)
     expect(detail(page, own)).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("Invite|Start|Take over|Remove|Stop"))).to_have_count(0)

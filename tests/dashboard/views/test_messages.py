@@ -74,7 +74,7 @@ def test_threads_say_who_talks_about_what_and_who_has_not_read_it(visit: Visit) 
 
 
 def test_each_recipient_is_told_apart_and_reading_leaves_no_trace(hub: Hub, visit: Visit) -> None:
-    """Of a message it is told how far it got, recipient by recipient, with times; that a person looks changes none."""
+    """A message shows how far it got, recipient by recipient, with times; a person's look changes none."""
     ref = say(hub, "ember", "jade", "Is the **schema** ready?")
     page = visit(f"/messages?thread={ref}")
     said = conversation(page).locator(".message")
@@ -93,7 +93,7 @@ def deliveries_id(tx: Any, ref: str, hub: Hub) -> Any:
 
 @pytest.mark.daily
 def test_a_reply_goes_to_the_other_end_and_stands_there_at_once(hub: Hub, visit: Visit) -> None:
-    """What a person answers reaches whoever wrote, as an answer to it, and stands in the conversation."""
+    """A person's reply reaches the writer as an answer to the message, and stands in the conversation."""
     ref = say(hub, "dune", HUB, "Which branch?")
     page = visit(f"/messages?thread={ref}")
     page.get_by_role("textbox", name="Reply").fill("`main`, please")
@@ -150,7 +150,7 @@ def test_a_person_writes_to_everyone_who_is_there(hub: Hub, visit: Visit) -> Non
 
 
 def test_the_same_dialog_makes_tasks(hub: Hub, visit: Visit) -> None:
-    """What is to be done and not only read is sent as a task; for that, nobody is everyone."""
+    """Work is sent as a task, not as a message; then nobody is everyone."""
     page = visit("/messages")
     page.get_by_role("button", name="New message").click()
     page.get_by_role("combobox", name="Send as").select_option("task")

@@ -177,7 +177,7 @@ def test_who_got_no_answer_in_time_is_told_to_ask_again(visit: Visit, hub: Hub) 
 
 
 def test_page_terminal_and_rest_say_the_same_needs(page: Page, hub: Hub) -> None:
-    """What needs a person is one list, made by the hub: the page, `hubbub watch` and `GET /needs` show it alike."""
+    """The hub makes the one list of needs: the page, `hubbub watch` and `GET /needs` show it alike."""
     asking = "m.get('/needs').then(async ({ needs, at }) => [needs, at, (await m.get('/snapshot')).picture])"
     told, at, picture = inside(page, "hub/api.js", asking)
     listed = [f"{need['kind']}:{need['key']}" for need in told]
@@ -220,7 +220,7 @@ def test_a_letter_is_done_with(page: Page, hub: Hub) -> None:
 
 
 def test_a_refusal_says_why_and_undoes_itself(page: Page, hub: Hub, scene: Scene, watch: Watch) -> None:
-    """What the hub refuses is told in its own sentence, and the card is as it was."""
+    """A refusal is told in the hub's own sentence, and the card is as it was."""
     watch.expect(409)
     task = scene.tasks["failed"][1]
     page.route("**/retry**", lambda route: route.fulfill(

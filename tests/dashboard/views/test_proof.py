@@ -70,7 +70,7 @@ def test_proof_in_chinese(visit: Visit, hub: Hub, scene: Scene) -> None:
 
 
 def test_a_person_lets_it_pass(visit: Visit, hub: Hub, scene: Scene) -> None:
-    """Whoever lets a task pass says why, and is named there; what was not seen stays not seen, also when it is done."""
+    """A person who lets a task pass says why, and is named there; unseen stays unseen, also when it is done."""
     task = asking(hub, scene, 1)
     page = visit(f"/t/{task.number}")
     section(page).get_by_role("button", name="Let it pass").click()

@@ -131,7 +131,7 @@ def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) 
 
 
 def test_who_would_be_the_last_owner_stays(visit: Visit, watch: Watch) -> None:
-    """What the hub refuses is told with its sentence, and the page shows what is true."""
+    """A refusal is told in the hub's sentence, and the page shows what is true."""
     watch.expect(409, 403)
     page = visit("/settings?tab=people")
     owner = page.get_by_role("row").filter(has=page.get_by_role("cell", name="owner", exact=True))
@@ -214,7 +214,7 @@ def test_a_project_is_added(visit: Visit, hub: Hub) -> None:
 
 @pytest.mark.parametrize(("who", "slug"), [(VIEWER, "of-vera"), ("nemo", "of-nemo")])
 def test_anybody_adds_a_project_of_their_own(visit: Visit, hub: Hub, who: str, slug: str) -> None:
-    """Who may only look, or belongs nowhere yet, adds a project from the menu of projects, and is at once in it."""
+    """A viewer, or a person without a project, adds a project from the menu, and is at once in it."""
     page = visit("/", who=who)
     if who == VIEWER:
         page.get_by_role("button", name="switch project").click()

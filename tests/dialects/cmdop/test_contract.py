@@ -203,7 +203,7 @@ def test_a_person_chooses_among_their_workspaces(anywhere: Board) -> None:
 
 @requires("connect.chosen")
 def test_a_choice_without_a_connection_is_the_tokens(anywhere: Board) -> None:
-    """Of a client whose requests stand alone the choice is remembered by its token, until a request names another."""
+    """A client whose requests stand alone keeps its choice by its token, until a request names another."""
     with Board.fresh(anywhere.hub) as other:
         person = other.person((anywhere.project, Role.MEMBER), (other.project, Role.MEMBER))
         person.connect(operation="workspace_use", workspace=other.project.slug)

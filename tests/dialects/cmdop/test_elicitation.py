@@ -125,7 +125,7 @@ def test_who_cannot_be_asked_waits_for_people(
 def test_the_text_of_an_agent_comes_as_progress(
     machine: Workshop, portal: BlockingPortal, mode: ConnectMode
 ) -> None:
-    """What the machine's agent says is told while it comes, and whole at the end."""
+    """The words of the machine's agent are told while they come, and whole at the end."""
     machine.policy('mode = "bypass"', '[runtime]\nkind = "command"\ncommand = ["sed", "s/^/so: /"]')
     hostname = machine.agent().connect(operation="whoami")["hostname"]
     desk = Desk("decline")

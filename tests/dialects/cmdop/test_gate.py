@@ -90,7 +90,7 @@ AMISS: list[tuple[str, dict[str, Any], str, str]] = [
 def test_nobody_is_asked_about_what_can_only_fail(
     machine: Workshop, tool: str, arguments: dict[str, Any], code: str, sentence: str
 ) -> None:
-    """What is wrong with a call is said at once where that can be known before anything is done or looked at."""
+    """A wrong call is refused at once where that can be known before anything is done or looked at."""
     machine.policy(f"{IMPATIENT}\nrules.ask = ['{tool}']")
 
     before = {each["id"] for each in machine.person().get("/approvals")["approvals"]}

@@ -122,7 +122,7 @@ def test_the_id_goes_before_the_text(fleet: Fleet) -> None:
 @requires("life.completes.which", "report_completion.by_text")
 @both_engines
 def test_of_tasks_with_one_text_the_running_one_is_completed(fleet: Fleet) -> None:
-    """Of several tasks with the text the running one is meant, else the newest; never another agent's."""
+    """The running one of several tasks with the text is meant, else the newest; never another agent's."""
     coder = fleet.online("coder-1")
     fleet.online("coder-2")
     ids = [_send(fleet), _send(fleet), _send(fleet)]
@@ -242,7 +242,7 @@ def test_since_is_a_moment_however_it_is_written(fleet: Fleet) -> None:
     "since", ["yesterday", "", "2026-13-01", "1760000000000000", "2026-04-12T25:00:00", "昨天"]
 )
 def test_since_must_be_a_time(anywhere: Fleet, since: str) -> None:
-    """What is no ISO 8601 time is invalid, and the message says what is allowed."""
+    """A time that is not ISO 8601 is invalid, and the message says what is allowed."""
     answer = anywhere.program().wrong("get_completions", since=since)
 
     assert answer["error"] == "invalid_arguments"

@@ -50,7 +50,7 @@ def test_a_report_counts_the_inbox(fleet: Fleet) -> None:
 
 @requires("report_status.output.kept")
 def test_of_the_output_the_beginning_is_kept(fleet: Fleet) -> None:
-    """Of 50,000 characters of output the session keeps the first 4,000, counted as characters, not bytes."""
+    """The session keeps the first 4,000 of 50,000 characters of output, counted as characters, not bytes."""
     fleet.online("coder-1", output="名" * 4_000 + "x" * 46_000)
 
     assert fleet.row("coder-1")["output"] == "名" * 4_000

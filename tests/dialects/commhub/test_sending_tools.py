@@ -286,7 +286,7 @@ def test_a_broadcast_reaches_everyone_who_is_online(fleet: Fleet, elsewhere: Fle
 @requires("broadcast.filter_server", "broadcast.filter_status", "inbox.filter_offline", "broadcast.online")
 @both_engines
 def test_a_broadcast_can_be_narrowed(fleet: Fleet) -> None:
-    """By server, by status or both; the offline are reached when they are asked for; nobody is an answer too."""
+    """Servers, statuses or both select receivers; the offline are reached if asked for; nobody is an answer too."""
     fleet.online("a", "idle", server="s1")
     fleet.online("b", "working", server="s1")
     fleet.online("c", "working", server="s2")

@@ -124,7 +124,7 @@ def test_hub_cannot_claim_for_nobody(fleet: Fleet) -> None:
 @requires("life.claim.once")
 @both_engines
 def test_one_of_many_gets_a_free_task(fleet: Fleet) -> None:
-    """Of agents that claim a free task at the same moment exactly one is told that it has it, and has it."""
+    """Exactly one of the agents that claim a free task at the same moment is told that it has it, and has it."""
     agents = {f"coder-{number}": fleet.online(f"coder-{number}") for number in range(6)}
     task_id = fleet.free_task()
     won: dict[str, int] = {}

@@ -144,7 +144,7 @@ def test_a_person_says_which_network(fleet: Fleet, elsewhere: Fleet) -> None:
 
 @requires("tokens.membership_role")
 def test_a_persons_role_is_that_of_the_network(fleet: Fleet, elsewhere: Fleet) -> None:
-    """Who is a viewer here and a member there may write there only."""
+    """A viewer here who is a member there may write there only."""
     for each in (fleet, elsewhere):
         each.online("coder-1")
     person = fleet.person((fleet.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))

@@ -47,7 +47,7 @@ def test_a_checkin_need_not_name_its_project(crew: Crew) -> None:
 
 @requires("defaults.project.argument", "defaults.project.header", "tokens.person")
 def test_the_argument_goes_before_the_header(crew: Crew, elsewhere: Crew) -> None:
-    """Of a person's projects it is the one of the argument, else the one of X-GXV-Project."""
+    """The argument names a person's project, else X-GXV-Project does."""
     person = crew.person((crew.project, Role.MEMBER), (elsewhere.project, Role.MEMBER))
     told = crew.with_headers(person, {PROJECT: crew.slug})
 
@@ -122,7 +122,7 @@ def test_the_only_presence_need_not_be_named(anywhere: Crew) -> None:
 
 @requires("defaults.token.only", "heartbeat.gone")
 def test_what_is_over_does_not_count(crew: Crew) -> None:
-    """Of a token's presences only the live one counts; and one that it has by CommHub is not what it opened here."""
+    """Only the live presence of a token counts; one opened by CommHub does not."""
     caller = _bare(crew, crew.token())
     first = caller.checkin(agent_name="ann")
     caller.checkin(agent_name="bob")
@@ -158,7 +158,7 @@ def test_without_one_presence_it_must_be_named(crew: Crew) -> None:
 
 @requires("defaults.token.only", "tokens.person")
 def test_a_persons_only_presence_need_not_be_named(crew: Crew, elsewhere: Crew) -> None:
-    """Who is in several projects, and present in one of them, need not name presence nor project."""
+    """A member of several projects who is present in one need name neither presence nor project."""
     person = crew.person((crew.project, Role.MEMBER), (elsewhere.project, Role.MEMBER))
     caller = _bare(crew, person.secret)
     caller.checkin(agent_name="ann", project_slug=elsewhere.slug)

@@ -69,7 +69,7 @@ def test_a_changed_scope_is_told_with_its_files(crew: Crew) -> None:
 
 @requires("events.committed", "conflicts.block")
 def test_what_is_refused_is_not_published(crew: Crew) -> None:
-    """Of a checkin, a claim, a message or a scope that is refused nobody hears."""
+    """Nobody hears of a checkin, a claim, a message or a scope that is refused."""
     with Crew.made(crew.hub, conflict_mode="block") as blocking:
         ann = blocking.checkin("ann", declared_files=["a"])
         bob, member = blocking.checkin("bob"), blocking.member()

@@ -125,7 +125,7 @@ def test_of_two_checkouts_at_once_one_succeeds(crew: Crew) -> None:
 @requires("checkout.releases", "leases.timeout", "leases.released", "leases.late")
 @pytest.mark.parametrize("how", ["checkout", "timeout"])
 def test_what_was_claimed_is_pending_again(crew: Crew, how: str) -> None:
-    """What an agent had claimed and not finished is free again when it is gone, for the reason that the log tells."""
+    """Claimed and unfinished work is free again when its agent is gone, for the reason that the log tells."""
     held = {crew.task(): status for status in ("assigned", "in_progress", "blocked")}
     ann, bob = crew.checkin("ann"), crew.checkin("bob")
     for number, status in held.items():
@@ -178,7 +178,7 @@ def test_a_late_report_is_refused(crew: Crew) -> None:
 
 @requires("leases.living", "claim_task.gone")
 def test_a_living_holder_is_never_robbed(crew: Crew) -> None:
-    """As long as the holder sends heartbeats the task is its own, however long it takes."""
+    """The task is its holder's while the holder sends heartbeats, however long it takes."""
     number = crew.task()
     ann, bob = crew.checkin("ann"), crew.member()
     ann.claim_task(task_id=number)
@@ -209,7 +209,7 @@ def test_a_heartbeat_and_the_end_of_its_time_do_not_both_win(crew: Crew, when: s
 @requires("leases.addressed", "claim_task.own")
 @pytest.mark.parametrize("how", ["checkout", "timeout"])
 def test_what_is_addressed_waits(crew: Crew, how: str) -> None:
-    """What is addressed to an agent stays its own while it is gone, and is assigned to it anew when it is back."""
+    """Work addressed to an agent stays its own while it is gone, and is assigned to it anew when it is back."""
     number = crew.task(to="ann")
     ann = crew.checkin("ann")
     ann.claim_task(task_id=number)
@@ -279,7 +279,7 @@ def test_a_replaced_presence_lets_go_too(crew: Crew) -> None:
 
 @requires("heartbeat.gone", "checkin.opens")
 def test_each_token_is_its_own(crew: Crew) -> None:
-    """Of two agents of one bearer token each heartbeat keeps one there."""
+    """Each heartbeat keeps one of two agents of one bearer token there."""
     member = crew.member()
     ann, bob = crew.checkin("ann", by=member), crew.checkin("bob", by=member)
     crew.later(seconds=100)

@@ -199,7 +199,7 @@ def test_why_a_task_has_failed_is_kept_and_told(crew: Crew, reason: str | None, 
 @requires("update_task.assignee", "complete_task.assignee", "envelope.clean")
 @pytest.mark.parametrize("to", ["ann", None])
 def test_only_the_assignee_reports(crew: Crew, to: str | None) -> None:
-    """Who is not the assignee, be it of a task that nobody has, neither updates nor completes it."""
+    """Only the assignee updates or completes a task, even where nobody has it."""
     number = crew.task(to=to)
     bob = crew.checkin("bob")
 

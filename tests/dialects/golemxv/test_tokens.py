@@ -94,7 +94,7 @@ def test_a_foreign_project_is_not_found(crew: Crew, elsewhere: Crew) -> None:
 
 @requires("tokens.person", "tokens.viewer")
 def test_a_persons_role_is_that_of_the_project(crew: Crew, elsewhere: Crew) -> None:
-    """Who is a viewer here and a member there may check in there only, and look in both."""
+    """A viewer here who is a member there may check in there only, and look in both."""
     person = crew.person((crew.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))
 
     with crew.unchanged():

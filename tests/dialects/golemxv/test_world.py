@@ -180,7 +180,7 @@ def test_what_relay_waits_for_is_done_here(crew: Crew) -> None:
 @requires("world.told", "get_messages.others")
 @pytest.mark.parametrize("how", ["replied", "failed"])
 def test_a_result_of_elsewhere_is_a_message_here(crew: Crew, how: str) -> None:
-    """What a CommHub agent replies to a task that this agent sent is a message to it, in get_messages."""
+    """A CommHub agent's reply to this agent's task is a message to it, in get_messages."""
     coder = crew.fleet.online("coder-1")
     crew.checkin("ann")
     sent = crew.fleet.agent("ann").send_task(alias="coder-1", task="t")["message_id"]

@@ -106,7 +106,7 @@ def test_every_reply_counts_unread_mail(team: Team) -> None:
 
 @requires("all.unread")
 def test_whoever_has_said_who_they_are_hears_of_their_mail(team: Team) -> None:
-    """By whatever an agent is known, its connection, its header or its token, the board counts its mail as well."""
+    """The board counts an agent's mail, whether its connection, its header or its token names it."""
     over, alone, named = team.connection(), team.caller(team.token()), team.caller(team.token())
     over.join(name="rhea")
     alone.join(name="gil")

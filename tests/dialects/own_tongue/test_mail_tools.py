@@ -145,7 +145,7 @@ def test_what_is_acknowledged_while_waiting_is_kept(team: Team) -> None:
 @requires("send.outlook")
 @pytest.mark.parametrize("result", [WakeResult.WOKEN, WakeResult.QUEUED])
 def test_the_sender_hears_how_the_wake_went(team: Team, result: WakeResult) -> None:
-    """What came of waking the receiver stands beside each letter that the wake pointed at, and at no other."""
+    """The outcome of waking the receiver stands beside each message that the wake pointed at, and at no other."""
     ada, _ember = team.joined("ada"), team.joined("ember")
     ada.send(to="ember", text="hi")
     ada.send(to="ember", text="do it", kind="task")
@@ -215,7 +215,7 @@ def test_what_was_said_about_something(team: Team) -> None:
 @requires("inbox.about")
 @both_engines
 def test_what_was_said_comes_in_pages(team: Team) -> None:
-    """Of a task as of a message each page has the newest that the ones before had not, until there are no more."""
+    """Each page of a task or a message has the newest entries that the pages before had not, until none is left."""
     ada, ember = team.joined("ada"), team.joined("ember")
     ref = team.work(by="ada", to="ember")
     for number in range(5):

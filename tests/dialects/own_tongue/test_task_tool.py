@@ -301,7 +301,7 @@ def test_finding_work(team: Team) -> None:
 @requires("board.pages")
 @both_engines
 def test_pages(team: Team) -> None:
-    """As long as there is more a page says from where, and together the pages are the whole."""
+    """A page says where the next one begins, and together the pages are the whole."""
     for number in range(5):
         team.work(f"task {number}")
     ember, seen = team.joined("ember"), []

@@ -46,7 +46,7 @@ def _call(caller: Caller, tool: str) -> Json:
 
 @requires("caps.set", "caps.run", "envelope.clean")
 def test_a_cap_is_hit(capped: Team) -> None:
-    """As many as the setting says are made, one more is refused and changes nothing, and another run has room."""
+    """The setting's number of agents is made; one more is refused and changes nothing, and another run has room."""
     with every_row() as row:
         for tool, noun in CAPS.items():
             full, empty = capped.within(f"full-{tool}"), capped.within(f"empty-{tool}")

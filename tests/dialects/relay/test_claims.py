@@ -36,7 +36,7 @@ def test_a_task_is_claimed(team: Team, assignee: str | None) -> None:
 
 @requires("claim_task.atomic", "claim_task.reply", "claiming.winner", "claiming.not")
 def test_of_fifty_one_wins(team: Team) -> None:
-    """Of fifty agents who claim a free task at once one gets it, and the others are told that it is taken."""
+    """One of fifty agents who claim a free task at once gets it, and the others are told that it is taken."""
     task = team.task()
     claims = [{"agent_id": f"fe{n}", "task_id": task} for n in range(50)]
 
@@ -138,7 +138,7 @@ def test_what_depends_on_others_waits_for_them(team: Team, assignee: str | None)
 
 @requires("claiming.unmet")
 def test_unmet_needs_are_said_first(team: Team) -> None:
-    """Of a task that waits for another, and is someone else's, the reason is what it waits for."""
+    """A task that waits for another, and is someone else's, is refused for what it waits for."""
     needed = team.task()
     task = team.task(depends_on=[needed], assignee="be")
 

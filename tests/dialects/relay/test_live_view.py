@@ -122,7 +122,7 @@ def test_a_task_is_told_once_and_as_it_is_now(scene: Scene) -> None:
 
 
 def test_what_a_snapshot_held_is_not_told_again(scene: Scene) -> None:
-    """Of the activities that are known nothing is told; but memory, which no snapshot holds, is."""
+    """The live view tells nothing of activities that it knows; but memory, which no snapshot holds, is told."""
     scene.begun("bob")
     scene.do(lambda tx: memory.write(tx, scene.project.id, "bob", "key", "text"))
     log = scene.log()
@@ -143,7 +143,7 @@ def test_an_agent_without_a_presence_is_as_its_tasks_are(scene: Scene) -> None:
 
 
 def test_who_works_and_waits_is_working(scene: Scene) -> None:
-    """Of several tasks the one that was made last says how their holder is."""
+    """The last made of several tasks says how their holder is."""
     scene.step(scene.begun("bob"), Event.BLOCK)
     scene.begun("bob")
     assert scene.statuses() == {"bob": "working"}

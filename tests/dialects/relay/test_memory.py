@@ -80,7 +80,7 @@ def test_content_is_not_torn(team: Team, text: str) -> None:
 @both_engines
 @pytest.mark.parametrize("whose", [None, "fe"])
 def test_twenty_writes_at_once_keep_twenty_sections(team: Team, whose: str | None) -> None:
-    """Of 20 writes of different keys at once, to a memory that was not there yet, none is lost."""
+    """None of 20 writes of different keys at once, to a memory that was not there yet, is lost."""
     team.begin()
     writes = [{"agent_id": whose, "key": f"k{n}", "content": f"c{n}"} for n in range(20)]
 
@@ -95,7 +95,7 @@ def test_twenty_writes_at_once_keep_twenty_sections(team: Team, whose: str | Non
 @requires("memory.twenty", "append_memory.appends")
 @both_engines
 def test_appends_and_writes_at_once_keep_everything(team: Team) -> None:
-    """Of ten appends and ten writes to one memory at once none is lost."""
+    """None of ten appends and ten writes to one memory at once is lost."""
     team.begin()
     fe = team.member("fe")
     asked = [fe.soon("append_memory", content=f"appended {n}.") for n in range(10)]
@@ -126,7 +126,7 @@ def test_what_is_appended_has_its_date(team: Team) -> None:
 @requires("save_session_summary.reply", "save_session_summary.keeps", "get_session_summary.reply")
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_summary_is_kept(team: Team, text: str) -> None:
-    """What was saved of a session is read back to the letter, by anyone, and the newer replaces the older."""
+    """The saved state of a session is read back to the letter, by anyone, and the newer replaces the older."""
     lead = team.agent("lead")
     yes(lead.save_session_summary(session_id="2026-03-14-007", summary="older"))
 

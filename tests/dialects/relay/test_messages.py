@@ -89,7 +89,7 @@ def test_reading_consumes_nothing(team: Team) -> None:
 @requires("messages.seq")
 @both_engines
 def test_seq_rises_strictly(team: Team) -> None:
-    """Of many messages sent at once, to one or to all, each has a seq of its own; they are read in its order."""
+    """Each of many messages sent at once, to one or to all, has its own seq; they are read in its order."""
     team.begin()
     sent = [{"agent_id": f"fe{n}", "content": str(n), "to": "reader" if n % 2 else None} for n in range(40)]
 

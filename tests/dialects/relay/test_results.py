@@ -155,7 +155,7 @@ def test_a_review_is_given_once(team: Team) -> None:
 @requires("reviews.once")
 @both_engines
 def test_of_many_verdicts_at_once_one_counts(team: Team) -> None:
-    """Of twenty verdicts that come at once one is taken, the others are refused, and one message tells of it."""
+    """One of twenty verdicts that come at once is taken, the others are refused, and one message tells of it."""
     asked = {"agent_id": "qa", "review_id": _review(team), "status": "approved"}
     verdicts: list[Json] = [{**asked, "comments": str(n)} for n in range(20)]
 

@@ -63,7 +63,7 @@ def test_a_run_is_made_where_there_is_none(team: Team, first: str) -> None:
 @requires("run.made.once")
 @both_engines
 def test_a_run_is_made_once(team: Team) -> None:
-    """Of many first calls at once all take place in the same new run."""
+    """All of many first calls at once take place in the same new run."""
     answers = team.program().at_once("get_server_info", [{"agent_id": f"fe{n}"} for n in range(20)])
 
     assert len({answer["sessionId"] for answer in answers}) == 1
@@ -73,7 +73,7 @@ def test_a_run_is_made_once(team: Team) -> None:
 @requires("run.made.once")
 @both_engines
 def test_a_named_run_is_made_once(team: Team) -> None:
-    """Of many who start the same session at once all start the same one."""
+    """All of many who start the same session at once start the same one."""
     team.agent("lead").start_session(session_id="first")
     starts = [{"agent_id": f"fe{n}", "session_id": "second"} for n in range(20)]
 
@@ -200,7 +200,7 @@ def test_runs_of_two_projects_are_two(team: Team, elsewhere: Team) -> None:
 @both_engines
 @pytest.mark.parametrize("by", ["header", "start_session", "nobody"])
 def test_earlier_work_belongs_to_the_first_run(team: Team, by: str) -> None:
-    """What CommHub sent before there was a run is in the first one that is made, however that comes about."""
+    """CommHub's messages from before any run are in the first one that is made, however that comes about."""
     team.fleet.online("coder-1")
     team.fleet.program().send_task(alias="coder-1", task="early")
     team.fleet.program().send_message(alias="coder-1", message="hello")

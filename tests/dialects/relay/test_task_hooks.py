@@ -83,7 +83,7 @@ def test_a_check_that_came_to_nothing(team: Team) -> None:
     ],
 )
 def test_why_a_hook_failed(team: Team, said: str, kept: str) -> None:
-    """What is said of a hook that failed is the error, as far as it can be kept, and the task is in_review."""
+    """A failed hook's error is told as far as it can be kept, and the task is in_review."""
     task_id, lead = team.task(), team.agent("lead")
     answer = say(lead, task_id, HookStep.FAILED, **{CHECK: begun(lead, task_id), OUTPUT: said})
     assert answer == {"success": False, "hook_failed": True, "error": kept}

@@ -142,7 +142,7 @@ def test_a_key_is_known_in_its_run(team: Team) -> None:
 @requires("creating.key_once")
 @both_engines
 def test_a_key_is_taken_once(team: Team) -> None:
-    """Of fifty who create under one key at once all get the id of one task, which is there once."""
+    """All of fifty who create under one key at once get the id of one task, which is there once."""
     team.begin()
     asked = [
         {"agent_id": f"fe{n}", "title": str(n), "priority": "low", "idempotency_key": "k"} for n in range(50)
@@ -227,7 +227,7 @@ def test_three_are_derived_of_a_parent(team: Team) -> None:
 @requires("creating.siblings_once")
 @both_engines
 def test_siblings_that_race_are_three(team: Team) -> None:
-    """Of twenty that are derived of one parent at once three are made, the others refused."""
+    """Three of twenty tasks derived of one parent at once are made, and the others are refused."""
     asked = {"title": "t", "priority": "low", "parent_task_id": team.task()}
 
     answers = team.program().at_once("create_task", [{**asked, "agent_id": f"fe{n}"} for n in range(20)])
@@ -357,7 +357,7 @@ def test_there_must_be_something_to_change(team: Team) -> None:
 @requires("updating.lost", "words.lost", "rows.status", "envelope.clean")
 @pytest.mark.parametrize("how", ["failed", "cancelled", "expired"])
 def test_what_was_lost_stays_lost(team: Team, how: str) -> None:
-    """What failed, was cancelled or expired elsewhere shows as that, and is not updated, nor claimed."""
+    """A task that failed, was cancelled or expired elsewhere shows so, and is neither updated nor claimed."""
     task = _lost(team, how)
     team.agent("coder-1").get_all_tasks()
     assert [row["status"] for row in team.tasks()] == [how]

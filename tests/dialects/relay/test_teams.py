@@ -184,7 +184,7 @@ def test_a_missing_file_is_named(crew: Team, tmp_path: Path) -> None:
 def test_a_malformed_file_is_explained(
     crew: Team, workspace: Workspace, tmp_path: Path, content: str, said: str
 ) -> None:
-    """What is wrong with a file is said with its name and the line, or the agent and the field, and no path."""
+    """An error in a file names the file and the line, or the agent and the field, and no path."""
     (workspace.folder / "session-agents-r.yml").write_text(content, "utf-8")
     (workspace.folder / "agents.pool.yml").write_text(content, "utf-8")
 

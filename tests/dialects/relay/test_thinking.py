@@ -26,7 +26,7 @@ def test_a_thought_is_heard_and_not_kept(team: Team) -> None:
 
 @requires("broadcast_thinking.live")
 def test_a_thought_stays_in_its_project(team: Team, elsewhere: Team) -> None:
-    """Who watches another project hears nothing of it, and nobody hears what was refused."""
+    """A watcher of another project hears nothing of it, and nobody hears of a refused call."""
     heard: SimpleQueue[object] = SimpleQueue()
     fe = team.agent("fe")
 

@@ -139,7 +139,7 @@ def test_a_foreign_project_is_refused(team: Team, elsewhere: Team) -> None:
 
 @requires("tokens.viewer", "tokens.person")
 def test_a_persons_role_is_that_of_the_project(team: Team, elsewhere: Team) -> None:
-    """Who is a viewer here and a member there may write there only, and read in both."""
+    """A viewer here who is a member there may write there only, and read in both."""
     person = team.person((team.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))
     here, there = (
         replace(person, headers={"X-Hubbub-Project": each.project.slug}, says={"agent_id": "lead"})

@@ -23,7 +23,7 @@ LONG = 45  # seconds: longer than any test waits
 @both_engines
 @pytest.mark.parametrize("to", ["fe", None])
 def test_a_message_wakes(team: Team, to: str | None) -> None:
-    """Who waits gets a message to it, or to everyone, as soon as it is sent, and nothing else."""
+    """A waiting agent gets a message to it, or to everyone, as soon as it is sent, and nothing else."""
     waiting = team.agent("fe").soon("get_messages", wait_seconds=LONG)
     team.hub.followers.wait_for(1, team.project)
 
@@ -119,7 +119,7 @@ def test_the_time_runs_out(team: Team) -> None:
 
 @requires("messages.wait.stop")
 def test_a_hub_that_stops_lets_go_who_waits(store: Store, tmp_path: Path, portal: BlockingPortal) -> None:
-    """Who waits when the hub is stopped gets an answer, and the hub does not wait for it."""
+    """A waiting agent gets an answer when the hub is stopped, and the hub does not wait for it."""
     with running_hub(store, StillClock(), Settings(data=tmp_path), portal) as hub, Team.fresh(hub) as team:
         assert team.mail("fe") == []
         waiting = team.agent("fe").soon("get_messages", wait_seconds=LONG)

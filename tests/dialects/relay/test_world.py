@@ -316,7 +316,7 @@ def test_relay_steers_commhubs_tasks(team: Team) -> None:
 @requires("world.tasks", "claiming.not")
 @both_engines
 def test_both_dialects_claim_at_once(team: Team) -> None:
-    """Of a Relay agent and a CommHub agent who claim the same free task at once one gets it."""
+    """One of a Relay agent and a CommHub agent who claim the same free task at once gets it."""
     coder = team.fleet.online("coder-1")
     for _ in range(10):
         task_id = team.fleet.free_task()

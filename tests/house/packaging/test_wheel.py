@@ -59,7 +59,7 @@ def test_it_says_what_it_is(wheel: Path) -> None:
 
 @pytest.mark.system
 def test_it_can_be_built_again(wheel: Path, source: Path, tmp_path: Path) -> None:
-    """Whoever builds the same sources gets the same bytes, also from the source distribution alone, at any time."""
+    """The same sources make the same bytes at any time, from the source distribution alone, too."""
     for file in source.rglob("*"):
         os.utime(file, (0, 0))
 

@@ -191,7 +191,7 @@ def test_one_way_to_write(entry: str, written: str) -> None:
     ],
 )
 def test_what_is_no_path(entry: str, reason: str) -> None:
-    """What is empty, absolute, outside the repository, too long or not to be written is refused with the reason."""
+    """An entry that is empty, absolute, outside the repository, too long or unwritable is refused with the reason."""
     with pytest.raises(Invalid, match=reason) as refusal:
         normalise(entry)
     assert str(refusal.value).isprintable()
@@ -208,13 +208,13 @@ ENTRIES = st.lists(PATTERNS | st.sampled_from(PATHS), max_size=6)
 
 @given(ENTRIES, PATTERNS | st.sampled_from(PATHS))
 def test_arranged_entries_are_found_by_what_meets_them(entries: list[str], entry: str) -> None:
-    """Of many entries exactly those are found that intersect with another, be they and it paths or patterns."""
+    """Exactly the entries that intersect with another are found among many, be they and it paths or patterns."""
     assert {*PatternIndex(entries).meeting(entry)} == {each for each in entries if intersects(each, entry)}
 
 
 @given(ENTRIES, ENTRIES)
 def test_of_each_pair_that_meets_the_one_that_says_more(entries: list[str], others: list[str]) -> None:
-    """What two lists of entries have in common is the more specific of each pair that intersects."""
+    """The more specific entry of each pair that intersects is what two lists have in common."""
     pairs = [pair for pair in product(entries, others) if intersects(*pair)]
     assert PatternIndex(entries).common(others) == {more_specific(*pair) for pair in pairs}
 

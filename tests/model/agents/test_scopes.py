@@ -70,7 +70,7 @@ def test_a_scope_overlaps_with_itself(scope: Scope, areas: Mapping[str, Area]) -
 
 @given(SCOPES, SCOPES, AREAS)
 def test_whoever_overlaps_is_within_reach(one: Scope, other: Scope, areas: Mapping[str, Area]) -> None:
-    """What two scopes have in common is found by looking at one's reach, among the places of the other."""
+    """The common part of two scopes is found by looking up one's reach among the other's places."""
     places, folders = ScopeIndex(one, areas).reach()
     near = Scope(
         other.area if other.area in places else None,
@@ -174,7 +174,7 @@ def patterns(make: str) -> Scope:
     ],
 )
 def test_a_thousand_patterns_are_compared_with_a_thousand(make: str, other: str, common: int) -> None:
-    """As many patterns as a scope may have are compared with as many others in as many steps as are allowed."""
+    """The most patterns that a scope may have are compared with as many others in as many steps as are allowed."""
     found = overlap(patterns(make), patterns(other), {})
 
     assert (len(found.files) if found else 0) == common

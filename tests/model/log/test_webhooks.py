@@ -149,7 +149,7 @@ def test_an_address_that_cannot_be_posted_to_is_refused(url: str) -> None:
 
 
 def test_what_may_be_secret_in_an_address_is_not_told() -> None:
-    """Of an address only the host is shown; neither it nor the secret is in what is printed of a webhook."""
+    """Only the host of an address is shown; neither address nor secret is in the printed form of a webhook."""
     chosen = webhook("*", url="https://example.org:8443/T0/secret?key=1")
     assert (chosen.host, require_url(chosen.url)) == ("example.org:8443", chosen.url)
     assert host_of("http://[2001:db8::1]/x") == "[2001:db8::1]"

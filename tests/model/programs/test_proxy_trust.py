@@ -27,5 +27,5 @@ def test_nobody_vouches_for_this_machine(url: str) -> None:
     "url", ["https://127.0.0.1:8420", "https://hub.example.com", "http://hub.example.com"]
 )
 def test_the_system_says_who_vouches_for_others(url: str) -> None:
-    """Whom TLS leads to must prove who it is to the authorities that the system knows."""
+    """A TLS server proves itself to the authorities that the system knows."""
     assert authorities(url) is True

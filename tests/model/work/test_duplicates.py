@@ -39,7 +39,7 @@ def is_found(one: Job, other: Job) -> bool:
 
 
 def test_the_pairs() -> None:
-    """Of 300 labelled pairs, 95 of 100 that are called the same are so, and 90 of 100 that are so are found."""
+    """Precision is at least 0.95, and recall 0.9, on 300 labelled pairs."""
     judged, number = Judged(), 0
     for name in ("same", "different"):
         for one, two in pairs(name):
@@ -85,7 +85,7 @@ def test_names(one: str, two: str, name: str) -> None:
     ],
 )
 def test_other_work_with_the_same_name(one: str, two: str) -> None:
-    """What is of another repository, other work, another part, or only mentioned, is another job."""
+    """A task of another repository, other work, another part, or a mere mention, is another job."""
     assert alike(read(one), read(two)) is None
 
 

@@ -27,7 +27,7 @@ def test_one_side_alone(base: list[MemoryPart], changed: list[MemoryPart]) -> No
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 @example([], [MemoryPart("a", "1"), MemoryPart("b", "2")], [MemoryPart("a", "2"), MemoryPart("b", "1")])
 def test_nothing_is_lost(base: list[MemoryPart], ours: list[MemoryPart], theirs: list[MemoryPart]) -> None:
-    """What a side has written is in the outcome, ours under its own key, in a document whose keys are all different."""
+    """The outcome has each side's writes, ours under its own key, in a document whose keys are all different."""
     parts, _clashes = merge(base, ours, theirs, label=LABEL)
     require_parts(parts)
     assert {part for part in ours if part not in base} <= {*parts}
@@ -134,7 +134,7 @@ def test_the_key_of_a_clash() -> None:
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_texts_are_merged_whole(base: str, ours: str, theirs: str) -> None:
-    """Of a text in one piece the changed one counts; where both changed it, the outcome holds both."""
+    """The changed side of a text in one piece counts; where both changed it, the outcome holds both."""
     merged = merge_text(base, ours, theirs, label=LABEL)
     if base in (ours, theirs):
         assert merged == (theirs if ours == base else ours, False)

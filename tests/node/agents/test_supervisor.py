@@ -101,7 +101,7 @@ async def test_it_can_be_stopped_between_two_lives(tmp_path: Path) -> None:
 
 
 async def test_it_runs_once(tmp_path: Path) -> None:
-    """Of several that start the same agent at the same time, one does."""
+    """One of several that start the same agent at the same time does."""
     async with minding(tmp_path) as here:
         outcomes = await asyncio.gather(*(here.start(LASTS) for _ in range(4)), return_exceptions=True)
         assert sorted(type(each).__name__ for each in outcomes) == [*["Conflict"] * 3, "ProcessStatus"]

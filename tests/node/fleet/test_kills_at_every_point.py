@@ -210,7 +210,7 @@ def test_a_hub_whose_clock_is_set_wrong(work: Work, hours: int) -> None:
 
 
 def test_a_copy_of_a_machine_that_works(fleet: Fleet, work: Work) -> None:
-    """Who starts all of a machine's folder elsewhere is refused: it does nothing, and what the machine does goes on."""
+    """A machine's folder that is started elsewhere is refused: it does nothing, and the machine's work goes on."""
     call = work.begin()
     copy = fleet.machine(f"{work.machine.name}-copy")
     copy.data.mkdir()

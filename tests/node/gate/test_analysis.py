@@ -109,7 +109,7 @@ async def test_looking_around_is_never_asked_about(here: ToolContext, operation:
 async def test_a_command_elsewhere_is_ruled_by_its_machine(
     here: ToolContext, rule: str, hostname: str, allowed: bool
 ) -> None:
-    """Of another machine the operator allows names; what runs there, its own gate decides."""
+    """The operator allows names of another machine; its own gate decides what runs there."""
     call = {"operation": "exec", "hostname": hostname, "command": "make"}
     assert (await decided(here, "connect", call, allow=rule)).effect.word == ("allow" if allowed else "ask")
 
@@ -135,7 +135,7 @@ async def test_a_command_here_is_a_command(here: ToolContext, hostname: str) -> 
 async def test_the_floor_reads_what_is_sent_elsewhere(
     here: ToolContext, tool: str, arguments: Mapping[str, Any]
 ) -> None:
-    """What no setting allows here is not sent to another machine either."""
+    """A call that no setting allows here is not sent to another machine either."""
     assert (await decided(here, tool, arguments, Mode.BYPASS, allow=tool)).rule_id == "F1"
 
 

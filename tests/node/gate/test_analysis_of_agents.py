@@ -26,7 +26,7 @@ async def said(here: ToolContext, command: str, mode: Mode = Mode.DEFAULT, **mor
 
 @pytest.mark.parametrize("command", ["ls", "git status", "claude -p", "true", "x=1"])
 async def test_it_is_always_asked_about(here: ToolContext, command: str) -> None:
-    """What may be run at once as a command is asked about as an agent: it goes on, outside of the sandbox."""
+    """A command that may run at once is asked about as an agent: it goes on, outside of the sandbox."""
     assert await said(here, command) == "ask"
 
 
@@ -36,7 +36,7 @@ async def test_it_is_always_asked_about(here: ToolContext, command: str) -> None
 )
 @pytest.mark.parametrize("mode", list(Mode))
 async def test_the_floor_holds(here: ToolContext, command: str, mode: Mode) -> None:
-    """What the floor denies in a command it denies here, whatever the mode and the rules say."""
+    """A command that the floor denies is denied here, whatever the mode and the rules say."""
     assert await said(here, command, mode, allow="agent_start(*)") == "deny"
 
 
@@ -62,7 +62,7 @@ async def test_what_allows_it(here: ToolContext, rule: str, command: str, expect
 )
 @pytest.mark.parametrize("command", ["claude -p", "cd sub && claude -p"])
 async def test_what_forbids_it(here: ToolContext, rule: str, command: str) -> None:
-    """What may not be run as a command is not run as an agent either."""
+    """A program that may not run as a command does not run as an agent either."""
     assert await said(here, command, deny=rule, allow="agent_start") == "deny"
 
 

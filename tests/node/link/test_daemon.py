@@ -40,7 +40,7 @@ async def test_a_machine_says_who_it_is(tmp_path: Path) -> None:
 
 
 async def test_a_machine_tells_how_busy_it_is(tmp_path: Path) -> None:
-    """As soon as a line stands, and again and again; over the next line too."""
+    """The machine reports as soon as a line stands, and again and again; over the next line too."""
     pace = replace(QUICK, load=MOMENT)
     async with evil_hub() as hub, machine(tmp_path, hub, pace=pace):
         talk = await hub.linked()

@@ -166,7 +166,7 @@ async def test_a_yes_that_comes_too_late_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [mark(".env"), "touch forbidden"])
 async def test_no_yes_helps_against_a_denial(tmp_path: Path, command: str) -> None:
-    """What the floor or a rule denies is never asked about, and a yes that comes all the same is for nothing."""
+    """A call that the floor or a rule denies is never asked about, and a yes to it is worth nothing."""
     policy = 'mode = "bypass"\n[rules]\ndeny = ["execute_command(touch *)"]\n'
     async with evil_hub() as hub, machine(tmp_path, hub, policy=policy) as box:
         talk = await hub.linked()

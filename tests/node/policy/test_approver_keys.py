@@ -96,7 +96,7 @@ def test_a_signature_of_anybody_else_does_not_count(file: Path, approvers: tuple
 
 
 def test_a_person_signs_what_they_see(file: Path, approvers: tuple[bytes, ...]) -> None:
-    """What was written out for their eyes is the same as what the machine would have written out."""
+    """The text shown to people is the one that the machine would have written out."""
     hidden = replace(QUESTION, shown="git\u202e push\n")
     seen = replace(hidden, shown=r"git\u202e push\n")
     assert is_signed(approvers, ME, hidden, replace(YES, signature=sign(file, said(seen))))

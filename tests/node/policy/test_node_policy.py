@@ -93,7 +93,7 @@ def test_everything_that_can_be_said(file: Path, tmp_path: Path) -> None:
 def test_a_program_that_we_know_needs_only_its_kind(
     file: Path, tmp_path: Path, program: str, found: str | None
 ) -> None:
-    """Of a known program the rest may be said: where it is, by its file's folder, and with which words."""
+    """A known program needs only its kind; its place and its words may be added."""
     text = f"[runtime]\nkind = 'claude'\nmodel = 'big'\narguments = ['--x', 'y']\nkey = 'KEY'\n{program}"
     policy = load(written(file, text), tmp_path, home=tmp_path / "home")
 
@@ -220,7 +220,7 @@ def test_what_people_write_beside_the_rules_stays(file: Path, tmp_path: Path) ->
 
 
 def test_no_rule_is_added_that_would_not_load(file: Path, tmp_path: Path) -> None:
-    """What is no rule is refused, and so is any where `rules.toml` is broken: then the policy is strict already."""
+    """A text that is no rule is refused, and any text where `rules.toml` is broken: the policy is strict then."""
     with pytest.raises(Invalid):
         add(file, "Bash(", Effect.ALLOW)
     assert not file.with_name(APPROVED).exists()

@@ -70,7 +70,7 @@ def lines(*events: object) -> bytes:
 
 @each
 def test_the_answer_is_what_was_said_last(kind: str, record: Record) -> None:
-    """Of a whole stream come the text of the end, and every call of a tool with its arguments and how it went."""
+    """The text of the end comes from a whole stream, and every call of a tool with its arguments and its outcome."""
     answer = ask(Player.of(record.folder, kind, recorded(f"{kind}-answer")), record)
 
     assert answer.text == "Twelve lines ✓"
@@ -236,7 +236,7 @@ def test_a_line_is_read_up_to_a_limit(record: Record) -> None:
 
 
 def test_an_endless_stream_is_kept_within_bounds(record: Record) -> None:
-    """Of the text the beginning is kept, and the cut is marked; of the calls the first, and short arguments."""
+    """The beginning of the text is kept, and the cut is marked; of the calls the first, and short arguments."""
     text = {"type": "message", "role": "assistant", "content": "x" * 65_536, "delta": True}
     calls = [
         {"type": "tool_use", "tool_id": f"{n}", "tool_name": "write", "parameters": {"text": "y" * 5_000}}

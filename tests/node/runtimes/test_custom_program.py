@@ -114,7 +114,7 @@ def test_a_program_that_is_not_there_is_said_so(record: Record) -> None:
 
 
 def test_an_endless_answer_is_cut(record: Record) -> None:
-    """Of a long answer the beginning is kept, and the cut is marked."""
+    """The beginning of a long answer is kept, and the cut is marked."""
     answer = ask(CommandConversation([sys.executable, "-c", f"print('x' * {2 * MOST})"]), "", record)
 
     assert answer.text == "x" * MOST + CUT
@@ -210,6 +210,6 @@ def test_a_program_does_not_outlive_the_machine(record: Record) -> None:
     ],
 )
 def test_a_machine_without_an_agent_says_how_to_get_one(runtime: Runtime | None, sentence: str) -> None:
-    """What is missing in the machine's settings is said in one sentence."""
+    """A missing setting of the machine is named in one sentence."""
     with pytest.raises(RuntimeFailed, match=sentence):
         asyncio.run(conversation(runtime))

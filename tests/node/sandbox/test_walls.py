@@ -97,7 +97,7 @@ def test_the_machine_can_be_read(walled: ToolContext, home: Path) -> None:
 
 @pytest.mark.parametrize("folder", [".ssh", ".config/hubbub", ".local/share/hubbub", "Library/Keychains"])
 def test_keys_and_the_products_own_folders_are_hidden(walled: ToolContext, home: Path, folder: str) -> None:
-    """What is in them cannot be read, by whichever way; what is beside them can."""
+    """Hidden folders cannot be read in any way; files beside them can."""
     (home / folder).mkdir(parents=True)
     (home / folder / "secret").write_text("hidden")
     (home / folder).with_name("beside").write_text("open\n")
@@ -210,7 +210,7 @@ def test_temporary_files_have_a_place(walled: ToolContext) -> None:
 
 
 def test_a_command_sees_no_processes_but_its_own(boxed: ToolContext) -> None:
-    """Of the machine's none are there."""
+    """A command sees only its own few processes, and none of the machine's."""
     numbers = printed(boxed, "cd /proc; ls -d [0-9]*").split()
 
     assert len(numbers) <= 4

@@ -64,7 +64,7 @@ async def test_a_host_that_shows_a_key_of_another_kind_is_refused(guest: Desk, s
 
 
 async def test_a_host_shows_the_key_that_is_known(guest: Desk) -> None:
-    """Of a host that has several keys one is enough."""
+    """One of a host's several keys is enough."""
     second = asyncssh.generate_private_key("ecdsa-sha2-nistp256")
     folder = guest.user.home / "several"
     with served(folder, more=f"HostKey {folder}/second\n", second=second) as server:
@@ -106,7 +106,7 @@ async def test_a_list_of_revoked_keys_counts(guest: Desk, server: Server) -> Non
 async def test_a_known_host_is_known_in_every_way_to_write_it(
     guest: Desk, server: Server, named: str
 ) -> None:
-    """By its name with the port, among others, by a pattern, hashed, and by the name alone."""
+    """A host is known by its name with the port, among others, by a pattern, hashed, and by the name alone."""
     written = hashed(server.named) if named == "hashed" else named
     written = written.format(named=server.named, address=ADDRESS, port=server.port)
     guest.user.knows(server, f"{written} {server.public} somebody's comment")
@@ -122,7 +122,7 @@ async def test_a_pattern_that_excludes_a_host_does_not_name_it(guest: Desk, serv
 
 
 async def test_lines_that_say_nothing_are_left_out(guest: Desk, server: Server) -> None:
-    """As OpenSSH does."""
+    """Lines that say nothing are left out, as OpenSSH leaves them out."""
     (guest.user.folder / "known_hosts").write_text(
         f"# a comment\n\nnonsense\n|1|x {server.public}\n@what {server.named} x\n"
     )
@@ -132,7 +132,7 @@ async def test_lines_that_say_nothing_are_left_out(guest: Desk, server: Server) 
 
 
 async def test_a_name_is_not_trusted_for_where_it_leads(guest: Desk, server: Server) -> None:
-    """That an address is known makes no name known that leads there: else names would choose among known hosts."""
+    """A known address makes no name known that leads there: else names would choose among known hosts."""
     guest.user.knows(server, f"{server.named} {server.public}")
     guest.user.knows(server, f"{ADDRESS} {server.public}")
 

@@ -23,7 +23,7 @@ OTHERS = (EVE, replace(SOMEBODY, project="other"), replace(SOMEBODY, token_id="a
 
 
 async def test_a_shell_stays_from_one_call_to_the_next(desk: Desk, server: Server) -> None:
-    """What was sent before holds for what is sent later, and `read` gives what came since it was last called."""
+    """Earlier input holds for later input, and `read` gives the output since it was last called."""
     opened = await desk.ask("open", hostname=server.hostname)
     assert opened["hostname"] == server.hostname
     shell = str(opened["session_id"])
@@ -84,7 +84,7 @@ async def test_what_is_no_utf8_is_replaced(desk: Desk, server: Server) -> None:
 
 
 async def test_the_oldest_output_goes_first(desk: Desk, server: Server) -> None:
-    """Of what nobody reads a mebibyte is kept, the newest, and a mark says how much was cut."""
+    """The newest mebibyte of unread output is kept, and a mark says how much was cut."""
     shell = await desk.open(server.hostname)
     line = "x" * 63
     await desk.send(shell, f"yes {line} | head -n 40000; exit 7")
@@ -101,7 +101,7 @@ async def test_the_oldest_output_goes_first(desk: Desk, server: Server) -> None:
 
 
 async def test_a_shell_that_the_other_side_ends(desk: Desk, server: Server) -> None:
-    """What it still printed is read, then that it has ended, and with what; nothing can be sent, and close says so."""
+    """The rest of the output is read, then the end and its code; nothing can be sent, and close says so."""
     shell = await desk.open(server.hostname)
     await desk.send(shell, "echo last $((6*7)); exit 3")
 
@@ -242,7 +242,7 @@ async def test_a_name_that_leads_nowhere_is_offline(desk: Desk) -> None:
     [("open", "hostname"), ("send", "session_id"), ("read", "session_id"), ("close", "session_id")],
 )
 async def test_what_an_operation_needs(stranger: Desk, operation: str, missing: str) -> None:
-    """What is missing is named."""
+    """An operation without an argument that it needs is refused, and the argument is named."""
     assert await stranger.wrong(operation) == ("invalid", f"{missing} is missing: {operation} needs it")
 
 

@@ -86,7 +86,7 @@ def test_a_block_for_the_end_comes_after_all_others(user: User) -> None:
 
 
 def test_files_are_included_where_they_are_named(user: User) -> None:
-    """By patterns, beside the configuration, and only for the hosts of their block."""
+    """Settings apply by patterns, beside the configuration, and only for the hosts of their block."""
     (user.folder / "conf.d").mkdir()
     (user.folder / "conf.d" / "a").write_text("Host web\n Port 2201\n")
     (user.folder / "b").write_text("User ada\n")

@@ -13,7 +13,7 @@ from hubbub.node.system.kernel import IOCTL_DEVICE, READ, REFER, TRUNCATE, known
     [(1, 0), (2, REFER), (3, REFER | TRUNCATE), (4, REFER | TRUNCATE), (5, REFER | TRUNCATE | IOCTL_DEVICE)],
 )
 def test_a_kernel_is_asked_for_what_it_knows(abi: int, newer: int) -> None:
-    """What an older one does not know it would refuse to hear of."""
+    """Only the rights that the kernel knows are asked for: an older one refuses unknown ones."""
     assert known_rights(abi) == known_rights(1) | newer
     assert known_rights(1) & (REFER | TRUNCATE | IOCTL_DEVICE) == 0
     assert known_rights(1) & READ == READ

@@ -38,7 +38,7 @@ def refused(path: str, here: World) -> RefusalCode:
 
 
 def test_a_folder_is_opened_without_links_on_the_way(tmp_path: Path, way: Open) -> None:
-    """What the descriptor is of, the system can tell; a link anywhere on the path is a failure."""
+    """The system names the file of the descriptor; a link anywhere on the path is a failure."""
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "link").symlink_to("b")
     base = os.open(tmp_path, os.O_RDONLY)

@@ -57,7 +57,7 @@ async def test_a_machine_of_one_client_keeps_none(here: ToolContext, tool: str) 
     ],
 )
 async def test_what_is_no_order(here: ToolContext, wrong: dict[str, object], named: str) -> None:
-    """What a hub sends that makes no sense is refused in one sentence that names it."""
+    """A message of the hub that makes no sense is refused in one sentence that names it."""
     answer = await called(here, "agent_start", **{**ORDER, **wrong})
     assert (answer["code"], answer["error"].partition(":")[0]) == ("invalid", named)
 

@@ -85,7 +85,7 @@ def test_standard_input_is_closed(here: ToolContext) -> None:
 
 
 def test_much_output_is_cut_in_the_middle(here: ToolContext) -> None:
-    """Of each stream a mebibyte is kept, the half of it from the beginning and the half from the end."""
+    """A mebibyte of each stream is kept, half of it from the beginning and half from the end."""
     value = run(here, "echo first; head -c 5242880 /dev/zero | tr '\\0' x; echo last; echo short >&2")
 
     assert value["stdout"].startswith("first\nxxx")
@@ -132,7 +132,7 @@ def test_a_folder_that_is_none_is_not_worked_in(
 def test_a_folder_that_has_become_a_link_to_keys_is_refused(
     bare: ToolContext, work: Path, tmp_path: Path
 ) -> None:
-    """What is opened is looked at again: the gate may have seen something else there."""
+    """The opened file is looked at again: the gate may have seen something else there."""
     keys = tmp_path / "home" / ".ssh"
     keys.mkdir()
     (work / "deep").symlink_to(keys)
@@ -474,7 +474,7 @@ def test_there_is_room_for_so_many_commands(bare: ToolContext, monkeypatch: pyte
 def test_commands_that_ended_long_ago_are_forgotten(
     bare: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as are kept stay, the last ones; those that run are not counted."""
+    """The last commands are kept, as many as there is room for; running ones are not counted."""
     monkeypatch.setattr(job_folder, "KEPT", 1)
     running = begin(bare, "sleep 1000")
     ended = [begin(bare, "true") for _ in range(2)]

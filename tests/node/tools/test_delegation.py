@@ -136,7 +136,7 @@ class TestDelegateTask:
         assert hub.tasks["1"].text == "the agent's program ended with exit code 1: no credit"
 
     def test_a_machine_without_an_agent_says_how_to_get_one(self, tmp_path: Path, hub: NotingHub) -> None:
-        """What there is to configure is said in one sentence."""
+        """A machine without an agent says in one sentence which settings there are."""
         outcome = call(place(tmp_path, hub=hub), order("delegate_task", prompt="go"))
 
         assert value(outcome)["code"] == "failed"

@@ -187,7 +187,7 @@ async def test_what_is_packed_is_kept_so(machine: Machine) -> None:
 
 
 async def test_another_address_is_tried_where_one_is_closed(machine: Machine) -> None:
-    """Of the addresses that were checked, the first that lets us in counts."""
+    """The first of the checked addresses that lets us in counts."""
     machine.internet.names = {"good.test": [["1.1.1.1", PUBLIC]]}
     assert not (await machine.fetch("http://good.test/file")).is_error
     assert machine.internet.connected == ["1.1.1.1", PUBLIC]
@@ -346,7 +346,7 @@ async def test_an_address_that_is_not_what_it_seems_is_denied(machine: Machine, 
     ],
 )
 async def test_public_addresses_are_as_good_as_the_rules(machine: Machine, url: str) -> None:
-    """What is public is asked about by default, and allowed in `bypass`."""
+    """A public address is asked about by default, and allowed in `bypass`."""
     assert await decided(machine, url, [PUBLIC]) is Effect.ASK
     assert await decided(machine, url, [PUBLIC], Mode.BYPASS) is Effect.ALLOW
 

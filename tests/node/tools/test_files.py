@@ -210,7 +210,7 @@ def test_a_link_is_written_through_to_what_it_leads_to(here: ToolContext, work: 
 
 
 def test_a_file_with_several_names_is_not_written(here: ToolContext, work: Path) -> None:
-    """Whoever may write to one name would write to the other, wherever that is."""
+    """A caller who may write to one name would write to the other, wherever that is."""
     (work / "one").write_text("old")
     (work / "two").hardlink_to(work / "one")
 
@@ -312,7 +312,7 @@ def test_only_folders_are_listed(here: ToolContext, work: Path) -> None:
 def test_without_a_desktop_nothing_is_opened(
     here: ToolContext, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is no failure: there is nobody to look at it."""
+    """Without a desktop nothing is opened, and that is no failure: nobody looks at it."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     (work / "a.txt").touch()

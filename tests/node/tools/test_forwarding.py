@@ -101,7 +101,7 @@ class TestTheGate:
     def test_a_rule_about_this_machine_holds_by_each_of_its_names(
         self, wire: Wire, name: str, denied: str
     ) -> None:
-        """What is denied of it by one name is denied by the other, in whatever case."""
+        """A call that is denied by one name is denied by the other, in any case of letters."""
         rules = [f"connect(exec:{denied})", f"ask_agent({denied})", f"ask_agents({denied})"]
         wire["web1"].policy(f"{BYPASS}\nrules.deny = {rules}", command="touch ran")
 
@@ -181,7 +181,7 @@ class TestOneMachine:
         ("error", "code"), [(StoreUnavailable("no hub"), "offline"), (HubError("no"), "failed")]
     )
     def test_a_hub_that_fails_is_quoted(self, wire: Wire, error: HubError, code: str) -> None:
-        """Whoever calls learns whether it can be tried again."""
+        """The caller learns whether the call can be tried again."""
 
         async def act(_order: NodeCall) -> ToolResult:
             raise error
@@ -318,7 +318,7 @@ class TestSeveral:
     def test_a_hub_that_hangs_harms_nobody(
         self, wire: Wire, hanging: "Hanging", monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Who answered has answered; all others have timed out, and the hub is told that nobody waits."""
+        """An agent that answered has answered; all others have timed out, and the hub is told that nobody waits."""
         monkeypatch.setattr(delegation, "LATE", timedelta(0))
         wire["web1"].policy(command="echo hi")
         hosts = ["a", "web1", "b"]

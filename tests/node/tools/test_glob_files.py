@@ -13,7 +13,7 @@ def matches(here: ToolContext, pattern: str, **arguments: object) -> list[str]:
 
 
 def test_glob_tells_what_was_changed_last_first(here: ToolContext, work: Path) -> None:
-    """Of the same time, by name."""
+    """Files of the same time come by name."""
     write(work, a_py="", b_py="", c_py="")
     for name, changed_at in (("a.py", 100), ("b.py", 300), ("c.py", 100)):
         os.utime(work / name, (changed_at, changed_at))
@@ -126,7 +126,7 @@ def test_a_long_answer_is_cut_and_that_is_said(
 def test_a_walk_ends_when_its_time_is_over(
     here: ToolContext, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was found by then is told, and that there may be more."""
+    """The files found by then are told, and that there may be more."""
     monkeypatch.setattr("hubbub.node.tools.glob_files.PATIENCE", -1.0)
     write(work, a_md="")
 

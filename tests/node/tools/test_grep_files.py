@@ -22,7 +22,7 @@ def files(here: ToolContext, **arguments: object) -> list[str]:
 
 
 def test_grep_tells_file_line_and_text(here: ToolContext, work: Path) -> None:
-    """By file and line; a file is named as the folder was named."""
+    """Matches come by file and line; a file is named as the folder was named."""
     write(work, src__b_py="x\n# TODO: two\n", src__a_py="TODO\r\n\nTODO again", top_md="TODO top\n")
 
     rows = value(answer(here, "grep", pattern="TODO", path="."))
@@ -55,7 +55,7 @@ def test_nothing_found_is_an_empty_list(here: ToolContext, work: Path) -> None:
 
 
 def test_grep_respects_gitignore_and_skips_hidden_and_binary_files(here: ToolContext, work: Path) -> None:
-    """As ripgrep does, whether or not the folder is a repository."""
+    """Ignore files count as for ripgrep, whether or not the folder is a repository."""
     write(work, a_py="TODO\n", build__a_py="TODO\n", _hidden="TODO\n")
     (work / ".gitignore").write_text("build/\n")
     (work / "a.bin").write_bytes(b"TODO\n\0\n")
@@ -143,7 +143,7 @@ def test_a_long_line_is_cut_around_the_match(here: ToolContext, work: Path) -> N
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_files_with_a_byte_order_mark_are_searched(here: ToolContext, work: Path, encoding: str) -> None:
-    """As text, the mark being no part of it."""
+    """Text with a mark is found as text, and the mark is no part of it."""
     (work / "a.txt").write_bytes("TODO grün\nrest\nTODO 2\n".encode(encoding))
 
     rows = value(answer(here, "grep", pattern="^TODO", path="."))
@@ -193,7 +193,7 @@ def test_what_a_deny_rule_keeps_from_being_read_is_not_found_either(here: ToolCo
 
 
 def test_links_are_not_followed(here: ToolContext, work: Path) -> None:
-    """What is behind one is found where it is, or not at all."""
+    """A file behind a link is found where it is, or not at all."""
     write(work, real__a_txt="TODO\n")
     (work / "link").symlink_to("real")
     (work / "file").symlink_to("real/a.txt")

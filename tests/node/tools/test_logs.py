@@ -55,7 +55,7 @@ async def test_a_level_is_the_least_that_is_shown(here: ToolContext) -> None:
 
 
 async def test_only_lines_with_the_text_are_shown(here: ToolContext) -> None:
-    """As it stands: no pattern, and capitals count."""
+    """The text is sought as it stands: no pattern, and capitals count."""
     here.log.write_text(line("one.a") + line("oneXa") + line("ONE.A"))
     assert await events(here, match="one.a") == ["one.a"]
 

@@ -76,7 +76,7 @@ def test_a_call_that_is_refused_was_made(hub: Hub, noted: Noted) -> None:
 
 
 def test_a_call_of_nobody_is_no_evidence(hub: Hub, noted: Noted) -> None:
-    """What is called without a name is noted for nobody, and so is what is no tool."""
+    """A call without a name is noted for nobody, and so is one of an unknown tool."""
     hub.meet("bob")
     post(hub, hub.token(), call("note", to="bob", text="from the hub itself"))
     post(hub, hub.token("bob"), call("no_such_tool"))

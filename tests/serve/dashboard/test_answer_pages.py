@@ -48,7 +48,7 @@ def test_a_question_is_answered_by_one_tap(hub: Hub, agent: Web) -> None:
 
 
 def test_a_link_that_is_none_shows_nothing(hub: Hub, agent: Web) -> None:
-    """Whoever changes a link, or guesses one, is told nothing of any question."""
+    """A changed or guessed link tells nothing of any question."""
     asked = put(agent, kind="prompt", shown="git push")
     page = page_of(hub, asked)
     for wrong in (page[:-1] + ("0" if page[-1] != "0" else "1"), f"{hub.url}/answer/guess"):

@@ -82,7 +82,7 @@ def test_no_text_looks_like_a_line_of_comment() -> None:
 
 
 def test_who_has_it_already_is_not_sent_it(web: TestClient, tiny: Assets) -> None:
-    """By its tag a file is known, and only a word goes over the line; HEAD sends none of it either."""
+    """A file is known by its tag, and only a word goes over the line; HEAD sends none of it either."""
     tag = web.get(f"{tiny.root}/b.js").headers["etag"]
     again = web.get(f"{tiny.root}/b.js", headers={"If-None-Match": tag})
     assert (again.status_code, again.content) == (304, b"")
@@ -98,7 +98,7 @@ def test_who_has_it_already_is_not_sent_it(web: TestClient, tiny: Assets) -> Non
     ],
 )  # fmt: skip
 def test_there_is_nothing_but_the_files(web: TestClient, tiny: Assets, name: str) -> None:
-    """What is not one of them, by its exact name, is not there; nothing is looked for on the disk."""
+    """A name that is not exactly a file's is not there; nothing is looked for on the disk."""
     assert web.get(f"{tiny.root}/{name}").status_code == 404
 
 

@@ -119,7 +119,7 @@ def test_links_of_other_projects_are_not_there(hub: Hub, visit: Visit) -> None:
     "path", ["/share/", "/share", "/share/a/b", "/shares/a", "//share/a", "/api/v1/share/a"]
 )
 def test_only_links_need_no_token(hub: Hub, path: str) -> None:
-    """What is not the address of a share link needs a token as everything does."""
+    """Every address but that of a share link needs a token."""
     assert httpx2.get(f"{hub.url}{path}", trust_env=False).status_code == 401
 
 
@@ -131,7 +131,7 @@ def test_a_link_is_only_looked_at(hub: Hub) -> None:
 
 
 def test_the_log_of_the_hub_does_not_know_the_link(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
-    """Who can read the hub's log cannot follow the link."""
+    """A reader of the hub's log cannot follow the link."""
     _share, secret = mint(hub)
     open_link(hub, secret)
     captured = capsys.readouterr()

@@ -86,7 +86,7 @@ def test_a_project_without_a_run_is_shown_too(hub: Hub) -> None:
 
 @both_engines
 def test_nothing_is_missing_and_nothing_comes_twice(hub: Hub, team: Team) -> None:
-    """Whoever begins to watch while others write sees each message once: in the snapshot, or after it."""
+    """A viewer who begins while others write sees each message once: in the snapshot, or after it."""
     number, watchers = 60, 6
 
     def write(each: int) -> None:
@@ -113,7 +113,7 @@ def test_nothing_is_missing_and_nothing_comes_twice(hub: Hub, team: Team) -> Non
 def test_what_happens_around_the_snapshot_is_told_once(
     hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What happens after the view has begun to listen and before it looks is in the snapshot, and only there."""
+    """An event between the beginning of the view and its look is in the snapshot, and only there."""
     show = relay_websocket.Watcher._show
 
     async def beset(watcher: relay_websocket.Watcher, reading: LogReader) -> None:
@@ -249,7 +249,7 @@ def test_how_agents_are_is_told(hub: Hub, team: Team, monkeypatch: pytest.Monkey
 def test_of_an_agent_that_keeps_changing_little_is_told(
     hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of one agent there is one `agent:status` within a pause, of five seconds; others need not wait for it."""
+    """One `agent:status` of an agent comes in a pause of five seconds; other agents need not wait for it."""
     assert timedelta(seconds=5) == relay_websocket.STATUS_PAUSE
     monkeypatch.setattr(relay_websocket, "STATUS_PAUSE", timedelta(hours=1))
     first, second = create(team, "first"), create(team, "second")

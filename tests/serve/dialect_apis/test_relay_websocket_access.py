@@ -74,7 +74,7 @@ def test_viewers_may_watch_and_leave_no_trace(hub: Hub) -> None:
 
 
 def test_a_refusal_is_no_alarm(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever is refused has had an answer; nothing about it is logged as an error."""
+    """A refused caller has had an answer; nothing about it is logged as an error."""
     with running_hub(tmp_path / "hub") as hub:
         assert refused(hub, None)[0] == 401
         assert refused(hub, hub.token(), session="nowhere")[0] == 404

@@ -9,7 +9,7 @@ LONGEST = 65_536
 
 
 def test_thoughts_of_another_hub_are_told(tmp_path: Path, postgres_url: str) -> None:
-    """Who watches hears what is thought at any hub, in order and whole, however long and in whatever script."""
+    """A watcher hears thoughts of any hub, in order and whole, however long and in any script."""
     thoughts = ["short", "长" * LONGEST, "last"]
     with (
         running_hub(tmp_path / "one", database=postgres_url, no_node=True) as one,

@@ -89,7 +89,7 @@ def test_whoami_and_share_are_of_the_machine_that_is_meant(field: Field) -> None
     ],
 )
 def test_nonsense_ends_the_link(field: Field, nonsense: str | bytes) -> None:
-    """What makes no sense ends the link, and nothing else; the machine may come back."""
+    """A message that makes no sense ends the link, and nothing else; the machine may come back."""
     machine = field.machine()
     line = machine.linked()
     line.raw(nonsense)
@@ -161,7 +161,7 @@ def test_a_frame_that_is_too_long_ends_the_link(field: Field) -> None:
 
 @pytest.mark.parametrize("first", ['.{"kind":"taken"}', ".7", '.{"kind":"hello"}'])
 def test_a_machine_says_first_who_it_is(field: Field, first: str) -> None:
-    """Who begins with something else is sent away."""
+    """A machine that begins with anything else is sent away."""
     line = field.machine().dial()
     line.raw(first)
     assert line.bye() == "broken"

@@ -89,7 +89,7 @@ def test_a_question_outlives_its_link(field: Field) -> None:
 
 
 def test_a_machine_says_what_it_still_asks(field: Field) -> None:
-    """Of the questions of a process that was killed nobody is kept waiting for: they end as the next one is linked."""
+    """The questions of a killed process keep nobody waiting: they end as the next one is linked."""
     machine, forgotten, other = field.machine(), str(uuid4()), str(uuid4())
     line, people = machine.linked(asked=[]), owner(field)
     order = ordered(field, line)
@@ -107,7 +107,7 @@ def test_a_machine_says_what_it_still_asks(field: Field) -> None:
 
 
 def test_a_question_of_a_machine_that_is_gone(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who answers it hears that its machine is gone; when that is back, and asks by the same request, it goes on."""
+    """A person who answers hears that the machine is gone; when it is back and asks by the same request, it goes on."""
     monkeypatch.setattr("hubbub.core.fleet.approvals.BACK", timedelta(0))
     machine, approval_id, people = field.machine(), str(uuid4()), owner(field)
     line = machine.linked()
@@ -142,7 +142,7 @@ def test_an_id_is_for_one_question(field: Field) -> None:
 
 @pytest.mark.parametrize("need", ["ask", "put", "act", "begin_task"])
 def test_nothing_is_done_for_an_order_that_is_not_held(field: Field, need: str) -> None:
-    """What a machine wants for an order that it does not have, or that has ended, is refused."""
+    """A request for an order that the machine does not have, or that has ended, is refused."""
     line, other = field.machine().linked(), field.machine("db1").linked()
     order = ordered(field, line)
     content = {**asking(str(uuid4())), "act": act("issue_list", {}), "title": "t", "description": "d"}

@@ -92,7 +92,7 @@ async def test_nobodys_answer_is_a_no(hub: Hub, opened: Open) -> None:
 
 
 async def test_an_answer_is_told_once(hub: Hub, opened: Open) -> None:
-    """What was told is spent: nobody is told of it again, not even the machine that asked."""
+    """A told answer is spent: nobody is told of it again, not even the machine that asked."""
     async with opened(hub) as machine:
         approval_id = await machine.put(question(), MINUTE)
         await answer(hub, approval_id, approved=True)
@@ -118,7 +118,7 @@ async def test_two_that_wait_for_one_answer_are_told_yes_once(hub: Hub, opened: 
 async def test_the_client_answers_what_was_put_for_it(
     hub: Hub, opened: Open, approved: bool, ruling: Ruling
 ) -> None:
-    """What the client of the call says counts, where the machine asked so that it may."""
+    """The word of the call's client counts, where the machine asked so that it may."""
     async with opened(hub) as machine:
         approval_id = await machine.put(question(), MINUTE, elicitation=True)
         told = await machine.resolve(approval_id, approved=approved)
@@ -146,7 +146,7 @@ async def test_a_person_who_was_faster_has_answered(hub: Hub, opened: Open) -> N
 
 
 async def test_what_is_refused_is_a_sentence(hub: Hub, opened: Open) -> None:
-    """What the hub does not take is a refusal with its sentence, and nothing is kept."""
+    """A need that the hub does not take is refused with a sentence, and nothing is kept."""
     async with opened(hub) as machine:
         with pytest.raises(Invalid, match="digest"):
             await machine.put(question(digest="nonsense"), MINUTE)
@@ -179,7 +179,7 @@ async def test_heads_are_kept(hub: Hub, opened: Open) -> None:
 @pytest.mark.parametrize("failed", [False, True])
 @pytest.mark.parametrize(("who", "sender"), [(ANN, "ann"), (PERSON, "hub")])
 async def test_errands_are_tasks(hub: Hub, opened: Open, who: Principal, sender: str, failed: bool) -> None:
-    """What the machine sets about is a task of whoever asked for it, who hears how it ended."""
+    """The machine's work is a task of its asker, who hears how it ended."""
     async with opened(hub, who) as machine:
         task_id = await machine.begin_task(who, "count", "count the lines")
         await machine.end_task(task_id, text="three", failed=failed)

@@ -79,7 +79,7 @@ def test_a_question_with_deep_arguments_is_refused(
 
 
 def test_large_bodies_are_for_those_who_may_write(hub: Hub, visit: Visit) -> None:
-    """Of ten MiB a viewer may send one: also where members may send all of them."""
+    """A viewer may send one body of ten MiB, also where members may send all of them."""
     body = b" " * (2 * 1024 * 1024) + b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
     sent = {

@@ -98,7 +98,7 @@ def test_a_method_is_what_it_is(hub: Hub, owner: Browser) -> None:
 
 
 def test_every_answer_is_of_no_use_to_another_page(hub: Hub, owner: Browser) -> None:
-    """What is no page is shown in no frame, lent to no other page, kept by no browser, and only what it says it is."""
+    """An answer that is no page is in no frame, lent to no page, kept by no browser, and only what it says it is."""
     hub.meet("ada")
     made = owner.signed("POST", "/artifacts", {"name": MARKUP, "content": MARKUP, "kind": "text/html"})
     artifact = done(made)["artifact"]["id"]
@@ -226,7 +226,7 @@ def test_a_call_that_waits_ends_with_its_login(hub: Hub) -> None:
 
 
 def test_pictures_hold_no_secret_that_is_known_for_one(hub: Hub, owner: Browser) -> None:
-    """What an agent said to people, or gave up with, is in pictures and patches without what looks like a secret."""
+    """Pictures and patches show words of agents to people, and reasons for giving up, without any likely secret."""
     hub.meet("ada")
     agent = {"Authorization": f"Bearer {hub.token('ada')}"}
     task = done(owner.signed("POST", "/tasks", {"to": "ada", "text": "work"}))["task"]["id"]
@@ -256,7 +256,7 @@ def test_other_projects_are_in_no_stream(hub: Hub, visit: Visit) -> None:
 
 
 def test_a_conversation_is_rendered_as_far_as_it_does_not_take_long(hub: Hub, owner: Browser) -> None:
-    """Of a huge conversation the newest messages are HTML, and the others the text that they are."""
+    """The newest messages of a huge conversation are HTML, and the others plain text."""
     hub.meet("ada")
     long = {"to": "ada", "thread": "flood", "text": "*a* " * 10_000}
     sent = [done(owner.signed("POST", "/messages?project=default", long))["message"]["id"] for _ in range(12)]

@@ -487,7 +487,7 @@ HOSTILE = [
 
 
 def test_hostile_texts_are_texts(browser: Browser) -> None:
-    """As a name, a place to go on to, or a code, anything is answered by a page of ours that repeats no markup."""
+    """Any text as a name, a place to go on to, or a code is answered by our own page, which repeats no markup."""
     for payload in HOSTILE:
         code = quote(payload, safe="")
         answers = [

@@ -113,7 +113,7 @@ def test_streams_of_a_token_are_bounded(narrow: Hub) -> None:
 
 
 def test_what_a_token_stores_in_a_day_is_bounded(narrow: Hub, visit: Visit) -> None:
-    """Who has stored as much as they may is refused writes, in the words of each door, and still reads."""
+    """A caller whose storage is full is refused writes, in the words of each door, and still reads."""
     loop, other = visit(narrow, narrow.token("ada")), visit(narrow, narrow.token("bob"))
     stored = 0
     while (answer := loop.post("/tasks", {"to": "bob", "text": "x" * 50_000})).is_success:

@@ -156,7 +156,7 @@ def test_nobody_gives_more_calls_than_they_may(hub: Hub, owner: Web, visit: Visi
 def test_requests_under_way_in_a_session_are_bounded(
     hub: Hub, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a session that waits for as many answers as may be, the next request is refused, and no word that ends one."""
+    """A session that waits for as many answers as may be is refused the next request, but no word that ends one."""
     monkeypatch.setattr(connections, "UNDER_WAY", 1)
     web = visit(hub, hub.token("uma"), "")
     session, other = opened(web), opened(web)

@@ -220,7 +220,7 @@ async def test_who_listens_to_everything_hears_everything(world: World) -> None:
 
 
 async def test_no_writer_is_missed_by_the_tail(world: World) -> None:
-    """Of many writers at once, in whatever order they commit, the feed misses none and repeats none."""
+    """The feed misses none of many writers at once and repeats none, in whatever order they commit."""
     async with reading(world) as reader:
 
         async def write(writer: int) -> None:

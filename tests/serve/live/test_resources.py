@@ -43,7 +43,7 @@ def said(frame: dict[str, Any]) -> dict[str, Any]:
 def test_everyone_is_offered_agents_and_tasks_and_a_bound_token_its_inbox(
     hub: Hub, connect: Connect, revision: str
 ) -> None:
-    """What can be read without knowing a name is listed; the rest are templates."""
+    """Resources that need no name are listed; the rest are templates."""
     assert uris(connect(hub.token(), revision)) == ["hubbub://agents", "hubbub://tasks"]
     bound = connect(hub.token("指挥室"), revision)
     assert uris(bound)[-1] == f"hubbub://inbox/{quote('指挥室')}"
@@ -128,7 +128,7 @@ def test_a_change_is_told_to_whoever_follows_the_resource(hub: Hub, connect: Con
 
 
 def test_a_task_can_be_followed(hub: Hub, connect: Connect, revision: str) -> None:
-    """Whoever follows a task hears of its steps, by the address they used."""
+    """A follower of a task hears of its steps, by the address that it used."""
     hub.meet("ada")
     task_id = hub.send_task("ada")
     address = f"hubbub://tasks/{task_id.upper()}"
@@ -178,7 +178,7 @@ def test_after_unsubscribing_nothing_is_told(hub: Hub, connect: Connect) -> None
 
 
 def test_a_foreign_address_may_be_followed_and_is_never_heard_of(hub: Hub, connect: Connect) -> None:
-    """What is not an address of the hub cannot change here."""
+    """An address outside the hub cannot be followed here."""
     assert connect(hub.token(), LEGACY).ask("resources/subscribe", uri="test://watched") == {}
 
 

@@ -297,7 +297,7 @@ def test_an_id_that_is_no_number_is_refused(hub: Hub, nonsense: str) -> None:
 
 
 def test_letters_told_are_noted_as_notified(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a follower of an inbox was told is noted as notified; what it is not told of is not."""
+    """News told to a follower of an inbox is noted as notified; other news is not."""
     noted: Queue[Activity] = Queue()
     monkeypatch.setattr(DeliveryReceipts, "note", lambda _self, activities: deque(map(noted.put, activities)))
     hub.meet("a")

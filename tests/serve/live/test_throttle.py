@@ -49,14 +49,14 @@ def throttle(alarms: Alarms, told: list[str]) -> Throttle:
 
 
 def test_the_first_goes_through_at_once(throttle: Throttle, alarms: Alarms, told: list[str]) -> None:
-    """What is new on a subject is released at once, and a pause begins."""
+    """The first item on a subject is released at once, and a pause begins."""
     throttle.offer("a", "1")
     assert told == ["1"]
     assert [delay for delay, _callback, _args in alarms.set] == [5.0]
 
 
 def test_the_last_wins(throttle: Throttle, alarms: Alarms, told: list[str]) -> None:
-    """Of what is offered during the pause the last is released when it is over, and the next pause begins."""
+    """The last item offered during the pause is released when it is over, and the next pause begins."""
     for each in ("1", "2", "3"):
         throttle.offer("a", each)
     alarms.go_off()

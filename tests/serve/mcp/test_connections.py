@@ -43,7 +43,7 @@ def pinged(web: Web, session: str, path: str = PATH) -> int:
 
 
 def test_the_session_idle_longest_gives_way(hub: Hub, web: Web, visit: Visit) -> None:
-    """Of more sessions than a token may have, in whatever dialects, the one that was used longest ago is ended."""
+    """A token beyond its number of sessions, in whatever dialects, loses the one that it used longest ago."""
     other = visit(hub, hub.token("ann"), "")
     theirs = opened(other).headers[SESSION]
     first, second, third = (opened(web).headers[SESSION] for _ in range(MANY))

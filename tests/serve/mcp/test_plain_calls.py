@@ -352,7 +352,7 @@ def test_a_plain_call_is_answered_byte_for_byte_as_by_the_sdk(
 def test_every_outcome_is_written_byte_for_byte_as_by_the_sdk(
     world: tuple[Store, Actor], manner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a tool comes to, also a refusal or a bug, is written as the SDK writes it: each number, each character.
+    """Every outcome of a tool, also a refusal or a bug, is written as the SDK writes it: each number, each character.
 
     So it is where it is large, and written in pieces.
     """
@@ -449,7 +449,7 @@ def test_what_is_wrong_with_a_call_is_told_as_the_sdk_tells_it(
 
 
 def test_a_call_that_waited_behind_the_end_of_its_token_is_refused(hub: Hub) -> None:
-    """Of two that stand in line for the writer, the end of a token and then a call by it, the call is refused."""
+    """A call in line behind the end of its own token is refused."""
     hub.meet("bob")
     secret, note = hub.token("ada"), call("note", to="bob", text="too late")
     assert post(hub, secret, note).status_code == 200
@@ -495,7 +495,7 @@ def test_no_call_gets_through_after_its_token_was_revoked(hub: Hub, stateful: bo
     done: list[int] = []
 
     def calling() -> list[tuple[bool, int]]:
-        """Of each call, whether it was begun after the token had ended, and its status."""
+        """Return for each call whether it began after the token had ended, and its status."""
         seen: list[tuple[bool, int]] = []
         with httpx2.Client(headers=_told(hub, secret, stateful=stateful), timeout=patience()) as http:
             while not seen or seen[-1][1] == 200:

@@ -86,7 +86,7 @@ def test_a_refusal_of_the_hub_is_told_in_the_words_of_the_dialect(
 def test_a_bug_tells_nothing_of_itself(
     hub: Hub, connect: Connect, revision: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What went wrong inside is in the log, and only there."""
+    """The cause of an internal error is in the log, and only there."""
     error = connect(hub.token(), revision).request("tools/call", name="stumble", arguments={})["error"]
     assert error == {"code": -32603, "message": "the hub failed to answer this; its log says why"}
     assert "the secret is 42" in caplog.text
@@ -99,7 +99,7 @@ def test_an_unknown_prompt_is_refused(hub: Hub, connect: Connect, revision: str)
 
 
 def test_the_prompt_knows_the_name_of_a_bound_token(hub: Hub, connect: Connect, revision: str) -> None:
-    """Who is bound to an agent need not say its name."""
+    """A caller bound to an agent need not say its name."""
     result = connect(hub.token("ada"), revision).ask("prompts/get", name="work-here")
     assert result["messages"][0]["content"]["text"].startswith("You work here as ada.")
 

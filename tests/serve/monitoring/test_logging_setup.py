@@ -43,7 +43,7 @@ def test_a_line_is_json(stream: io.StringIO) -> None:
 
 
 def test_what_is_not_on_a_terminal_is_not_pretty(stream: io.StringIO) -> None:
-    """By default programs get JSON."""
+    """Programs get JSON by default."""
     logs.configure(form="auto", level="info", stream=stream)
     structlog.get_logger("hub").info("ready")
     assert json.loads(stream.getvalue())["event"] == "ready"
@@ -60,7 +60,7 @@ def test_people_get_pretty_lines(stream: io.StringIO) -> None:
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
 def test_the_level_is_kept_to(stream: io.StringIO, level: str) -> None:
-    """What is less important than the level is not logged."""
+    """Entries below the level are not logged."""
     logs.configure(form="json", level=level, stream=stream)
     for each in ("debug", "info", "warning", "error"):
         getattr(structlog.get_logger("hub"), each)(each)

@@ -162,7 +162,7 @@ async def test_a_limit_with_a_moment_of_reset(issues: Desk, github: FakeGitHub, 
     ],
 )
 async def test_a_refusal_is_final(issues: Desk, github: FakeGitHub, status: int, why: str) -> None:
-    """What GitHub refuses is dead at once, with the reason; the task is completed all the same."""
+    """A comment that GitHub refuses is dead at once, with the reason; the task is completed all the same."""
     github.script += [Answer(status)]
     async with issues.delivering():
         issues.complete()
@@ -187,7 +187,7 @@ async def test_a_renamed_repository_is_followed(issues: Desk, github: FakeGitHub
 async def test_an_endless_answer_is_not_read(
     issues: Desk, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of an answer only as much is read as one can be long."""
+    """Only as much of an answer is read as one can be long."""
     monkeypatch.setattr(courier, "ANSWER", 1000)
     github.script += [Answer(201, body=b" " * 100_000 + b"{}")]
     async with issues.delivering():

@@ -142,7 +142,7 @@ async def test_an_agent_that_waits_for_people_is_pushed(desk: Desk) -> None:
 
 
 async def test_a_title_is_short_visible_and_without_secrets(desk: Desk) -> None:
-    """Of agents' texts only a title leaves: cut, every character visible, and anything like a secret left out."""
+    """Only a title of agents' texts leaves: cut, every character visible, and without anything like a secret."""
     add(desk)
     async with desk.delivering():
         desk.do(block, desk, TITLE)

@@ -135,7 +135,7 @@ async def test_what_is_under_way_may_end_when_the_hub_stops(
 async def test_what_is_not_done_when_the_hub_stops_is_done_by_the_next(
     issues: Desk, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What takes longer than that is let go of: the next hub takes it on at once, and looks whether it arrived."""
+    """A delivery that takes longer is let go of: the next hub takes it on at once, and looks whether it arrived."""
     monkeypatch.setattr(runner, "GRACE", timedelta(milliseconds=1))
     github.script += [HANGS]
     issues.complete()

@@ -96,7 +96,7 @@ async def test_a_webhook_is_told_everything_in_order(desk: Desk, receiver: Recei
 
 
 async def test_repeats_carry_the_same_id(desk: Desk, receiver: Receiver) -> None:
-    """What is sent again, as its arrival is not known, has the same id and body, so that a receiver can tell."""
+    """A delivery sent again, as its arrival is unknown, has the same id and body, so that a receiver can tell."""
     receiver.script += [CUTS]
     desk.add_webhook()
     async with desk.delivering():
@@ -129,7 +129,7 @@ async def test_a_refusal_is_final(desk: Desk, receiver: Receiver, answer: Answer
 async def test_a_receiver_that_is_busy_is_left_alone(
     desk: Desk, receiver: Receiver, clock: MovableClock
 ) -> None:
-    """What `Retry-After` asks for, in seconds, is kept."""
+    """The seconds of `Retry-After` are kept."""
     receiver.script += [Answer(503, {"Retry-After": "120"})]
     desk.add_webhook()
     async with desk.delivering():
@@ -260,7 +260,7 @@ async def test_what_happened_while_nobody_delivered_is_told_later(desk: Desk, re
 
 
 async def test_a_removed_webhook_is_not_told(desk: Desk, receiver: Receiver) -> None:
-    """What waited for a webhook that was removed is not sent any more."""
+    """Items that wait for a removed webhook are not sent any more."""
     webhook = desk.add_webhook()
     desk.happen("task.sent")
     desk.do(webhooks.remove, desk.project, str(webhook.id))

@@ -25,7 +25,7 @@ def manager(hub: Hub, visit: Visit) -> Web:
 
 @both_engines
 def test_a_budget_from_setting_it_to_raising_it(coder: Web, manager: Web) -> None:
-    """What a client tells is charged to the agent's budget; at its end the next tool is denied, until it is raised."""
+    """A client's report is charged to the agent's budget; at its end the next tool is denied, until it is raised."""
     made = done(manager.put("/budgets", {"kind": "agent", "whom": "coder-1", "usd": 2}))["budget"]
     assert (made["metered"], made["amount"], made["now_level"]) == (False, 2_000_000, "enough")
     assert done(coder.post("/tools/judge", {})) == {"sentence": None}

@@ -255,7 +255,7 @@ def test_a_task_goes_its_way(web: Web) -> None:
 
 
 def test_a_long_result_is_kept_whole_by_its_completion(web: Web) -> None:
-    """Of a long result the task keeps the beginning, the completion everything, and the answer says so."""
+    """The task keeps the beginning of a long result, the completion everything, and the answer says so."""
     done(web.post("/tasks", {"text": "x", "to": NAME}))
     ended = done(web.post("/tasks/1/complete", {"by": NAME, "result": "y" * 5_000}))
     assert (ended["truncated"], len(ended["task"]["result"])) == (True, 4_000)
@@ -618,7 +618,7 @@ def test_a_body_that_is_too_large_is_refused(acting: Acting) -> None:
 
 
 def test_other_paths_and_methods(hub: Hub, visit: Visit, acting: Acting) -> None:
-    """What does not exist is a JSON 404, what does not take the method a JSON 405, without a token all are 401."""
+    """An unknown path is a JSON 404, a wrong method a JSON 405, and without a token all are 401."""
     web = acting()
     assert refusal(web.get("/nothing")) == (404, "not_found")
     assert refusal(web.delete("/tasks")) == (405, "method_not_allowed")

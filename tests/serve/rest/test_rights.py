@@ -406,7 +406,7 @@ def test_each_call_says_who_may(callers: Mapping[str, Web]) -> None:
 
 
 def test_who_may_not_is_refused(hub: Hub, callers: Mapping[str, Web], things: Mapping[str, str]) -> None:
-    """Who may not hears so, or that there is nothing; and nothing has happened."""
+    """A caller without the right is refused, or finds nothing; and nothing has happened."""
     wrong = []
     for call, allowed in RIGHTS.items():
         before = latest(hub)
@@ -421,7 +421,7 @@ def test_who_may_not_is_refused(hub: Hub, callers: Mapping[str, Web], things: Ma
 
 
 def test_who_may_is_let(callers: Mapping[str, Web], things: Mapping[str, str]) -> None:
-    """Who may is not refused for who they are, whatever else may be in the way."""
+    """A caller with the right is not refused for who they are, whatever else may be in the way."""
     wrong = []
     for call in sorted(RIGHTS, key=lambda call: "DELETE" in call):
         for who in (each for each in EVERYBODY if each in RIGHTS[call]):
@@ -509,7 +509,7 @@ def test_no_secret_is_told(
     caplog: pytest.LogCaptureFixture,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What is declared secret is in no answer of any GET, in no patch, and in no line of either log."""
+    """A field declared secret is in no answer of any GET, in no patch, and in no line of either log."""
     owner, agent = callers[THE_OWNER], callers[AN_AGENT]
     caplog.set_level(logging.DEBUG)
     hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))

@@ -45,7 +45,7 @@ def test_everyday_work_passes(tmp_path: Path) -> None:
 
 
 def test_a_new_machine_lets_agents_read(tmp_path: Path) -> None:
-    """By the shipped policy what only reads in the roots passes, and all else is asked about."""
+    """The shipped policy passes commands that only read in the roots, and asks about all others."""
     assert wrong("shipped", tmp_path) == {}
 
 
@@ -143,7 +143,7 @@ def test_no_allow_rule_covers_what_is_not_what_it_looks_like(command: str, folde
     ],
 )
 def test_says_why_it_is_a_matter_for_people(command: str, clause: str, folder: Path) -> None:
-    """What the shipped policy asks about has a clause that says why."""
+    """Every question of the shipped policy has a clause that says why."""
     assert clause in " ".join(each.concern or "" for each in read(command, folder).parts)
     assert not all(each.is_harmless for each in read(command, folder).parts)
 
@@ -185,7 +185,7 @@ PREFIXES = (
     "share", [pytest.param(1, marks=pytest.mark.system), 4], ids=["each attack", "every fourth"]
 )
 def test_no_wrapping_helps(tmp_path: Path, share: int) -> None:
-    """What is refused alone is refused in a compound command, in a here-document, and as the code of a wrapper."""
+    """A command refused alone is refused in a compound command, in a here-document, and as a wrapper's code."""
     machine = world(tmp_path)
     wraps = [*(partial(_around, each) for each in WRAPPINGS), *(partial(_quoted, each) for each in PREFIXES)]
     attacks = [case["args"]["command"] for name in ATTACKS for case in cases(name) if "setup" not in case]

@@ -142,7 +142,7 @@ def test_the_floor_denies(here: World, tool: str, arguments: dict[str, object], 
     ],
 )
 def test_the_floor_has_nothing_against(here: World, tool: str, arguments: dict[str, object]) -> None:
-    """What only looks like it, reading Git's own, and patterns, which are text."""
+    """Lookalikes pass: reading Git's own files, and patterns, which are text."""
     assert clauses(here, tool, **arguments) == []
 
 

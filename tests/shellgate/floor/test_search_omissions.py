@@ -32,7 +32,7 @@ def test_what_is_closed_is_left_out_and_what_is_in_it(here: World) -> None:
 
 
 def test_a_link_to_what_is_closed_is_left_out(here: World) -> None:
-    """By its own name and by those that it leads to."""
+    """A link to a closed folder is left out, by its own name and by those that it leads to."""
     keys = Path(here.home, ".ssh")
     keys.mkdir()
     (keys / "id").touch()
@@ -76,7 +76,7 @@ def test_another_name_of_a_closed_file_is_left_out(here: World) -> None:
 
 
 def test_only_so_much_is_looked_at(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is told is what is near the beginning; a search looks at everything that it finds."""
+    """The refusal tells files near the beginning; a search looks at everything that it finds."""
     monkeypatch.setattr(search_omissions, "LOOKED_AT", 3)
     for name in ("a", "b", "c.key", "d.key"):
         (Path(here.cwd) / name).touch()

@@ -9,7 +9,7 @@ from tests.shellgate.shell.fuzzer.fuzzing import Fuzzer
 
 @pytest.mark.parametrize("programs", [80, pytest.param(300, marks=pytest.mark.system)])
 def test_bash_calls_nothing_that_the_reader_did_not_see(tmp_path: Path, programs: int) -> None:
-    """Of made-up programs, odd ones and broken ones among them, no call of real bash is missed without a doubt."""
+    """No call of real bash in made-up programs, odd and broken ones among them, is missed without a doubt."""
     found = Fuzzer(tmp_path).run(seed=1, programs=programs)
     assert found.misses == []
     assert found.doubted < found.programs / 2

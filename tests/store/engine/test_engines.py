@@ -204,7 +204,7 @@ def test_many_write_at_once(store: Store) -> None:
 
 
 def test_a_refusal_undoes_its_own_call_alone(store: Store) -> None:
-    """Of calls that are committed together, one that raises leaves no trace, and the others are kept."""
+    """A call that raises leaves no trace among calls committed together, and the others are kept."""
 
     def refused(tx: Tx) -> None:
         add_user("nobody")(tx)
@@ -466,7 +466,7 @@ def test_a_closed_store_refuses_every_call(store: Store) -> None:
 
 
 def test_the_engines_differ_in_three_words_only(sqlite_store: SQLite, postgres_store: Postgres) -> None:
-    """What an operation may put into its SQL where the engines differ works on both."""
+    """An operation's own SQL works on both engines, also where these differ."""
     for store in (sqlite_store, postgres_store):
 
         def operation(tx: Tx) -> int:

@@ -410,9 +410,7 @@ def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def test_operations_that_wait_for_each_other_are_begun_again(postgres_url: str) -> None:
-    """Of two operations that lock the same rows in opposite order one is begun again from the start, with a new
-    transaction, until both have succeeded.
-    """
+    """One of two operations that lock the same rows in opposite order begins again, until both have succeeded."""
     with psycopg.connect(postgres_url, autocommit=True) as db:
         db.execute(f"ALTER DATABASE {db.info.dbname} SET deadlock_timeout = '20ms'")
     meeting = threading.Barrier(2)

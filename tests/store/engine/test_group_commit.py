@@ -134,7 +134,7 @@ def test_a_locked_row_stops_only_who_waits_for_it(postgres_store: Postgres, post
 
 
 def test_a_statement_that_the_server_refuses_fails_alike_each_time(postgres_store: Postgres) -> None:
-    """Of a statement that could not be prepared nothing is remembered: it fails its own call, and in the same words."""
+    """Nothing of a statement that could not be prepared is remembered: it fails its own call, and in the same words."""
 
     def wrong(tx: Tx) -> None:
         add_user("nobody")(tx)

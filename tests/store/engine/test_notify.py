@@ -145,7 +145,7 @@ def test_a_hub_is_seen_for_as_long_as_it_is_there(postgres_url: str, elsewhere: 
 
 
 def test_news_reach_the_other_hubs(postgres_store: Postgres, elsewhere: Postgres) -> None:
-    """What one hub tells, the others hear whole and in order, and it does not hear itself."""
+    """The other hubs hear each word of a hub whole and in order, and it does not hear itself."""
     told = ["short", "x" * 50_000, "last"]
     heard: Queue[str] = Queue()
     own: list[str] = []

@@ -88,7 +88,7 @@ def one_long_statement(tx: Tx) -> None:
 def test_one_that_is_not_short_begins_anew_elsewhere(
     sqlite_store: SQLite, work: Operation[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What takes more of a loop than was promised is undone there, and done once, in another thread; so is the rest."""
+    """An operation that takes more of a loop than promised is undone, done once in another thread; so is the rest."""
     monkeypatch.setattr(sqlite_connection, "LOOKS", 100)
 
     def slow(tx: Tx) -> object:

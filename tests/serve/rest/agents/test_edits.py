@@ -41,13 +41,13 @@ def held(hub: Hub) -> list[str]:
 
 
 def test_a_free_file_is_claimed(hub: Hub, ada: Web) -> None:
-    """Who asks before an edit holds the file from then on, and hears nothing else."""
+    """An agent that asks before an edit holds the file from then on, and hears nothing else."""
     assert edit(ada) == {"decision": "allow", "sentence": None, "holder": None, "since": None}
     assert held(hub) == ["ada src/a.py"]
 
 
 def test_a_held_file_is_told(ada: Web, bob: Web) -> None:
-    """Who edits what another holds is warned: by whom, since when, and in a sentence for the model."""
+    """An agent that edits a held file is warned: by whom, since when, and in a sentence for the model."""
     edit(ada)
 
     answer = edit(bob)
@@ -71,7 +71,7 @@ def test_a_blocking_project_denies(hub: Hub, ada: Web, bob: Web) -> None:
 
 
 def test_claims_are_seen_among_the_scopes(ada: Web, bob: Web) -> None:
-    """What is claimed is listed with what is declared, and checked with it."""
+    """Claims are listed with declared scopes, and checked with them."""
     edit(ada)
 
     scopes = done(bob.get("/scopes"))["scopes"]

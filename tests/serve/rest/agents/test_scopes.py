@@ -66,7 +66,7 @@ def test_an_area_that_cannot_be_is_refused(web: Web, wrong: Any) -> None:
 
 
 def test_who_may_see_and_change_areas(web: Web, hub: Hub, visit: Visit) -> None:
-    """Whoever may see a project sees its areas; only who manages it changes them; others find no project."""
+    """Everybody who may see a project sees its areas; only its managers change them; others find no project."""
     member = visit(hub, hub.token("ada"))
     assert refusal(member.put(AREA, BACKEND)) == (403, "forbidden")
     done(web.put(AREA, BACKEND))
@@ -78,7 +78,7 @@ def test_who_may_see_and_change_areas(web: Web, hub: Hub, visit: Visit) -> None:
 
 @both_engines
 def test_scopes_are_listed_with_their_conflicts(web: Web, hub: Hub) -> None:
-    """Who is there and has said where they work is listed by agent, with those they are in conflict with."""
+    """Present agents with a scope are listed by agent, with those that they are in conflict with."""
     done(web.put(AREA, BACKEND))
     come(hub, "ada", "backend")
     come(hub, "bob", None, "app/a.php", "README.md")

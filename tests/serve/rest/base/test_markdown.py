@@ -105,7 +105,7 @@ def test_nothing_hostile_comes_out(text: str) -> None:
      ("", "")],
 )  # fmt: skip
 def test_markdown_becomes_html(text: str, html: str) -> None:
-    """What people write by hand looks as they mean it; a heading is a bold line, since the page has its own."""
+    """Handwritten text looks as people mean it; a heading is a bold line, since the page has its own."""
     assert markdown.render(text) == html
 
 
@@ -159,7 +159,7 @@ def test_what_would_take_long_is_shown_as_it_was_written(text: str) -> None:
 
 
 def test_a_long_text_is_cut() -> None:
-    """Of a text beyond 50,000 characters the beginning is shown, with a sign that there was more."""
+    """The beginning of a text beyond 50,000 characters is shown, with a sign that there was more."""
     made = Seen(markdown.render("a b\n\n" * 20_000)).words
     assert made.strip().endswith("…")
     assert len(made) <= 50_100

@@ -65,7 +65,7 @@ def test_a_question_is_asked_answered_and_spent(agent: Web, owner: Web) -> None:
 
 
 def test_who_asks_waits_for_the_answer(agent: Web, owner: Web) -> None:
-    """Who waits is told as soon as a person has answered."""
+    """A waiting asker is told as soon as a person has answered."""
     asked = put(agent)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(ruling, agent, asked)
@@ -215,7 +215,7 @@ def test_what_is_no_question_is_refused(agent: Web, owner: Web) -> None:
 
 
 def test_a_question_that_is_put_again_is_the_same(agent: Web, owner: Web) -> None:
-    """Whose reply was lost puts it again: there is one question, and who has its answer may be told of it again."""
+    """An asker whose reply was lost puts it again: there is one question, and its answer may be told again."""
     asked = put(agent)
     assert granted(need(agent, "put", asked)) == {}
     (waiting,) = done(owner.get("/approvals"))["approvals"]
@@ -227,7 +227,7 @@ def test_a_question_that_is_put_again_is_the_same(agent: Web, owner: Web) -> Non
 
 @with_own_hub
 def test_a_wait_ends_with_the_token(hub: Hub, visit: Visit, owner: Web) -> None:
-    """Whoever waits with a token that is revoked hears no more of the answer."""
+    """A waiting asker whose token is revoked hears no more of the answer."""
     secret = hub.token("ann")
     web = visit(hub, secret)
     asked = put(web)
@@ -240,7 +240,7 @@ def test_a_wait_ends_with_the_token(hub: Hub, visit: Visit, owner: Web) -> None:
 
 
 def test_a_program_withdraws_its_own_question(agent: Web, owner: Web) -> None:
-    """By its receipt the asker takes a question back; people are told that nobody waits for the answer."""
+    """The asker takes a question back with its receipt; people are told that nobody waits for the answer."""
     before, asked = put(agent, kind="prompt"), put(agent, kind="prompt")
     own = {name: asked[name] for name in ("approval_id", "receipt")}
     assert refusal(need(agent, "withdraw", {**own, "receipt": "another"})) == (404, "not_found")

@@ -100,7 +100,7 @@ def test_bad_codes_are_all_alike(hub: Hub, owner: Web, visit: Visit) -> None:
 
 
 def test_guessing_codes_is_slowed_down(hub: Hub, owner: Web, visit: Visit) -> None:
-    """Who has tried too many bad codes waits, and is told how long; many machines with good ones need not."""
+    """A machine with too many bad codes waits, and is told how long; machines with good ones need not."""
     codes = [code_of(owner) for _ in range(TRIES + 2)]
     assert all(join(hub, visit, code, f"web{number}").is_success for number, code in enumerate(codes))
     for _ in range(TRIES):
@@ -125,7 +125,7 @@ def test_guessing_codes_is_slowed_down(hub: Hub, owner: Web, visit: Visit) -> No
     ],
 )
 def test_what_is_no_machine_is_refused(hub: Hub, owner: Web, visit: Visit, wrong: dict[str, object]) -> None:
-    """What a machine says of itself is checked, and a refusal leaves the code good."""
+    """A machine's facts about itself are checked, and a refusal leaves the code good."""
     code = code_of(owner)
     assert refusal(visit(hub, code).post("/nodes/join", {"name": "web1", **FACTS, **wrong})) == (
         400,

@@ -144,7 +144,7 @@ def pending(person: Web) -> Any:
 
 
 def test_what_is_denied(hub: Hub, person: Web, node: str) -> None:
-    """What the floor denies nobody can order; the sentence says why."""
+    """Nobody can order what the floor denies; the sentence says why."""
     answer = start(person, node, "cat ~/.ssh/id_rsa")
     assert refusal(answer) == (403, "forbidden")
     assert "gate denies it" in answer.json()["message"]
@@ -172,7 +172,7 @@ def test_only_people_do_so(hub: Hub, person: Web, node: str, visit: Visit) -> No
 
 
 def test_a_machine_that_is_away(hub: Hub, person: Web) -> None:
-    """What is not linked is offline: it is said at once, and nothing is left of the order."""
+    """An order for a machine without a link is refused at once as offline, and leaves nothing."""
     about = NodeInfo(name="away", machine_id="m", platform="Linux", version="1", sandbox="none")
     away = hub.do(lambda tx: nodes.report(tx, hub.project, about))
     assert refusal(start(person, "away")) == (409, "offline")

@@ -52,7 +52,7 @@ def test_the_hubs_own_machine_tells_how_busy_it_is(agent: Web) -> None:
 
 
 def test_errands(hub: Hub, agent: Web, visit: Visit) -> None:
-    """What a program sets about for an agent is that one's task; others with a token of their own cannot end it."""
+    """A program's work for an agent is that agent's task; others with a token of their own cannot end it."""
     begin = {"who": for_agent("ann"), "title": "count", "description": "count the lines"}
     task_id = granted(need(agent, "begin_task", begin))["task_id"]
     begun = done(agent.get(f"/tasks/{task_id}"))["task"]
@@ -76,7 +76,7 @@ def test_an_errand_is_begun_once(hub: Hub, agent: Web) -> None:
 
 
 def test_a_task_of_an_agent_is_no_errand(hub: Hub, agent: Web) -> None:
-    """By this way nobody ends what an agent holds."""
+    """Nobody ends an agent's own work this way."""
     hub.meet("ann")
     end = {"task_id": hub.send_task("ann"), "text": "x"}
     assert refusal(need(agent, "end_task", end)) == (409, "not_holder")

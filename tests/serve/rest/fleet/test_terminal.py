@@ -56,7 +56,7 @@ def inputs(person: Web) -> list[Json]:
 
 
 def test_a_command_runs_where_the_gate_lets_it(person: Web, node: str) -> None:
-    """What it prints and its exit code come back; the log has the command, and the person who gave it."""
+    """The command's output and exit code come back; the log has the command, and the person who gave it."""
     ran = done(run(person, node.upper(), "echo hello"))
     assert ran == {"status": "ended", "stdout": "hello\n", "stderr": "", "exit_code": 0, "task_id": None}
     entry = inputs(person)[0]
@@ -97,7 +97,7 @@ def test_a_command_runs_in_a_folder(hub: Hub, person: Web, node: str) -> None:
 
 
 def test_secrets_do_not_come_into_the_log(person: Web, node: str) -> None:
-    """Of a command the log keeps the beginning, every character visible, without what looks like a secret."""
+    """The log keeps the beginning of a command, every character visible, without any likely secret."""
     secret = "ghp_" + "a1B2" * 10
     done(run(person, node, f"echo 'a\tb' {secret} {'x' * 1000}"))
     command = inputs(person)[0]["detail"]["command"]

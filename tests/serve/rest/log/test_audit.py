@@ -92,7 +92,7 @@ def test_what_concerns_the_whole_hub_is_for_its_owner(hub: Hub, person: Web) -> 
 
 
 def test_entries_are_had_as_files(hub: Hub, person: Web) -> None:
-    """As JSON Lines and as a table all entries are told; in the table no cell is a formula."""
+    """JSON Lines and the table tell all entries; no cell of the table is a formula."""
     hub.do(lambda tx: tx.record("area.put", project_id=hub.project.id, actor=FORMULA, detail={"a": "b\nc"}))
     lines = person.get("/audit/entries.jsonl", project="default")
     assert lines.headers["content-disposition"] == 'attachment; filename="audit.jsonl"'
@@ -144,7 +144,7 @@ def test_members_over_rest(hub: Hub, person: Web) -> None:
 
 
 def test_a_project_is_changed_by_who_manages_it(hub: Hub, person: Web) -> None:
-    """What is left out stays; members change nothing, and a value that will not do changes nothing."""
+    """Fields left out stay; members change nothing, and a bad value changes nothing."""
     done(person.post("/projects", {"slug": "plans", "name": "Plans"}))
 
     def change(**body: object) -> httpx2.Response:

@@ -45,7 +45,7 @@ def fold(start: Projector, activities: Iterable[dict[str, Any]]) -> dict[str, An
 
 @both_engines
 def test_a_snapshot_and_the_events_after_it_are_the_next_snapshot(hub: Hub, web: Web) -> None:
-    """What `/events?patches=true` tells after the snapshot's id leads from it to the next, for any change."""
+    """The events of `/events?patches=true` after the snapshot's id lead from it to the next, for any change."""
     before = done(web.get("/snapshot"))
     assert before["project"] == "default"
     assert [task["title"] for task in before["picture"]["tasks"].values()] == ["count the lines"]
@@ -165,7 +165,7 @@ def test_a_snapshot_is_followed_where_all_before_it_was_cut(hub: Hub, web: Web, 
 
 @pytest.mark.parametrize("path", ["/api/v1/snapshot", "/api/v1/replay"])
 def test_large_answers_are_the_same_packed_or_not(hub: Hub, web: Web, path: str) -> None:
-    """Who takes no gzip is told the same, however much it is, and either way how long the answer is."""
+    """A client without gzip is told the same, however much it is, and either way how long the answer is."""
     for number in range(600):
         hub.send_task(NAME, f"{number}: {uuid4()}")
     texts = []

@@ -110,7 +110,7 @@ def test_webhooks_are_for_who_manages(open_hub: Hub, admin: Web, visit: Visit) -
 
 
 def test_webhooks_of_another_project_are_not_there(open_hub: Hub, admin: Web, visit: Visit) -> None:
-    """What belongs to another project is neither listed nor found."""
+    """A webhook of another project is neither listed nor found."""
     made = add(admin)["webhook"]["id"]
     other = visit(open_hub, open_hub.token(role=Role.ADMIN, project=open_hub.other_project()))
     assert done(other.get("/webhooks"))["webhooks"] == []
@@ -128,7 +128,7 @@ def test_the_secret_is_told_once(admin: Web) -> None:
 
 
 def test_a_webhook_is_told_as_it_happens(open_hub: Hub, admin: Web, receiver: Receiver) -> None:
-    """What happens in the hub reaches the webhook, the first being that it was added."""
+    """The hub's events reach the webhook, the first being that it was added."""
     add(admin, url=receiver.url, events=["webhook.*", "task.sent"])
     assert receiver.arrived().json["kind"] == "webhook.added"
     done(admin.post("/tasks", {"text": "work"}))
@@ -136,7 +136,7 @@ def test_a_webhook_is_told_as_it_happens(open_hub: Hub, admin: Web, receiver: Re
 
 
 def test_a_dead_delivery_is_listed_and_tried_again(open_hub: Hub, admin: Web, receiver: Receiver) -> None:
-    """What could not be delivered is listed with the reason, and is sent when it is tried again by hand."""
+    """A failed delivery is listed with the reason, and is sent when it is tried again by hand."""
     receiver.script += [Answer(410)]
     made = add(admin, url=receiver.url, events=["webhook.*"])["webhook"]
     until(open_hub, admin, "outbox.dead")

@@ -85,7 +85,7 @@ def test_what_is_no_method_or_too_long_is_invalid(web: Acting) -> None:
 
 
 def test_a_waiter_of_the_standard_library_brings_a_wake(hub: Hub, web: Acting, tmp_path: Path) -> None:
-    """What stands beside a client asks, brings the text, and tells the hub what came of it."""
+    """A waker beside a client asks, brings the text, and tells the hub the outcome."""
     web("yew")
     target = Target(url=hub.url, token=hub.token("yew"), agent="yew")
     waker = wake_poll.Waker(client="claude-code", instance="one", method="monitor")

@@ -98,7 +98,7 @@ def test_who_comes_late_is_told(web: Web) -> None:
     ],
 )
 def test_what_is_no_document_is_refused(hub: Hub, visit: Visit, body: Json, sentence: str) -> None:
-    """What cannot be a document is refused with one sentence that says what is wrong, and nothing is written."""
+    """A text that cannot be a document is refused with one sentence that says why, and nothing is written."""
     web = visit(hub, hub.token())
     refused = web.send("PUT", "/memory/project", json.dumps(body).encode())
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid")

@@ -68,7 +68,7 @@ def test_a_list_shows_what_tasks_depend_on(web: Web) -> None:
 
 
 def test_a_task_depends_on_tasks_of_its_project(hub: Hub, web: Web, visit: Visit) -> None:
-    """What is not there, or in another project, cannot be depended on; then no task is made."""
+    """A task that needs an unknown task, or one of another project, is not made."""
     other = visit(hub, hub.token(project=hub.other_project()))
     theirs = new_task(other)
     for ref in (theirs["id"], str(uuid4()), "7", "nonsense"):

@@ -300,7 +300,7 @@ def test_how_an_agent_hears_of_letters(hub: Hub, person: Web) -> None:
 
 
 def test_a_viewer_steers_nothing(hub: Hub, person: Web) -> None:
-    """Who only looks on sees all of it and changes nothing."""
+    """A viewer sees all of it and changes nothing."""
     task = sent(person, "accept", "start")
     viewer = Web(hub.url + "/api/v1", hub.token(role=Role.VIEWER))
     done(viewer.get(f"/tasks/{task['id']}", render="html"))
@@ -345,7 +345,7 @@ WAYS: dict[Status, tuple[Event, ...]] = {
 
 @pytest.mark.parametrize("status", Status)
 def test_what_may_be_done_is_done_and_nothing_else(hub: Hub, person: Web, status: Status) -> None:
-    """Of the verbs that people are offered each is done that a task says may be, and every other one is refused."""
+    """Every verb that a task offers people is done, and every other one is refused."""
     for verb, body in BODIES.items():
         task = done(person.get(f"/tasks/{brought(hub, person, status)['id']}"))["task"]
         assert task["status"] == status

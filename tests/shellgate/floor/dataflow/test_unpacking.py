@@ -88,7 +88,7 @@ def test_names_that_lead_anywhere_are_followed(tmp_path: Path) -> None:
     ],
 )
 def test_an_archive_that_may_be_another_is_asked_about(command: str, tmp_path: Path) -> None:
-    """What is made on the way, named anew, piped in or not named for sure is not what lies there."""
+    """A file made on the way, renamed, piped in or of unsure name is not the one that lies there."""
     assert decided(command, tar("b"), tmp_path) == ("ask", "F9")
 
 
