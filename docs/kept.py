@@ -10,15 +10,15 @@ from shellgate import triggers
 
 HEAD = """# Files that only people change
 
-Made from the code by `make docs`. These are the files from which programs run something, or take what to run, without
-anybody calling them by name. Clause F4 of [the floor](../security.md#the-floor) keeps agents from writing, linking,
-moving and deleting them, in any folder and in any home; a `*` stands for any part of a name, capitals make no
-difference, and what lies beneath one is kept with it. So are `.env` files, all that is Git's own, and, as a whole, the
-folders of one program that such files lie in (`.vscode`, not `.config`): nobody puts another in their place.
+`make docs` makes this page from the code. Programs run these files, or take from them what to run, without anybody
+calling them by name. Clause F4 of [the floor](../security.md#the-floor) keeps agents from writing, linking, moving and
+deleting them, in any folder and in any home. A `*` stands for any part of a name, capitals make no difference, and
+everything beneath such a file is protected with it. The clause also protects `.env` files, Git's own files, and, as a
+whole, the folders of one program that hold such files (`.vscode`, not `.config`), so that nobody can replace them.
 
-What a project is made of is free, although people run it by calling it: sources, `Makefile`, `package.json`, `.npmrc`,
-workflows, `.pre-commit-config.yaml`, and the texts that models read, such as `CLAUDE.md`, `AGENTS.md`, rules, commands
-and skills. Read what agents changed in these before you run it. Agents may read all of it, unless it
+The files of a project itself are free, although people run them by calling them: sources, `Makefile`, `package.json`,
+`.npmrc`, workflows, `.pre-commit-config.yaml`, and texts for models, such as `CLAUDE.md`, `AGENTS.md`, rules, commands
+and skills. Before you run these, read what agents changed in them. Agents may read all of them, unless they
 [may hold secrets](../security.md)."""
 
 PAGE = Path(__file__).parent / "reference" / "kept-files.md"

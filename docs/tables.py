@@ -18,20 +18,20 @@ from hubbub.store.migrate import migrate_sqlite
 
 HEAD = """# The tables
 
-Made by `make docs`, from a new database. Where an arrow is drawn from one table to another, its rows name a row of the
-other one. Nearly every table has a `project_id`; those arrows are left out. What is not obvious about a table is said
-where a [migration](../../src/hubbub/store/migrations) creates it; the [glossary](../glossary.md) has the nouns. Times
-are Unix milliseconds, ids are UUIDv7."""
+`make docs` makes this page from a new database. An arrow from one table to another means that its rows name a row of
+the other. Nearly every table has a `project_id`; the drawings leave those arrows out. The
+[migration](../../src/hubbub/store/migrations) that creates a table explains what is not obvious; the
+[glossary](../glossary.md) has the nouns. Times are Unix milliseconds, ids are UUIDv7."""
 
 PAGE = Path(__file__).parent / "reference" / "tables.md"
 STORE = Path(__file__).parents[1] / "src" / "hubbub" / "store"
 THEMES = {
-    "work": "Tasks, and what comes of them",
+    "work": "Tasks and their results",
     "mail": "Messages and inboxes",
-    "agents": "Agents: who is there, and what they edit",
+    "agents": "Agents: who is there, and which files they edit",
     "people": "People, tokens, projects",
     "fleet": "Machines, and what they may do",
-    "cost": "What is used, and how much may be",
+    "cost": "Usage and budgets",
     "log": "What happened, and who is told",
     ".": "The store itself",
 }

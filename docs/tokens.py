@@ -20,10 +20,10 @@ OWN = "hub"
 
 HEAD = """# What the tool lists cost
 
-Made from the code by `make docs`. Counted are the tokens of what `tools/list` answers, in two vocabularies, and
-those of the guide (`instructions`). The hub's [own tongue](hub.md) has to stay below 2,000; a test holds it there. The
-other four are to the letter what their systems document. Any of them becomes smaller by
-[naming the tools](../reference/mcp.md#some-of-the-tools) that an agent is to have."""
+`make docs` makes this page from the code. It counts the tokens of the answer to `tools/list`, in two vocabularies,
+and those of the guide (`instructions`). The hub's [own tools](hub.md) must stay below 2,000; a test checks it.
+The other four follow their systems' documents to the letter. To make any of them smaller,
+[name the tools](../reference/mcp.md#some-of-the-tools) that an agent needs."""
 
 PAGE = Path(__file__).parent / "dialects" / "tokens.md"
 
@@ -63,7 +63,7 @@ def page() -> str:
     own = next(each for each in dialects if each.name == OWN)
     each = ([f"`{tool.name}`", *map(str, tokens(as_json(listed(tool))))] for tool in own.tools.values())
     return (
-        "\n\n".join([HEAD, every, "Tool by tool, of the hub's own:", table(["", *VOCABULARIES], each)]) + "\n"
+        "\n\n".join([HEAD, every, "The hub's own, tool by tool:", table(["", *VOCABULARIES], each)]) + "\n"
     )
 
 

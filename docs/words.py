@@ -42,8 +42,8 @@ from hubbub.model.records import (
 
 HEAD = """# The words of every dialect
 
-Made from the code by `make docs`. What our own words mean is in the [glossary](../glossary.md). A word for several
-of ours loses a detail, and never says what is not so."""
+`make docs` makes this page from the code. The [glossary](../glossary.md) explains our own words. A word that stands
+for several of ours loses a detail, but never says anything wrong."""
 
 PAGE = Path(__file__).parent / "reference" / "words.md"
 
