@@ -57,10 +57,10 @@ from hubbub.serve.rest.work.proof import ContractShape, ProofRulesShape, Sightin
 
 HEAD = """# The fields of every noun
 
-Made from the code by `make docs`. What is *kept* is a column of that name; the JSON of *REST* and the *cards* of
-[pictures](events.md#pictures-and-patches) have it under the same name. What is not kept is worked out when it is told.
-The dialects have [words of their own](words.md). A *secret* is told by nobody, nowhere; what is neither told nor
-secret is there for the hub itself. [How to add a field](../how-to/add-a-field.md) is a page of its own."""
+`make docs` makes this page from the code. A *kept* field is a column of that name; the JSON of *REST* and the *cards*
+of [pictures](events.md#pictures-and-patches) have it under the same name. The hub computes other fields when it
+answers. The dialects have [words of their own](words.md). The hub never shows a *secret* field; a kept field that is
+in neither REST nor a card is for the hub itself. Another page says [how to add a field](../how-to/add-a-field.md)."""
 
 PAGE = Path(__file__).parent / "reference" / "nouns.md"
 SCRIPT = Path(__file__).parent.parent / "src/hubbub/serve/dashboard/static/model/fold.js"

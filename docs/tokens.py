@@ -62,9 +62,7 @@ def page() -> str:
     every = table(["", "tools", *VOCABULARIES, "guide"], map(row, dialects))
     own = next(each for each in dialects if each.name == OWN)
     each = ([f"`{tool.name}`", *map(str, tokens(as_json(listed(tool))))] for tool in own.tools.values())
-    return (
-        "\n\n".join([HEAD, every, "The hub's own, tool by tool:", table(["", *VOCABULARIES], each)]) + "\n"
-    )
+    return "\n\n".join([HEAD, every, "The hub's own, tool by tool:", table(["", *VOCABULARIES], each)]) + "\n"
 
 
 if __name__ == "__main__":
