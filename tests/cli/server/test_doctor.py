@@ -202,6 +202,18 @@ def test_a_token_of_somebody_else_is_found(desk: Desk) -> None:
     assert "BAD  client windsurf: its token is not that of w, but of zz; start the client with" in done.stdout
 
 
+def test_whose_permission_prompts_come_to_the_hub_is_told(desk: Desk) -> None:
+    """Doctor names the installed clients whose permission prompts come to the hub, and those whose do not."""
+    assert (
+        "ok   permission prompts: those of windsurf are answered at the client alone\n"
+        in desk.doctor().stdout
+    )
+
+    assert desk.hub.run("install", "opencode", **desk.environment).returncode == 0
+    told = "those of opencode come to the hub too; those of windsurf are answered at the client alone"
+    assert f"ok   permission prompts: {told}\n" in desk.doctor().stdout
+
+
 def test_whoever_installs_is_not_the_client(desk: Desk) -> None:
     """An install by a token in the environment is tried with the agent's own."""
     owner = (desk.hub.data / "owner-token").read_text("ascii").strip()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hubbub.clients.hook import event, opencode
-from hubbub.clients.hook.event import DENY, Event, Reply
+from hubbub.clients.hook.event import DENY, GRANT, Event, Reply
 
 TOLD = Path(__file__).parent / "fixtures" / "opencode"
 
@@ -26,6 +26,7 @@ def happened(fixture: str) -> Event:
         ("before-patch", event.BEFORE, event.EDIT, ("a.txt",)),
         ("after-read", event.AFTER, event.READ, ("/srv/shop/a.txt",)),
         ("after-bash", event.AFTER, event.SHELL, ()),
+        ("ask-bash", event.ASK, event.SHELL, ()),
     ],
 )
 def test_what_the_plugin_tells_is_a_moment_and_a_deed(
@@ -43,15 +44,17 @@ def test_what_the_plugin_tells_is_a_moment_and_a_deed(
     [
         ("before-edit", Reply(DENY, "held"), {"deny": "held"}),
         ("after-read", Reply(text="held"), {"text": "held"}),
+        ("ask-bash", Reply(DENY, "no"), {"deny": "no"}),
+        ("ask-bash", Reply(GRANT), {"grant": True}),
     ],
 )
-def test_the_plugin_is_told_to_deny_or_to_say(fixture: str, reply: Reply, answer: dict[str, str]) -> None:
-    """A denial becomes the tool's error; any other text comes after the tool, with what that returned."""
+def test_the_plugin_is_told_to_deny_or_to_say(fixture: str, reply: Reply, answer: dict[str, object]) -> None:
+    """A denial becomes the tool's error, a grant a prompt's yes; other text comes after what the tool returned."""
     understood = happened(fixture)
     said = opencode.say(understood.moment, understood, reply)
 
     assert (json.loads(said.stdout), said.stderr, said.code) == (answer, "", 0)
-    assert understood.heard is ("text" in answer)
+    assert understood.heard is not fixture.startswith("before")
 
 
 def test_nothing_to_say_is_nothing_said() -> None:

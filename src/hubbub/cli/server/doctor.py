@@ -21,6 +21,7 @@ from hubbub.clients import install_record
 from hubbub.clients.hook import hook_state, ringer_process
 from hubbub.clients.hook.main import CLIENTS as HOOKED
 from hubbub.clients.hook.main import DEADLINE, RUNG
+from hubbub.clients.hook.permission_prompts import ASKING
 from hubbub.clients.install.verify import verify
 from hubbub.model.errors import StoreRefused
 from hubbub.model.mail.wakes import WakeMethod
@@ -252,11 +253,21 @@ def _clients() -> Iterator[CheckResult]:
         verdict = verify(install)
         heard = _heard(install) if verdict.well and install.client in HOOKED else ""
         yield CheckResult(f"client {install.client}{where}", verdict.well, verdict.found + heard, verdict.do)
+    if installs:
+        yield _prompts({each.client for each in installs})
     yield from _unclaimed()
     if any(each.client in RUNG for each in installs):
         rings = ringer_process.runs(str(settings.read().config))
         found = "it wakes idle clients" if rings else "it does not run, so that nothing wakes an idle Codex"
         yield CheckResult("ringer", rings, found, "start it with: hubbub up")
+
+
+def _prompts(clients: set[str]) -> CheckResult:
+    """Say whose permission prompts come to the people of the hub, and whose stay where they are."""
+    come, stay = (", ".join(sorted(each)) for each in (clients & {*ASKING}, clients - {*ASKING}))
+    told = [f"those of {come} come to the hub too"] if come else []
+    told += [f"those of {stay} are answered at the client alone"] if stay else []
+    return CheckResult("permission prompts", True, "; ".join(told))
 
 
 def _unclaimed() -> Iterator[CheckResult]:

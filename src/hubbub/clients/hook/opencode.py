@@ -2,7 +2,9 @@
 
 opencode runs no commands as hooks: its plugins are called in its own process. Ours (`hub.ts`) calls `hubbub-hook` with
 JSON of our own making (`instance`, `cwd`, `tool`, `path`, `patch`, `command`). Before a tool it gets `{"deny": …}`,
-which makes the tool fail, and after it `{"text": …}`, which is added to the tool's result. It also keeps
+which makes the tool fail, and after it `{"text": …}`, which is added to the tool's result. At a permission prompt it
+tells the whole call (`tool_name`, `tool_input`) and gets `{"grant": true}` or `{"deny": …}`, which it passes on as
+opencode's own answer; it ends the hook once a person has answered there. It also keeps
 `hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and hands it to opencode's `prompt_async`
 from inside: so that needs neither a port nor a password.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 import json
 
 from hubbub.clients.hook import event
-from hubbub.clients.hook.event import DENY, Event, Reply, Said, text
+from hubbub.clients.hook.event import DENY, GRANT, Event, Reply, Said, text
 from hubbub.clients.hook.patches import patched
 
 TYPE_CHECKING = False
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 CLIENT = "opencode"
 
-_MOMENTS = {"before": event.BEFORE, "after": event.AFTER, "end": event.END}
+_MOMENTS = {"before": event.BEFORE, "after": event.AFTER, "ask": event.ASK, "end": event.END}
 _DEEDS = {
     "edit": event.EDIT,
     "multiedit": event.EDIT,
@@ -57,6 +59,8 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 def say(_name: str, _: Event, reply: Reply) -> Said:
     """Answer in the form that the plugin reads."""
+    if reply.decision == GRANT:
+        return Said(json.dumps({"grant": True}))
     if reply.text is None:
         return Said()
     return Said(json.dumps({"deny" if reply.decision == DENY else "text": reply.text}))

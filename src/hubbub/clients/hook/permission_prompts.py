@@ -28,6 +28,7 @@ BESIDE = 600.0  # seconds for an answer, where the client's own prompt is there 
 HELD = 30.0  # and where it is held up
 MOST = 3600.0
 SLACK = 5.0  # seconds more, for what has to be said at the end
+ASKING = ("claude-code", "codex", "opencode")  # clients whose prompts are brought to the hub
 HOLDING = ("codex",)  # clients that show no prompt before their hook has ended
 DIALOGS = (
     "AskUserQuestion",
