@@ -79,10 +79,10 @@ def through_store(store: Postgres, project_ids: Sequence[UUID]) -> Timing:
     latencies: list[float] = []
 
     async def call(number: int) -> None:
-        operation = send(project_ids[number % len(project_ids)])
+        project_id = project_ids[number % len(project_ids)]
         for _ in range(CALLS // CALLERS):
             begun = time.perf_counter()
-            await store.write(SYSTEM, operation)
+            await store.write(SYSTEM, send(project_id))
             latencies.append(time.perf_counter() - begun)
 
     async def call_all() -> None:

@@ -88,17 +88,18 @@ def prepare(tx: Tx) -> UUID:
 
 
 def send(project_id: UUID) -> Callable[[Tx], object]:
-    return lambda tx: tasks.send(tx, project_id, sender="hub", to="worker", text=next(TEXTS))
+    text = next(TEXTS)
+    return lambda tx: tasks.send(tx, project_id, sender="hub", to="worker", text=text)
 
 
 def through_store(store: Store, project_id: UUID, callers: int) -> Timing:
     """`callers` that each send one task after the other, from one event loop."""
-    operation, latencies = send(project_id), []
+    latencies = []
 
     async def call() -> None:
         for _ in range(CALLS[callers] // callers):
             begun = time.perf_counter()
-            await store.write(SYSTEM, operation)
+            await store.write(SYSTEM, send(project_id))
             latencies.append(time.perf_counter() - begun)
 
     async def call_all() -> None:
@@ -135,13 +136,13 @@ def bare(db: apsw.Connection, sends: Sequence[Statements]) -> Timing:
 
 def one_by_one(connection: SQLiteConnection, project_id: UUID) -> Timing:
     """Sends as the core makes them, each committed before the next begins."""
-    operation, latencies = send(project_id), []
+    latencies = []
     begun, cpu = time.perf_counter(), time.process_time()
     for _ in range(ONE_BY_ONE):
         started = time.perf_counter()
         connection.db.execute("BEGIN IMMEDIATE")
         tx = Tx(connection, SYSTEM, unix_ms())
-        operation(tx)
+        send(project_id)(tx)
         status_counters.flush(connection, tx.tally)
         connection.db.execute("COMMIT")
         latencies.append(time.perf_counter() - started)

@@ -4,7 +4,8 @@ The promises are written for SQLite. The copy is made anew when something was wr
 times as long as in memory, and few stories are played here.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -21,6 +22,21 @@ from simulate.store import Fate, template
 
 T = TypeVar("T")
 NEVER = 3600.0  # seconds between notifications: there is no other hub
+
+
+class _Turn(Iterator[PendingCall]):
+    """Calls that wait for each other's commit."""
+
+    def __init__(self, calls: list[PendingCall]) -> None:
+        self._calls = deque(calls)
+
+    def __next__(self) -> PendingCall:
+        if not self._calls:
+            raise StopIteration
+        return self._calls.popleft()
+
+    def ahead(self) -> list[PendingCall]:
+        return [*self._calls]
 
 
 class Server:
@@ -48,7 +64,7 @@ class Server:
         if self.fate in (Fate.REFUSED, Fate.KILLED):
             for call in calls:
                 call.operation = _refused(call.operation)
-        self._store._together(iter(calls))
+        self._store._together(_Turn(calls))
         return True
 
     def read(self, actor: Actor, operation: Operation[T]) -> T:

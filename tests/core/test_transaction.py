@@ -1,5 +1,6 @@
 """Running an operation: in one transaction, in which nothing is overdue."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -14,6 +15,7 @@ from hubbub.model.people.rights import HUB, SYSTEM, Actor
 from hubbub.model.records import Condition
 from hubbub.store.tx import MustWrite, Tx, WroteInRead
 from tests.core.conftest import TEN_MINUTES, World, member
+from tests.store.engine.test_engines import held_up
 
 S = Status
 pytestmark = pytest.mark.anyio
@@ -37,6 +39,28 @@ async def test_a_reader_never_sees_what_is_overdue(world: World, transactions: T
 
     assert await transactions.read(world.actor, look) == (S.EXPIRED, [Condition.OFFLINE], True)
     assert world.task(task).status is S.EXPIRED
+
+
+async def test_what_is_overdue_is_settled_for_all_who_write_together(
+    world: World, transactions: Transactions
+) -> None:
+    """Calls that are committed together find settled what was overdue, once, also where the first is refused."""
+    task = world.send(ttl=TEN_MINUTES)
+    world.clock.advance(TEN_MINUTES)
+
+    def refused(_tx: Tx) -> None:
+        raise NotFound("task", "none")
+
+    def look(tx: Tx) -> Status:
+        return tasks.find(tx, [world.id], str(task.id)).status
+
+    with held_up(world.store):
+        calls = [transactions.write(world.actor, each) for each in (refused, look, look, look)]
+    refusal, *seen = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert isinstance(refusal, NotFound)
+    assert seen == [S.EXPIRED] * 3
+    assert world.kinds().count("task.expired") == 1
 
 
 async def test_a_writer_never_acts_on_what_is_overdue(world: World, transactions: Transactions) -> None:

@@ -24,7 +24,12 @@ def is_due(tx: Tx) -> bool:
 
 
 def settle(tx: Tx) -> None:
-    """End everything that is overdue by now: pauses, tasks, presences, approvals, claims, leases, machines."""
+    """End everything that is overdue by now: pauses, tasks, presences, approvals, claims, leases, machines.
+
+    The first of the calls that are committed together does it for all of them.
+    """
+    if tx.before.settled == tx.now:
+        return
     while is_due(tx):
         accounts.settle(tx, BATCH)
         for task in tasks.lapsed(tx, BATCH):
@@ -38,6 +43,7 @@ def settle(tx: Tx) -> None:
         for machine in node_rows.lapsed(tx, BATCH):
             nodes.lapse(tx, machine)
         approvals.forsake(tx, BATCH)
+    tx.tally.settled = tx.now
 
 
 def forget(tx: Tx) -> None:

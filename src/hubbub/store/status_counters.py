@@ -3,6 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
+from hubbub.store import many_rows
 from hubbub.store.tx import Connection, CounterChanges, Tx
 
 
@@ -12,29 +13,32 @@ def flush(db: Connection, tally: CounterChanges) -> None:
     Always in the same order, so that two transactions that change the same rows do not deadlock; and last, so that
     the rows, which every sender of a project needs, are locked only for a moment.
     """
-    for (project_id, noun), more in sorted(tally.numbers.items()):
+    numbers = [(*counter, more) for counter, more in sorted(tally.numbers.items())]
+    for listed, values in many_rows.parts(numbers):
         db.tell(
-            "UPDATE counters SET value = value + :more WHERE project_id = :project_id AND noun = :noun",
-            {"project_id": project_id, "noun": noun, "more": more},
+            f"""INSERT INTO counters (project_id, noun, value) VALUES {listed}
+                ON CONFLICT (project_id, noun) DO UPDATE SET value = counters.value + excluded.value""",
+            values,
         )
-    for (project_id, status), change in sorted(tally.tasks.items()):
-        if change:
-            db.tell(
-                """INSERT INTO task_tally (project_id, status, tasks) VALUES (:project_id, :status, :change)
-                   ON CONFLICT (project_id, status) DO UPDATE SET tasks = task_tally.tasks + excluded.tasks""",
-                {"project_id": project_id, "status": status, "change": change},
-            )
-    for inbox in sorted(tally.pending.keys() | tally.unread.keys()):
-        pending, unread = tally.pending[inbox], tally.unread[inbox]
-        if pending or unread:
-            db.tell(
-                """INSERT INTO inbox_tally (project_id, recipient, pending, unread)
-                   VALUES (:project_id, :recipient, :pending, :unread)
-                   ON CONFLICT (project_id, recipient) DO UPDATE SET
-                       pending = inbox_tally.pending + excluded.pending,
-                       unread = inbox_tally.unread + excluded.unread""",
-                {"project_id": inbox[0], "recipient": inbox[1], "pending": pending, "unread": unread},
-            )
+    tasks = [(*each, change) for each, change in sorted(tally.tasks.items()) if change]
+    for listed, values in many_rows.parts(tasks):
+        db.tell(
+            f"""INSERT INTO task_tally (project_id, status, tasks) VALUES {listed}
+                ON CONFLICT (project_id, status) DO UPDATE SET tasks = task_tally.tasks + excluded.tasks""",
+            values,
+        )
+    changed = (
+        (*each, tally.pending[each], tally.unread[each])
+        for each in sorted(tally.pending.keys() | tally.unread.keys())
+    )
+    for listed, values in many_rows.parts([each for each in changed if each[2] or each[3]]):
+        db.tell(
+            f"""INSERT INTO inbox_tally (project_id, recipient, pending, unread) VALUES {listed}
+                ON CONFLICT (project_id, recipient) DO UPDATE SET
+                    pending = inbox_tally.pending + excluded.pending,
+                    unread = inbox_tally.unread + excluded.unread""",
+            values,
+        )
 
 
 def counts(tx: Tx, project_id: UUID) -> dict[str, int]:

@@ -81,9 +81,11 @@ class CounterChanges:
     unread: Counts = field(default_factory=_none)  # those among them that are unread
     numbers: Counts = field(default_factory=_none)  # increments of counters (`store/sequence_numbers.py`)
     last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # their present values
+    settled: int | None = None  # the time as of which everything overdue was ended
 
     def add(self, other: CounterChanges) -> None:
         self.last.update(other.last)
+        self.settled = other.settled or self.settled
         for own, more in (
             (self.tasks, other.tasks),
             (self.pending, other.pending),

@@ -1,5 +1,6 @@
 """Group commit on PostgreSQL: waiting calls are committed together, and none is held up by another's."""
 
+import asyncio
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +18,9 @@ from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Task
 from hubbub.store import status_counters
 from hubbub.store.engine.postgres import Postgres
-from hubbub.store.tx import Operation, Tx
-from tests.store.engine.test_engines import add_user, user_names, write_all
+from hubbub.store.engine.postgres_connection import PostgresConnection
+from hubbub.store.tx import Operation, Store, Tx
+from tests.store.engine.test_engines import add_user, held_up, user_names, write_all
 
 
 def transaction(tx: Tx) -> int:
@@ -164,6 +166,114 @@ def test_what_differs_in_kind_goes_into_one_statement(postgres_store: Postgres) 
     assert [asked(value) for value in given] == [None, "1", "2.5", "x", "true", None, "7"]
 
 
+def test_what_calls_ask_first_is_asked_together(
+    postgres_store: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls that begin with questions of their own, one after another's answer, wait for the server together."""
+    waits: list[PostgresConnection] = []
+    settle = PostgresConnection.settle
+
+    def counted(connection: PostgresConnection) -> None:
+        waits.append(connection)
+        settle(connection)
+
+    monkeypatch.setattr(PostgresConnection, "settle", counted)
+
+    def ask(number: int, tx: Tx) -> list[str]:
+        first = tx.one("SELECT CAST(:number AS TEXT) AS told", number=number)
+        assert first is not None
+        second = tx.one("SELECT CAST(:first AS TEXT) || '!' AS told", first=first["told"])
+        assert second is not None
+        return [first["told"], second["told"]]
+
+    told = write_all(postgres_store, *[partial(ask, number) for number in range(40)])
+
+    assert told == [[f"{number}", f"{number}!"] for number in range(40)]
+    assert len(waits) < 40
+
+
+def test_what_was_asked_ahead_is_asked_anew_after_a_change(store: Store) -> None:
+    """A call sees what the calls before it did, also where all of them began with questions of their own."""
+
+    def add_once(name: str) -> Operation[bool]:
+        def operation(tx: Tx) -> bool:
+            if tx.one("SELECT id FROM users WHERE name = :name", name=name) is not None:
+                return False
+            add_user(name)(tx)
+            return True
+
+        return operation
+
+    outcomes = write_all(store, *map(add_once, ["ann", "bob", "cat", "bob", "ann", "dan", "cat"]))
+
+    assert outcomes == [True, True, True, False, False, True, False]
+    assert store.read_now(SYSTEM, user_names) == ["ann", "bob", "cat", "dan"]
+
+
+def test_sends_over_many_projects_count_on_in_each(store: Store) -> None:
+    """Sends that are committed together are numbered in their projects as they came; one that is refused takes none."""
+    ids = [store.write_now(SYSTEM, partial(made, slug=f"p{number}")) for number in range(70)]
+
+    def refused(project_id: UUID, tx: Tx) -> None:
+        send(project_id)(tx)
+        raise Conflict("no")
+
+    for turn in range(3):
+        sends = [send(each) for each in ids]
+        sent = write_all(store, *sends[:40], partial(refused, ids[0]), *sends[40:], *sends[:20])
+        numbers = [task.number for task in sent if isinstance(task, Task)]
+        assert numbers == [2 * turn + 1] * 20 + [turn + 1] * 50 + [2 * turn + 2] * 20
+        assert [type(each) for each in sent if not isinstance(each, Task)] == [Conflict]
+    counted = [store.read_now(SYSTEM, partial(status_counters.counts, project_id=each)) for each in ids]
+    assert counted == [{"queued": 6}] * 20 + [{"queued": 3}] * 50
+
+
+def test_a_counter_in_other_hands_stops_only_its_project(postgres_store: Postgres, postgres_url: str) -> None:
+    """Where another program counts in a project, sends over many projects go on in all the others."""
+    ids = [postgres_store.write_now(SYSTEM, partial(made, slug=f"p{number}")) for number in range(6)]
+    write_all(postgres_store, *map(send, ids))
+
+    with ThreadPoolExecutor(1) as thread, psycopg.connect(postgres_url) as db:
+        db.execute("SELECT * FROM counters WHERE project_id = %s FOR UPDATE", [ids[3]])
+        held = thread.submit(postgres_store.write_now, SYSTEM, send(ids[3]))
+        others = [each for each in ids if each != ids[3]]
+        sent = write_all(postgres_store, *map(send, others))
+        assert [task.number for task in sent if isinstance(task, Task)] == [2] * 5
+        db.rollback()
+        assert held.result().number == 2
+
+
+def test_a_call_is_in_the_hands_of_one_writer(postgres_store: Postgres) -> None:
+    """A slow call that is run ahead of its turn stops nobody, and no other writer runs it at the same time."""
+    others_are_done, at_work = threading.Event(), threading.Lock()
+
+    def ask(number: int, tx: Tx) -> object:
+        return tx.one("SELECT CAST(:number AS TEXT) AS told", number=number)
+
+    def slow(tx: Tx) -> UUID:
+        assert at_work.acquire(blocking=False)
+        try:
+            others_are_done.wait()
+            return add_user("slow")(tx)
+        finally:
+            at_work.release()
+
+    async def gather() -> list[object]:
+        with held_up(postgres_store):
+            first = [postgres_store.write(SYSTEM, partial(ask, number)) for number in range(3)]
+            one = postgres_store.write(SYSTEM, slow)
+            others = [postgres_store.write(SYSTEM, add_user(f"quick-{number}")) for number in range(10)]
+        await asyncio.gather(*others)
+        others_are_done.set()
+        return await asyncio.gather(*first, one)
+
+    *told, made_by_slow = asyncio.run(gather())
+
+    assert told == [{"told": "0"}, {"told": "1"}, {"told": "2"}]
+    assert isinstance(made_by_slow, UUID)
+    assert len(postgres_store.read_now(SYSTEM, user_names)) == 11
+
+
 def test_hubs_that_write_in_the_same_projects_count_on(postgres_url: str) -> None:
     """Three hubs that send in the same projects at once, give each number once, and leave none out."""
     with ExitStack() as stack:
@@ -184,5 +294,9 @@ def test_hubs_that_write_in_the_same_projects_count_on(postgres_url: str) -> Non
         assert counted == [{"queued": 60}, {"queued": 60}]
 
 
-def send(project_id: UUID) -> Operation[object]:
+def made(tx: Tx, slug: str) -> UUID:
+    return projects.create(tx, slug).id
+
+
+def send(project_id: UUID) -> Operation[Task]:
     return lambda tx: tasks.send(tx, project_id, sender="hub", to=None, text="work")

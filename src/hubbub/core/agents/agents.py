@@ -33,10 +33,11 @@ def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> No
     rules of their own.
     """
     require_nameable(name)
+    if agents.find(tx, project_id, name) is not None:
+        return  # as nearly always
     if tx.is_read:
-        if agents.find(tx, project_id, name) is None:
-            raise MustWrite
-    elif agents.meet(tx, project_id, name):
+        raise MustWrite
+    if agents.meet(tx, project_id, name):
         if tx.door in OWN_DOORS and not is_machine:
             require_choosable(name)
         patch = patches.agent(tx, project_id, name)

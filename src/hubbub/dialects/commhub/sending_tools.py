@@ -51,10 +51,11 @@ def send_task(
 ) -> Reply:
     """Dispatch a task to a specified agent's inbox. The receiver is expected to act on it."""
     project = access.enter(tx, network_id)
+    sender, status = access.speak(tx, project.id, from_session), _session_status(tx, project, alias)
     sent = tasks.send(
         tx,
         project.id,
-        sender=access.speak(tx, project.id, from_session),
+        sender=sender,
         to=alias,
         text=task,
         context=context,
@@ -63,7 +64,7 @@ def send_task(
         parent=parent_task_id,
         on_duplicate=OnDuplicate.TELL,
     )
-    return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
+    return {"message_id": str(sent.id), "session_status": status}
 
 
 @DIALECT.tool(short=True)
@@ -72,9 +73,9 @@ def send_message(
 ) -> Reply:
     """Send a message. It is shown to the receiver, who need not act on it."""
     project = access.enter(tx, network_id)
-    sender = access.speak(tx, project.id, from_session)
+    sender, status = access.speak(tx, project.id, from_session), _session_status(tx, project, alias)
     sent = messages.send(tx, project.id, sender=sender, to=alias, body=message)
-    return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
+    return {"message_id": str(sent.id), "session_status": status}
 
 
 @DIALECT.tool(short=True)

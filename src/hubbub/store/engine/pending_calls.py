@@ -1,10 +1,11 @@
 """Calls that wait for a writer, and the delivery of their outcomes."""
 
 import asyncio
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent import futures
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from hubbub.model.people.rights import Actor
 from hubbub.store.tx import Operation
@@ -13,7 +14,9 @@ from hubbub.store.tx import Operation
 class PendingCall:
     """One operation that waits for its turn, and then its outcome."""
 
-    __slots__ = ("_future", "actor", "error", "is_short", "loop", "operation", "result")
+    __slots__ = (
+        "_future", "actor", "error", "has_begun", "in_hand", "is_short", "loop", "operation", "result",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -29,6 +32,8 @@ class PendingCall:
         self.result: Any = None
         self.error: BaseException | None = None
         self._future = future
+        self.in_hand = threading.Lock()  # held while a writer runs it
+        self.has_begun = False  # it was run in its turn, and not only ahead of it
 
     @property
     def is_abandoned(self) -> bool:
@@ -42,6 +47,17 @@ class PendingCall:
             self._future.set_result(self.result)
         else:
             self._future.set_exception(self.error)
+
+
+class Turn(Protocol):
+    """Calls that are taken one by one, to be committed together."""
+
+    def __iter__(self) -> Iterator[PendingCall]: ...
+
+    def __next__(self) -> PendingCall: ...
+
+    def ahead(self) -> Sequence[PendingCall]:
+        """Return the calls that are still to come, without taking them."""
 
 
 def answer(calls: Sequence[PendingCall]) -> None:

@@ -13,7 +13,7 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -26,8 +26,9 @@ from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.people.rights import Actor
 from hubbub.store import migrate, status_counters
 from hubbub.store.engine.notify import CONNECT_TIMEOUT, NOTIFY_EVERY, Notifier
-from hubbub.store.engine.pending_calls import PendingCall, answer
-from hubbub.store.engine.postgres_connection import READ, WRITE, Db, PostgresConnection
+from hubbub.store.engine.pending_calls import PendingCall, Turn, answer
+from hubbub.store.engine.postgres_connection import READ, WRITE, Db, PostgresConnection, Unasked
+from hubbub.store.engine.rehearsal import rehearse
 from hubbub.store.engine.writer_pool import WriterPool
 from hubbub.store.tx import Clock, CounterChanges, Operation, Tx, WroteInRead, perform, unix_ms
 
@@ -166,7 +167,7 @@ class Postgres:
         self._turns.close()
         self._threads.shutdown()
 
-    def _together(self, turn: Iterator[PendingCall]) -> None:
+    def _together(self, turn: Turn) -> None:
         """Run the calls as one transaction and answer them; calls that failed because of others run again alone."""
         taken: list[PendingCall] = []
         aside: list[PendingCall] = []
@@ -184,28 +185,44 @@ class Postgres:
         for call in aside:
             self._threads.submit(self._aside, call)
 
-    def _tried_twice(self, turn: Iterator[PendingCall], taken: list[PendingCall]) -> list[PendingCall]:
+    def _tried_twice(self, turn: Turn, taken: list[PendingCall]) -> list[PendingCall]:
         """Commit the calls that can be done at once, and return the others. Raises if nothing was kept.
 
         A statement sent without waiting may fail when another transaction interferes; then all begin anew, one by one.
         """
         try:
-            return self._commit(_noted(turn, taken))
+            return self._commit(_noted(turn, taken), turn.ahead)
         except (PoolTimeout, PoolClosed):
             raise
         except psycopg.Error:
             taken += turn
-            return self._commit(taken, waits=True)
+            return self._commit(taken)
 
-    def _commit(self, calls: Iterable[PendingCall], *, waits: bool = False) -> list[PendingCall]:
-        """Run the calls and commit them once; with `waits` the server has done each before the next begins."""
-        total = CounterChanges()
+    def _commit(
+        self, calls: Iterable[PendingCall], ahead: Callable[[], Sequence[PendingCall]] | None = None
+    ) -> list[PendingCall]:
+        """Run the calls and commit them once; return those that could not be done at once.
+
+        If two of them begin with different queries, those that are `ahead` are rehearsed, so that all wait together.
+        Without `ahead` the server has done each call before the next begins.
+        """
+        total, now, waits = CounterChanges(), self._clock(), ahead is None
         aside: list[PendingCall] = []
         with self._transaction(WRITE) as connection:
             connection.tell(SHORTLY, {})
             for call in calls:
-                tx = Tx(connection, call.actor, self._clock(), before=total)
-                if not self._run(call, tx, connection, waits=waits):
+                try:
+                    tx = Tx(connection, call.actor, now, before=total)
+                    is_done = self._run(call, tx, connection, waits=waits)
+                except Unasked:
+                    connection.steps_back = False
+                    if ahead is not None and (others := ahead()):
+                        rehearse(connection, [call, *others], now, total)
+                    ahead = None
+                    tx = Tx(connection, call.actor, now, before=total)
+                    is_done = self._run(call, tx, connection, waits=waits)
+                connection.steps_back = ahead is not None
+                if not is_done:
                     aside.append(call)
                 elif call.error is None:
                     total.add(tx.tally)
@@ -215,14 +232,20 @@ class Postgres:
     def _run(self, call: PendingCall, tx: Tx, connection: PostgresConnection, *, waits: bool) -> bool:
         """Run one call among others; if it raises, only that call is undone. False if it has to be run alone.
 
-        Raises the failure of an earlier call.
+        Raises the failure of an earlier call, and `Unasked`.
         """
         call.error, is_done = None, True
         earlier = connection.open_call()
         try:
-            call.result = perform(call.operation, tx)
+            with call.in_hand:
+                call.has_begun = True
+                call.result = perform(call.operation, tx)
             if waits:
                 connection.settle()
+        except Unasked:
+            call.has_begun = False
+            connection.tell("RELEASE call", {})
+            raise
         except BaseException as error:  # any error belongs to its caller
             if not isinstance(error, psycopg.Error):
                 connection.settle()

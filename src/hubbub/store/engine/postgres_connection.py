@@ -8,10 +8,10 @@ the wire protocol.
 import re
 import select
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 from zlib import crc32
 
@@ -79,33 +79,34 @@ Key = tuple[str, tuple[int, ...]]  # a statement, and the types of its parameter
 Given = tuple[tuple[str, object], ...]  # the parameters of a statement
 
 
-class _Value(NamedTuple):
-    """A parameter in wire format."""
-
-    oid: int
-    format: pq.Format
-    data: bytes | None
+_Value = tuple[int, pq.Format, bytes | None]  # a parameter in wire format: its type, format and bytes
+_NULL: _Value = (ANY, pq.Format.TEXT, None)
 
 
-_NULL = _Value(ANY, pq.Format.TEXT, None)
+def _text(value: str) -> _Value:
+    if "\0" in value:
+        raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+    return ANY, pq.Format.TEXT, value.encode()
+
+
+# By type; a member of an enumeration is stored as its value.
+_FORMS: Mapping[type, Callable[[Any], _Value]] = {
+    type(None): lambda _value: _NULL,
+    str: _text,
+    UUID: lambda value: (UUID_OID, pq.Format.BINARY, value.bytes),
+    bool: lambda value: (BOOL, pq.Format.TEXT, b"t" if value else b"f"),
+    int: lambda value: (INT8, pq.Format.TEXT, b"%d" % value),
+    float: lambda value: (FLOAT8, pq.Format.TEXT, repr(value).encode()),
+}
 
 
 def _value(value: object) -> _Value:
-    if value is None:
-        return _NULL
-    if isinstance(value, str):
-        if "\0" in value:
-            raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
-        return _Value(ANY, pq.Format.TEXT, value.encode())
-    if isinstance(value, UUID):
-        return _Value(UUID_OID, pq.Format.BINARY, value.bytes)
-    if isinstance(value, bool):
-        return _Value(BOOL, pq.Format.TEXT, b"t" if value else b"f")
-    if isinstance(value, int):
-        return _Value(INT8, pq.Format.TEXT, b"%d" % value)
-    if isinstance(value, float):
-        return _Value(FLOAT8, pq.Format.TEXT, repr(value).encode())
-    raise TypeError(f"a {type(value).__name__} cannot be stored")
+    form = _FORMS.get(type(value)) or next(
+        (form for kind, form in _FORMS.items() if isinstance(value, kind)), None
+    )
+    if form is None:
+        raise TypeError(f"a {type(value).__name__} cannot be stored")
+    return form(value)
 
 
 class Db(psycopg.Connection[tuple[object, ...]]):
@@ -117,8 +118,8 @@ class Db(psycopg.Connection[tuple[object, ...]]):
         self.counted = 0
 
 
-class PostgresConnection:
-    """`Connection` on PostgreSQL, from `begin` to `commit` or `undo`."""
+class PostgresSQL:
+    """The fragments of SQL in which PostgreSQL differs."""
 
     transaction_number = "pg_current_xact_id()::text::bigint"
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
@@ -128,20 +129,35 @@ class PostgresConnection:
     skip_locked = "SKIP LOCKED"
     hub_has_ended = HUB_HAS_ENDED
 
+    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
+        """Compare row by row, as an index does."""
+        return f"(tx, seq) {sign} ({tx}, {seq})"
+
+
+class Unasked(BaseException):
+    """A call begins with a new query: the calls behind it can send theirs too (`store/engine/rehearsal.py`)."""
+
+
+class Owed(NamedTuple):
+    """A pending answer of the server."""
+
+    preparing: Key | None = None  # the statement, if the answer is about its preparation
+    hear: Callable[[PGresult], None] | None = None  # takes its rows
+
+
+class PostgresConnection(PostgresSQL):
+    """`Connection` on PostgreSQL, from `begin` to `commit` or `undo`."""
+
     def __init__(self, db: Db) -> None:
         self._db, self._pg = db, db.pgconn
-        self._owed: deque[Key | None] = (
-            deque()
-        )  # pending answers that nobody waits for; with the key, to preparing
+        self._owed: deque[Owed] = deque()
         self._rows = Transformer(db)
         self._poll = select.poll()
         self._told = 0  # finished statements, of those that nobody waited for
         self._is_opening = False
-        self._answers: dict[str, dict[Given, Sequence[Row]]] = {}  # to the queries that calls began with
-
-    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
-        """Compare row by row, as an index does."""
-        return f"(tx, seq) {sign} ({tx}, {seq})"
+        # To the queries that calls began with; None for a pending answer.
+        self._answers: dict[str, dict[Given, Sequence[Row] | None]] = {}
+        self.steps_back = False  # a call that begins with a new query raises `Unasked`
 
     def begin(self, how: str) -> None:
         """Begin a transaction, `READ` or `WRITE`."""
@@ -166,11 +182,31 @@ class PostgresConnection:
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         if self._is_opening and only_asks(sql):
             known, given = self._answers.setdefault(sql, {}), tuple(values.items())
-            if given not in known:
-                known[given] = self._asked(sql, values)
-            return known[given]
+            if (rows := known.get(given)) is None:
+                if self.steps_back:
+                    raise Unasked
+                rows = known[given] = self._asked(sql, values)
+            return rows
         self._go_beyond(sql)
         return self._asked(sql, values)
+
+    def known(self, sql: str, values: Mapping[str, object]) -> Sequence[Row] | None:
+        """Return the answer to a query that calls begin with, if it is known."""
+        known = self._answers.get(sql)
+        return known.get(tuple(values.items())) if known is not None else None
+
+    def ask(self, sql: str, values: Mapping[str, object]) -> None:
+        """Send a query that calls begin with, unless it was sent; `settle` waits for its answer."""
+        known, given = self._answers.setdefault(sql, {}), tuple(values.items())
+        if given in known:
+            return
+        self._send(sql, values)
+        known[given] = None
+
+        def hear(result: PGresult) -> None:
+            known[given] = self._loaded(result)
+
+        self._owed.append(Owed(hear=hear))
 
     def _go_beyond(self, sql: str) -> None:
         """Drop the answers that a statement may have changed; a call that changes or locks something asks anew."""
@@ -183,7 +219,9 @@ class PostgresConnection:
     def _asked(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self._send(sql, values)
         self.settle()
-        result = self._answer()
+        return self._loaded(self._answer())
+
+    def _loaded(self, result: PGresult) -> Sequence[Row]:
         if not result.nfields:
             return []
         names = [(result.fname(place) or b"").decode() for place in range(result.nfields)]
@@ -200,22 +238,23 @@ class PostgresConnection:
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         self._go_beyond(sql)
         self._send(sql, values)
-        self._owed.append(None)
+        self._owed.append(Owed())
 
     def settle(self) -> None:
         """Wait until all statements are done. Raises the first failure."""
         self._pg.send_flush_request()
         self._hand_over()
         while self._owed:
-            self._answer()
-            self._owed.popleft()
+            result = self._answer()
+            if (hear := self._owed.popleft().hear) is not None:
+                hear(result)
             self._told += 1
 
     def recover(self) -> None:
         """Skip the answers after a failure; the transaction can only be undone from here."""
-        for key in self._owed:
-            if key is not None:
-                self._db.prepared.pop(key, None)
+        for owed in self._owed:
+            if owed.preparing is not None:
+                self._db.prepared.pop(owed.preparing, None)
         self._owed.clear()
         self._pg.pipeline_sync()
         self._hand_over()
@@ -246,26 +285,28 @@ class PostgresConnection:
 
     def _send(self, sql: str, values: Mapping[str, object]) -> None:
         statement, names = spell(sql)
-        given = [_value(values[name]) for name in names]
-        key = (sql, tuple(each.oid for each in given))
+        oids, formats, data = (
+            zip(*[_value(values[name]) for name in names], strict=True) if names else ((), (), ())
+        )
+        key = (sql, oids)
         name = self._db.prepared.get(key)
         if name is None:
             name = self._prepare(key, statement)
         else:
             self._db.prepared.move_to_end(key)
-        self._pg.send_query_prepared(name, [each.data for each in given], [each.format for each in given])
+        self._pg.send_query_prepared(name, data, formats)
 
     def _prepare(self, key: Key, statement: bytes) -> bytes:
         prepared = self._db.prepared
         self._db.counted += 1
         name = b"h%d" % self._db.counted
         self._pg.send_prepare(name, statement, key[1])
-        self._owed.append(key)
+        self._owed.append(Owed(key))
         prepared[key] = name
         if len(prepared) > PREPARED:
             _, old = prepared.popitem(last=False)
             self._pg.send_query_params(b"DEALLOCATE " + old, None)
-            self._owed.append(None)
+            self._owed.append(Owed())
         return name
 
     def _hand_over(self) -> None:

@@ -8,17 +8,39 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from hubbub.model.errors import StoreUnavailable
-from hubbub.store.engine.pending_calls import PendingCall
+from hubbub.store.engine.pending_calls import PendingCall, Turn
 
 LONG = 0.2  # seconds in one call, after which another writer takes the waiting calls
 
 
-class WriterPool:
-    """Writers, each a thread, that call `write` with a turn: the calls that wait as it begins."""
+class _Turn(Iterator[PendingCall]):
+    """The calls that wait as a writer's turn begins, one by one, until another turn begins."""
 
-    def __init__(self, write: Callable[[Iterator[PendingCall]], None], writers: int, most: int) -> None:
+    def __init__(self, pool: "WriterPool", number: int, begun: int) -> None:
+        self._pool, self._left, self._begun = pool, number, begun
+
+    def __next__(self) -> PendingCall:
+        while self._left:
+            self._left -= 1
+            call = self._pool.take(self._begun)
+            if call is None:
+                break
+            if not call.is_abandoned:
+                return call
+        self._left = 0
+        raise StopIteration
+
+    def ahead(self) -> list[PendingCall]:
+        return self._pool.look(self._left, self._begun)
+
+
+class WriterPool:
+    """Writers, each a thread, that call `write` with a turn."""
+
+    def __init__(self, write: Callable[[Turn], None], writers: int, most: int) -> None:
         self._write, self._most = write, most
         self._waiting: deque[PendingCall] = deque()
         self._changed = threading.Condition()
@@ -59,7 +81,7 @@ class WriterPool:
                     del self._busy[threading.get_ident()]
                     self._changed.notify()
 
-    def _next(self) -> Iterator[PendingCall] | None:
+    def _next(self) -> _Turn | None:
         """Wait for this writer's turn, and return its calls; None at the end."""
         with self._changed:
             while True:
@@ -67,7 +89,7 @@ class WriterPool:
                 if self._waiting and left <= 0:
                     self._go_on()
                     self._begun += 1
-                    return self._turn(min(len(self._waiting), self._most), self._begun)
+                    return _Turn(self, min(len(self._waiting), self._most), self._begun)
                 if self._closed and not self._waiting:
                     self._changed.notify_all()
                     return None
@@ -80,18 +102,22 @@ class WriterPool:
         """Return the seconds until no writer is busy that is expected to finish soon."""
         return max(self._busy.values()) + LONG - time.monotonic() if self._busy else 0
 
-    def _turn(self, number: int, begun: int) -> Iterator[PendingCall]:
-        """Yield that many of the calls that waited as the turn began, one by one, until another turn begins."""
-        for _ in range(number):
-            with self._changed:
-                if not self._waiting or self._begun != begun:
-                    return
-                call = self._waiting.popleft()
-                self._go_on()
-                if self._waiting and not self._watching and len(self._busy) < len(self._threads):
-                    self._changed.notify()  # wakes a writer to check whether this one takes long
-            if not call.is_abandoned:
-                yield call
+    def take(self, begun: int) -> PendingCall | None:
+        """Take the next call for the turn of that number; None if a later turn has begun."""
+        with self._changed:
+            if not self._waiting or self._begun != begun:
+                return None
+            call = self._waiting.popleft()
+            self._go_on()
+            if self._waiting and not self._watching and len(self._busy) < len(self._threads):
+                self._changed.notify()  # wakes a writer to check whether this one takes long
+            return call
+
+    def look(self, number: int, begun: int) -> list[PendingCall]:
+        """Return the next calls of the turn of that number, without taking them."""
+        with self._changed:
+            self._go_on()
+            return list(islice(self._waiting, number)) if self._begun == begun else []
 
     def _go_on(self) -> None:
         """Note that this writer begins another call."""
