@@ -31,9 +31,9 @@ def test_one_check_that_fails_breaks_the_promise() -> None:
         Outcome("power cuts", "not looked at", 1, ""),
     ]
     verdicts = judged(looked)
-    assert verdicts["What was answered is there, once"] == "broken"
-    assert verdicts["A machine does no order twice, and what it decided is in its audit log"] == "held"
-    assert verdicts["What was answered survives a power cut (SQLite)"] == "not looked at"
+    assert verdicts["An answered call is stored, once"] == "broken"
+    assert verdicts["A machine runs no order twice, and its decisions are in its audit log"] == "held"
+    assert verdicts["An answered call survives a power cut (SQLite)"] == "not looked at"
 
 
 @pytest.mark.parametrize(("findings", "code"), [((), 0), (("lost: x",), 1)])
@@ -57,7 +57,7 @@ def test_a_finding_is_told_with_its_seed_and_an_exit_code(
     kept = json.loads((tmp_path / "kept" / "verdict.json").read_text())
     (told,) = kept["checks"]
     assert (kept["seed"], told["evidence"][:7], told["findings"]) == (7, "9 calls", [*findings])
-    assert kept["promises"]["Mail waits until it is acknowledged"] == ("broken" if code else "held")
+    assert kept["promises"]["A message waits until it is acknowledged"] == ("broken" if code else "held")
 
 
 def test_what_needs_a_checkout_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

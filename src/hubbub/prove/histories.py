@@ -35,6 +35,7 @@ from hubbub.prove.worker import MACHINE
 Json = dict[str, Any]
 
 AGENTS, PROGRAMS, PAUSE, CALM = 14, 3, 0.05, 2.0  # of a look
+HASTE = 1.0  # seconds between two faults, where there are many agents
 A_PROGRAM = 25  # agents that share a process where there are many
 CALLS_A_SECOND = 100  # that many agents make together
 AN_HOUR = 3600.0
@@ -66,7 +67,7 @@ class Shape:
     def of(cls, agents: int, hubs: int = 1) -> "Shape":
         """So many agents: where they are more, each calls less often, and more goes wrong."""
         programs = max(PROGRAMS, agents // A_PROGRAM)
-        pause, calm = max(PAUSE, agents / CALLS_A_SECOND), CALM * AGENTS / max(agents, AGENTS)
+        pause, calm = max(PAUSE, agents / CALLS_A_SECOND), CALM if agents <= A_PROGRAM else HASTE
         return cls(hubs=hubs, programs=programs, agents=agents, pause=pause, calm=calm)
 
 

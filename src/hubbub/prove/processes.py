@@ -69,8 +69,8 @@ class HubProgram(Program):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def is_ready(self) -> bool:
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+    def is_ready(self, patience: float = 2.0) -> bool:
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience)
         with suppress(OSError, http.client.HTTPException), closing(line):
             line.request("GET", "/ready")
             return line.getresponse().status == http.client.OK
@@ -79,7 +79,7 @@ class HubProgram(Program):
     def wait(self) -> None:
         """Wait until it is ready. Raises `TimeoutError` if that takes too long."""
         until = time.monotonic() + READY
-        while not self.is_ready():
+        while not self.is_ready(READY / 10):
             if time.monotonic() > until:
                 raise TimeoutError(f"the hub is not ready after {READY:g} seconds; see {self._log}")
             time.sleep(LOOK)

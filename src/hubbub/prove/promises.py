@@ -28,38 +28,36 @@ SIMULATOR, POWER, SHELL, LINKS, PAGES = "simulator", "power cuts", "shell progra
 
 # As docs/reliability.md has them: each promise, and the checks that would see it broken.
 PROMISES: Mapping[str, Sequence[str]] = {
-    "What was answered is there, once": (HISTORIES, SERVERS, SIMULATOR),
-    "What was answered survives a power cut (SQLite)": (POWER,),
-    "What was answered survives the end of its database server (PostgreSQL, with a synchronous standby)": (
+    "An answered call is stored, once": (HISTORIES, SERVERS, SIMULATOR),
+    "An answered call survives a power cut (SQLite)": (POWER,),
+    "An answered call survives the loss of its database server (PostgreSQL, with a synchronous standby)": (
         SERVERS,
     ),
-    "Migration, backup and restore are whole, or have not begun": (POWER,),
-    "A machine does no order twice, and what it decided is in its audit log": (HISTORIES, SERVERS, POWER),
-    "Results of workers, mirrored memories and all that an installer writes are whole, the old or the new": (
-        POWER,
-    ),
-    "A full disk, and one that fails, are told in a sentence, and nothing is half done": (POWER,),
-    "What was refused left nothing": (HISTORIES, SERVERS, SIMULATOR),
-    "A task has one holder, and who had it is known by the epoch": (HISTORIES, SERVERS, SIMULATOR),
+    "Migration, backup and restore are complete, or have not begun": (POWER,),
+    "A machine runs no order twice, and its decisions are in its audit log": (HISTORIES, SERVERS, POWER),
+    "Results of workers, mirrored memories and all files of the installer are complete, old or new": (POWER,),
+    "A full or failing disk gives one sentence, and nothing is half done": (POWER,),
+    "A refused call leaves nothing": (HISTORIES, SERVERS, SIMULATOR),
+    "A task has one holder, and the epoch tells earlier ones": (HISTORIES, SERVERS, SIMULATOR),
     "A task's history is a path of the lifecycle": (SIMULATOR,),
-    "Nobody keeps what they claimed and left": (SIMULATOR,),
-    "Of no thing more is held than there is, and a fence tells who holds it now": (
+    "Nobody keeps a claim after leaving": (SIMULATOR,),
+    "Nobody holds more of a thing than there is, and a fence tells the current holder": (
         HISTORIES,
         SERVERS,
         SIMULATOR,
     ),
-    "An order is done once at most, and nobody is told otherwise": (HISTORIES, SERVERS, SIMULATOR),
-    "A file has one holder, where the project blocks": (SIMULATOR,),
-    "Mail waits until it is acknowledged": (HISTORIES, SERVERS, SIMULATOR),
-    "What is counted is what there is": (SIMULATOR,),
-    "The log tells all, in order": (SIMULATOR,),
+    "An order runs at most once, and nobody is told otherwise": (HISTORIES, SERVERS, SIMULATOR),
+    "A file has one holder, if the project blocks conflicts": (SIMULATOR,),
+    "A message waits until it is acknowledged": (HISTORIES, SERVERS, SIMULATOR),
+    "Counters equal what they count": (SIMULATOR,),
+    "The log tells everything, in order": (SIMULATOR,),
     "Nothing crosses projects": (SIMULATOR, HOSTILE),
-    "A token that was taken back is dead": (SIMULATOR, HOSTILE),
+    "A revoked token is dead": (SIMULATOR, HOSTILE),
     "Nobody waits without a reason": (SIMULATOR,),
-    "A call that nobody should make is refused, or done as it says": (HOSTILE,),
+    "A call that nobody should make is refused, or does what it says": (HOSTILE,),
     "The gate sees each command that a shell would run": (SHELL,),
     "A name that changes under the file tools leads nowhere else": (LINKS,),
-    "What agents write is text to every page": (PAGES,),
+    "Agents' texts stay text on every page": (PAGES,),
 }
 
 

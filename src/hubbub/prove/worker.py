@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from hubbub.model.errors import Invalid
 from hubbub.prove.clocks import SKEW
 from hubbub.prove.doors import RESULT, Bridge, Door, Reply, Unanswered, Wire
 from hubbub.prove.history import Answer, History
@@ -135,9 +136,7 @@ class Agent:
 
     def _tell(self, call: str, reply: Reply, **facts: object) -> None:
         why = {} if reply.is_yes else {"said": reply.said}
-        if str(reply.said.get("error", "")).startswith(
-            "invalid"
-        ):  # then the fault is ours, and the history says little
+        if reply.said.get("error") == Invalid.code:  # then the fault is ours, and the history says little
             self._history.note(broken=[f"{self.door.kind}: {reply.said}"])
         self._history.told(call, "yes" if reply.is_yes else "no", **facts, **why)
 

@@ -2,6 +2,10 @@
 
 import json
 import secrets
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import click
 
 from hubbub import __version__, settings
 from hubbub.prove.histories import AGENTS
-from hubbub.prove.promises import CHECKS, PROMISES, Plan, judged
+from hubbub.prove.promises import CHECKS, PROMISES, Outcome, Plan, judged
 from hubbub.terminal import display
 from hubbub.terminal.command import command, data_option
 
@@ -61,12 +65,11 @@ def prove(
     if not as_json:
         display.show(f"seed {plan.seed}; what is found is kept in {folder}")
     outcomes = []
-    for each in plan.outcomes():
-        outcomes.append(each)
-        if not as_json:
-            display.show(f"{each.verdict:<14}{each.check:<24}{each.seconds:5.0f} s  {each.evidence}")
-            for finding in each.findings[:SHOWN]:
-                display.show(f"    {finding}")
+    with ended_by_signal():
+        for each in plan.outcomes():
+            outcomes.append(each)
+            if not as_json:
+                _show(each)
     verdicts = judged(outcomes)
     told = {
         "version": __version__,
@@ -83,3 +86,19 @@ def prove(
         display.show_table(("verdict", "promise", "checked by"), rows)
     if "broken" in verdicts.values():
         raise click.exceptions.Exit(1)
+
+
+def _show(outcome: Outcome) -> None:
+    display.show(f"{outcome.verdict:<14}{outcome.check:<24}{outcome.seconds:5.0f} s  {outcome.evidence}")
+    for finding in outcome.findings[:SHOWN]:
+        display.show(f"    {finding}")
+
+
+@contextmanager
+def ended_by_signal() -> Iterator[None]:
+    """Have SIGTERM end the run as an interrupt does: with all that it has started."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
