@@ -9,7 +9,7 @@ import click
 from hubbub.cli import hubbub
 from hubbub.model.programs.launching import ignore_current_folder
 
-STDOUT = 1  # its descriptor, which is there even where Python has no stream for it
+STDOUT = 1  # its descriptor, which is there even if Python has no stream for it
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
                 errors="backslashreplace"
-            )  # what the terminal's encoding lacks is shown escaped
+            )  # characters missing in the terminal's encoding are shown escaped
     try:
         hubbub(prog_name="hubbub")
     except OSError as error:
@@ -36,7 +36,7 @@ def _sentence(error: OSError) -> str:
 
 
 def _drop_output() -> None:
-    """Let go what could not be written: Python would try again at the end, and fail with a trace."""
+    """Discard unwritable output: Python would try again at the end, and fail with a trace."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, STDOUT)
     os.close(nowhere)

@@ -68,15 +68,15 @@ if TYPE_CHECKING:
 log = structlog.get_logger("hubbub")
 
 OWNER_TOKEN = "owner-token"
-HUB_FILE = "hub.json"  # in the data folder while the hub runs: where it is
+HUB_FILE = "hub.json"  # in the data folder while the hub runs: its address
 WORKSPACE_VARIABLES = ("RELAY_DIR", "RELAY_PROJECT_ROOT")
 SWITCH_INTERVAL = 0.0005  # seconds; at Python's own 5 ms a busy event loop starves the writer thread
 
 
 def run(settings: Settings, *, is_quiet: bool = False) -> None:
-    """Run a hub until it is told to stop by a signal. It greets whoever started it, unless it `is_quiet`.
+    """Run a hub until a signal stops it. It greets the person who started it, unless it `is_quiet`.
 
-    Raises a `HubError` with one sentence when it cannot start: the port is taken, the data folder is in use or
+    Raises a `HubError` with one sentence if it cannot start: the port is taken, the data folder is in use or
     belongs to a newer program, the database is out of reach.
     """
     prepare_process(settings)
@@ -86,7 +86,7 @@ def run(settings: Settings, *, is_quiet: bool = False) -> None:
 
 
 def prepare_process(settings: Settings) -> None:
-    """What a process needs in order to be a good hub: its log, its turns between threads, its open files."""
+    """Prepare this process for a hub: its log, its turns between threads, its open files."""
     logs.configure(form=settings.log_format, level=settings.log_level)
     sys.setswitchinterval(SWITCH_INTERVAL)
     _raise_file_limit()
@@ -124,7 +124,7 @@ class Hub:
             is_proxied = self.settings.public_url is not None
             config = server_config(app, self.settings.host, self.port, behind_proxy=is_proxied)
             self._server = HubServer(config, release)
-            if self._is_stopping:  # since before there was a server; only ever set, so that no `stop` is lost
+            if self._is_stopping:  # before there was a server; only ever set, so that no `stop` is lost
                 self._server.should_exit = True
             with _signals_caught(self.stop), gc_frozen():
                 self._server.run([self._socket])
@@ -134,11 +134,11 @@ class Hub:
             self.store.close()
             if self._lock is not None:
                 self._lock.release()
-            self._started.set()  # whoever waits for it waits no longer
+            self._started.set()  # releases those who wait for it
             log.info("the hub has stopped", url=self.url)
 
     def wait_until_ready(self) -> None:
-        """Block until calls are answered, or will never be. For other threads than the one that serves."""
+        """Block until calls are answered, or never will be. For other threads than the one that serves."""
         self._started.wait()
 
     def stop(self) -> None:
@@ -195,9 +195,9 @@ class Hub:
         node: "LocalNode | None",
         work: Sequence[Callable[[], Coroutine[None, None, None]]],
     ) -> AsyncIterator[None]:
-        """What goes on while the hub is served."""
+        """Run the hub's own work while it is served."""
         parts.whispers.start()
-        # Others see it from when it listens to them; of one that they do not see they take the machines for gone.
+        # Others see it once it listens to them; they take the machines of a hub that they do not see for gone.
         self.store.be_seen(parts.fleet.instance)
         await parts.feed.start()
         async with AsyncExitStack() as stack:
@@ -211,9 +211,9 @@ class Hub:
             yield
 
     def _machine(self, desk: ServiceDesk, slug: str, instance: str) -> "LocalNode | None":
-        """Return the machine that the hub runs on, for agents to use; None where what that needs is not installed.
+        """Return the machine that the hub runs on, for agents to use; None if its requirements are not installed.
 
-        `instance` is what the hub calls itself.
+        `instance` is the hub's name for itself.
         """
         from hubbub.dialects.cmdop import DIALECT
         from hubbub.node.gate import host_facts
@@ -245,7 +245,7 @@ class Hub:
 
     @asynccontextmanager
     async def _background(self, *work: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:
-        """What the hub does by itself. It never ends; if some of it fails, that is a bug, and the hub stops."""
+        """Run the hub's background work. It never ends; a failure in it is a bug, and stops the hub."""
 
         def ended(task: "asyncio.Task[None]") -> None:
             if not task.cancelled() and (error := task.exception()):
@@ -264,7 +264,7 @@ class Hub:
 
     @asynccontextmanager
     async def _findable(self) -> AsyncIterator[None]:
-        """Tell where the hub is: commands on this machine read it from the data folder."""
+        """Write down the hub's address: commands on this machine read it from the data folder."""
         file = self.settings.data / HUB_FILE
         durable_files.write(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
         log.info("the hub is ready", url=self.url)
@@ -277,9 +277,9 @@ class Hub:
             file.unlink(missing_ok=True)
 
     def _let_owner_in(self, tx: Tx) -> None:
-        """See to it that the data folder holds a token of the owner, whom a new hub makes first.
+        """Ensure that the data folder holds a token of the owner, whom a new hub creates first.
 
-        A new token is made where the file is gone, or is of another database: whoever holds the data owns the hub. It
+        A new token is made if the file is gone, or is of another database: whoever holds the data owns the hub. It
         is in the file before it is in the store, so that it cannot get lost.
         """
         file = self.settings.data / OWNER_TOKEN
@@ -291,7 +291,7 @@ class Hub:
 
 
 async def _let_go(followers: Subscribers, fleet: LinkedNodes) -> None:
-    """End every stream that is held open, and let the machines know."""
+    """End every open stream, and tell the machines."""
     followers.close()
     await fleet.close()
 
@@ -311,7 +311,7 @@ def _signals_caught(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
-    """The store, and the lock of the data folder where the store is elsewhere and does not hold it itself."""
+    """Return the store, and the lock of the data folder if the store is elsewhere and does not hold it itself."""
     if settings.database is None:
         return None, SQLite.open(settings.data, url=url)
     with extras.required():
@@ -329,7 +329,7 @@ def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
 
 
 def _limits(settings: Settings) -> Limits:
-    """How much of the hub a token may use."""
+    """Return the limits of each token's use of the hub."""
     return Limits(
         rate=settings.token_rate,
         burst=settings.token_burst,
@@ -340,14 +340,14 @@ def _limits(settings: Settings) -> Limits:
 
 
 def _workspace() -> Workspace | None:
-    """The relay folder of the hub itself: where the environment names one, or the hub was started beside one."""
+    """Return the relay folder of the hub itself: if the environment names one, or the hub was started beside one."""
     found = locations.find(os.environ, Path.cwd())
     is_named = any(os.environ.get(name) for name in WORKSPACE_VARIABLES)
     return found if is_named or found.folder.is_dir() else None
 
 
 def _is_good(tx: Tx, token_file: Path) -> bool:
-    """Whether the file holds a token that is valid."""
+    """Tell whether the file holds a valid token."""
     try:
         access.authenticate(tx, token_file.read_text("utf-8").strip())
     except (FileNotFoundError, UnicodeDecodeError, Unauthorized):
@@ -356,14 +356,14 @@ def _is_good(tx: Tx, token_file: Path) -> bool:
 
 
 def _raise_file_limit() -> None:
-    """A stream is an open file, and the usual limit of 1,024 is soft."""
+    """Raise the limit of open files: each stream is one, and the usual limit of 1,024 is soft."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # where the system does not allow as much as it says
+    with suppress(ValueError, OSError):  # the system allows less than it says
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _greet(hub: Hub) -> None:
-    """Say where the hub is and how to connect; to a program, the bare address on a line of its own first."""
+    """Print the hub's address and how to connect; for a program, the bare address on a line of its own first."""
     token = hub.settings.data / OWNER_TOKEN
     code = hub.store.write_now(SYSTEM, logins.owners_link)
     is_person = sys.stdout.isatty()

@@ -1,8 +1,8 @@
-"""The hub as a program on this machine sees it: a typed, blocking client of `/api/v1` and of the live events.
+"""The hub as seen by a program on this machine: a typed, blocking client of `/api/v1` and of the live events.
 
-Replies are the hub's JSON, typed as far as the command line and the worker look at it. Two things can go wrong:
-the hub says no (`HubRefused`, with its code and its sentence) or cannot be reached (`HubUnreachable`). An address, a
-token or an id that cannot be one is `Invalid`, before anything is sent.
+Replies are the hub's JSON, typed as far as the command line and the worker read it. Two things can go wrong:
+the hub refuses (`HubRefused`, with its code and its sentence) or cannot be reached (`HubUnreachable`). An impossible
+address, token or id is `Invalid`, before anything is sent.
 """
 
 import json
@@ -26,14 +26,14 @@ from hubbub.processes import durable_files
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
 WAIT_SECONDS = 45  # the longest wait that the hub grants in one request
-QUIET_SECONDS = 75.0  # a live stream says something every 30 s; after this long it is dead
+QUIET_SECONDS = 75.0  # a live stream sends something every 30 s; after this long it is dead
 NOT_FOUND = 404
 TEMPORARY = frozenset({429, 502, 503, 504})
 TOO_MANY = 429
 LONGEST_PAUSE = (
-    10.0  # seconds that the hub may have us wait before the same request, without our caller hearing of it
+    10.0  # seconds to wait at the hub's request before the same request, without telling the caller
 )
-PATIENT = 6  # tries at a request, while the hub has us wait
+PATIENT = 6  # tries at a request, while the hub asks to wait
 SCHEMES = frozenset({"http", "https"})
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 
@@ -42,7 +42,7 @@ running_hub, owner_token = data_folder.running_hub, data_folder.owner_token
 
 
 class HubRefused(Exception):
-    """The hub said no: `code` is stable, the message is a sentence for people."""
+    """The hub refused: `code` is stable, the message is a sentence for people."""
 
     def __init__(self, status: int, code: str, message: str, *, hub: str | None = None) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class HubRefused(Exception):
 
     @property
     def is_temporary(self) -> bool:
-        """Whether the same request may be granted a little later."""
+        """Tell whether the same request may be granted a little later."""
         return self.status in TEMPORARY
 
 
@@ -119,7 +119,7 @@ class AgentReply(TypedDict):
 
 
 class WhyReply(TypedDict):
-    """Why something is as it is: the facts, and one paragraph made from them."""
+    """The hub's explanation: the facts, and one paragraph made from them."""
 
     kind: str
     name: str
@@ -143,16 +143,16 @@ class ActivityReply(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of a live stream: its place in the log, where it has one, and its JSON."""
+    """One frame of a live stream: its place in the log, if it has one, and its JSON."""
 
     id: str
     data: dict[str, Any]
 
 
 class Hub:
-    """One hub, spoken to with one token, about one project where that has to be said.
+    """One hub, spoken to with one token, about one project if that has to be named.
 
-    May be used by several threads at once. Raises `Invalid` for what is no address of a hub, or no token.
+    May be used by several threads at once. Raises `Invalid` for an impossible address or token.
     """
 
     def __init__(
@@ -173,11 +173,11 @@ class Hub:
         self._http.close()
 
     def acting_with(self, token: str) -> "Hub":
-        """The same hub and project over the same connections, with another token."""
+        """Return the same hub and project over the same connections, with another token."""
         return Hub(self.url, token, project=self.project, http=self._http)
 
     def get(self, path: str, **query: object) -> Any:
-        """The JSON at a path below `/api/v1`; a query value None is left out, a tuple repeated."""
+        """Return the JSON at a path below `/api/v1`; a query value None is left out, a tuple repeated."""
         return self._call("GET", path, query)
 
     def post(
@@ -202,20 +202,20 @@ class Hub:
         return self._call("DELETE", path, query)
 
     def health(self) -> dict[str, Any]:
-        """What the hub tells anyone about itself: that it runs, and its version."""
+        """Return the hub's public facts: that it runs, and its version."""
         with _reachable(self.url):
             response = self._http.get("/health")
         facts: dict[str, Any] = _content(response)
         return facts
 
     def speaks(self, dialect: str) -> bool:
-        """Whether the hub serves MCP in this dialect."""
+        """Tell whether the hub serves MCP in this dialect."""
         with _reachable(self.url):
             response = self._http.options(f"/mcp/{quoted(dialect)}", headers=self._identity)
         return response.status_code != NOT_FOUND
 
     def inbox(self, name: str, *, limit: int = 50, wait_seconds: float = 0) -> list[LetterReply]:
-        """What waits for `name`, most urgent first; waits up to `wait_seconds` while there is nothing."""
+        """Return the pending letters of `name`, most urgent first; wait up to `wait_seconds` while there is none."""
         reply = self.get(f"/agents/{quoted(name)}/inbox", limit=limit, wait_seconds=wait_seconds or None)
         letters: list[LetterReply] = reply["letters"]
         return letters
@@ -228,7 +228,7 @@ class Hub:
         return task
 
     def step(self, ref: str, verb: str, **body: object) -> TaskReply:
-        """Have something happen to a task: `accept`, `start`, `complete`, `fail`, `cancel`, `retry`, `reassign`."""
+        """Move a task by a verb: `accept`, `start`, `complete`, `fail`, `cancel`, `retry`, `reassign`."""
         task: TaskReply = self.post(f"/tasks/{segment('task', ref)}/{verb}", body)["task"]
         return task
 
@@ -239,9 +239,9 @@ class Hub:
     def follow(
         self, name: str | None = None, *, after: str | None = None, patches: bool = False
     ) -> Generator[Frame, None, None]:
-        """The live events of one inbox, or of the project, from after the frame `after`; else from now on.
+        """Yield the live events of one inbox, or of the project, after the frame `after`; else from now on.
 
-        With `patches` each brings what it makes of the project's picture. Ends with `HubUnreachable` when the
+        With `patches` each includes its change of the project's picture. Ends with `HubUnreachable` when the
         connection does; then go on after the last frame's id.
         """
         path = f"/events/{quoted(name)}" if name else "/events"
@@ -249,7 +249,7 @@ class Hub:
         raise HubUnreachable(f"the hub at {self.url} ended the stream")
 
     def frames(self, path: str, **query: object) -> Generator[Frame, None, None]:
-        """What a stream at a path below `/api/v1` says, until it ends."""
+        """Yield the frames of a stream at a path below `/api/v1`, until it ends."""
         yield from self._frames(f"/api/v1{path}", {}, query)
 
     def save(self, path: str, target: Path) -> None:
@@ -310,7 +310,7 @@ class Hub:
         return {"Authorization": f"Bearer {self.token}"}
 
     def _query(self, query: Mapping[str, object]) -> httpx2.QueryParams:
-        """The query as pairs: a tuple is several of one name, None is none."""
+        """Return the query as pairs: a tuple is several of one name, None is none."""
         pairs: list[tuple[str, str | int | float | bool | None]] = []
         for name, value in {"project": self.project, **query}.items():
             values = value if isinstance(value, tuple) else () if value is None else (value,)
@@ -319,21 +319,21 @@ class Hub:
 
 
 def quoted(name: str) -> str:
-    """A name as one part of a path. Raises `Invalid` for the empty one, which would be another path."""
+    """Return a name as one part of a path. Raises `Invalid` for the empty one, which would be another path."""
     if not name:
         raise Invalid("a name or an id is needed, not an empty text")
     return DOTS.get(name) or quote(name, safe="")
 
 
 def segment(noun: str, ref: str) -> str:
-    """The id or slug of a `noun` as one part of a path. None has a slash in it: refused, in the hub's words."""
+    """Return the id or slug of a `noun` as one part of a path. None has a slash: refused, in the hub's words."""
     if "/" in ref:
         raise HubRefused(NOT_FOUND, "not_found", f"{noun} {ref!r} not found")
     return quoted(ref)
 
 
 def _address(url: str) -> str:
-    """The address without a slash at its end. Raises `Invalid` for what no hub can be reached at."""
+    """Return the address without a slash at its end. Raises `Invalid` for an address that no hub can have."""
     try:
         parts = urlsplit(url)
         httpx2.URL(url)
@@ -346,14 +346,14 @@ def _address(url: str) -> str:
 
 
 def _sendable(token: str) -> str:
-    """The token, if it can be sent; none at all can. Raises `Invalid`, which does not show it."""
+    """Return the token, if it can be sent; an empty one can. Raises `Invalid`, which does not show it."""
     if not token.isascii() or not token.isprintable() or " " in token:
         raise Invalid("the token has characters that are not allowed; give it as it was printed")
     return token
 
 
 def refusal(response: httpx2.Response) -> HubRefused:
-    """What the hub said no with; of a reply that is not the hub's, its status."""
+    """Return the hub's refusal; for a reply that is not the hub's, its status."""
     try:
         body = response.json()
     except ValueError:
@@ -375,7 +375,7 @@ def _content(response: httpx2.Response) -> Any:
 
 @contextmanager
 def _reachable(url: str) -> Iterator[None]:
-    """Turn what can go wrong on the way into `HubUnreachable`."""
+    """Turn failures on the way into `HubUnreachable`."""
     try:
         yield
     except (httpx2.TransportError, httpx2.InvalidURL) as error:

@@ -154,14 +154,14 @@ class Settings:
 
 
 def variable(name: str) -> str:
-    """The environment variable of the setting `name`."""
+    """Return the environment variable of the setting `name`."""
     return PREFIX + name.upper()
 
 
 def read(environment: Mapping[str, str] | None = None, /, **given: object) -> Settings:
-    """The settings from `environment`, of the process by default; those `given`, unless None, go before it.
+    """Read the settings from `environment`, of the process by default; those `given`, unless None, take precedence.
 
-    What is given as text is checked like what is in the environment; an empty variable is one that is not set. Raises
+    Values given as text are checked like those in the environment; an empty variable counts as unset. Raises
     `Invalid` with one sentence that says what was wrong and what is allowed.
     """
     environment = os.environ if environment is None else environment

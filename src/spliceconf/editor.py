@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 Keys = tuple[str, ...]
-MISSING = object()  # what is found where nothing is
+MISSING = object()  # the result of `find` for a missing value
 BOM = "\ufeff"
 LINE_END = re.compile(r"\r?\n")
 
@@ -17,7 +17,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Text that an edit put around its entry, so that removing the entry restores the bytes that were there before.
+    """Text that an edit put around its entry, so that removing the entry restores the earlier bytes.
 
     `lead` and `tail` stand right before and after the entry, `comma` says that the neighbour before it got one, `made`
     counts the containers around it that are ours too. `old` is the text that the entry replaced, or that the container
@@ -50,7 +50,7 @@ class Trace:
 
 
 class Editor(Protocol):
-    """One language of configuration files. All raise `Unreadable` for a text that they cannot edit safely."""
+    """One language of configuration files. All methods raise `Unreadable` for a text that they cannot edit safely."""
 
     def load(self, text: str) -> Any:
         """Return the data of the text; that of an empty text is `{}`."""
@@ -59,13 +59,13 @@ class Editor(Protocol):
         """Return the text with `value` at `keys`, replacing what is there, and the trace for undoing it."""
 
     def take(self, text: str, keys: Keys, trace: Trace) -> str:
-        """Return the text without the entry at `keys`, or with what it replaced."""
+        """Return the text without the entry at `keys`, or with the replaced text restored."""
 
     def append(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
         """Return the text with `value` added to the list at `keys`, made if missing, and the trace for undoing it."""
 
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
-        """The text without the element `index` of the list at `keys`."""
+        """Return the text without the element `index` of the list at `keys`."""
 
     def snippet(self, keys: Keys, value: Any) -> str:
         """Return the text that a person would paste to have `value` at `keys`."""
@@ -81,7 +81,7 @@ def find(data: Any, keys: Keys) -> Any:
 
 
 def without(data: Any, keys: Keys) -> Any:
-    """A copy of `data` without what is at `keys`, and without the containers that are empty or nothing then."""
+    """Return a copy of `data` without the value at `keys`, and without containers that are empty or null then."""
     if not isinstance(data, dict) or not keys or keys[0] not in data:
         return data
     inner = without(data[keys[0]], keys[1:]) if len(keys) > 1 else {}
@@ -90,7 +90,7 @@ def without(data: Any, keys: Keys) -> Any:
 
 
 def require_same(before: Any, after: Any, keys: Keys) -> None:
-    """Raise `Unreadable` unless the two say the same apart from what is at `keys`, in the same order."""
+    """Raise `Unreadable` unless both have the same data apart from the value at `keys`, in the same order."""
     if _ordered(without(before, keys)) != _ordered(without(after, keys)):
         raise Unreadable("cannot be changed without touching entries of others")
 
@@ -101,12 +101,12 @@ def newline(text: str) -> str:
 
 
 def ended(text: str, end: str) -> str:
-    """The text with each of its lines ended by `end`."""
+    """Return the text with each of its lines ended by `end`."""
     return LINE_END.sub(end, text)
 
 
 def joined(before: str, lead: str, after: str) -> str:
-    """Join the text around lines of ours without their `lead`; what is left stays on lines of its own."""
+    """Join the text around lines of ours without their `lead`; the remaining lines stay separate."""
     left = before.removesuffix(lead)
     is_parted = not after or not left.removeprefix(BOM) or left.endswith("\n")
     return left + ("" if is_parted else newline(before)) + after
@@ -122,7 +122,7 @@ def unit(text: str) -> str:
 
 
 def _ordered(data: Any) -> Any:
-    """`data` so that comparing it looks at the order of keys too."""
+    """Return `data` in a form whose comparison includes the order of keys."""
     if isinstance(data, Mapping):
         return [(key, _ordered(value)) for key, value in data.items()]
     if isinstance(data, Sequence) and not isinstance(data, str):

@@ -9,7 +9,7 @@ LINE = re.compile(r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]
 
 
 class EnvEditor:
-    """Edits variables; each line stands for itself, so every text is readable. `keys` is the one name."""
+    """Edits variables; each line stands for itself, so every text can be parsed. `keys` is the one name."""
 
     def load(self, text: str) -> Any:
         found = (LINE.fullmatch(line) for line in text.removeprefix("\ufeff").splitlines())

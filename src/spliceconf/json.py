@@ -40,7 +40,7 @@ class JsonNode:
 
 @dataclass(slots=True)
 class JsonElement:
-    """A member of an object, with its key, or of a list, and where the comma after it is."""
+    """A member of an object, with its key, or an element of a list, and the place of the comma after it."""
 
     start: int
     node: JsonNode
@@ -50,7 +50,7 @@ class JsonElement:
 
 @dataclass(frozen=True, slots=True)
 class JsonToken:
-    """A word of the text that is neither blank nor comment."""
+    """A token of the text: neither blank nor comment."""
 
     kind: str
     text: str
@@ -59,7 +59,7 @@ class JsonToken:
 
 
 class JsonReader:
-    """Reads a text into nodes, in one pass."""
+    """Parses a text into nodes, in one pass."""
 
     def __init__(self, text: str, *, strict: bool) -> None:
         self._tokens = _tokens(text, strict=strict)
@@ -67,7 +67,7 @@ class JsonReader:
         self._next = next(self._tokens)
 
     def document(self) -> JsonNode:
-        """The one value of the text."""
+        """Return the one value of the text."""
         node = self._value(0)
         if self._next.kind != "end":
             raise _unexpected(self._next)
@@ -273,7 +273,7 @@ def _index(node: JsonNode, key: str) -> int | None:
 
 
 def _add(text: str, parent: JsonNode, key: str | None, value: Any) -> tuple[str, Trace]:
-    """Put an element behind the last of `parent`, in the form in which the others are."""
+    """Put an element after the last of `parent`, in the same form as the others."""
     head = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
     if not parent.elements:
         return _add_first(text, parent, head, value)
@@ -293,7 +293,7 @@ def _add(text: str, parent: JsonNode, key: str | None, value: Any) -> tuple[str,
 
 
 def _add_first(text: str, parent: JsonNode, head: str, value: Any) -> tuple[str, Trace]:
-    """Put an element into an empty container, behind what comments are in it."""
+    """Put an element into an empty container, after any comments in it."""
     inside = text[parent.start + 1 : parent.end - 1]
     outer = _indent_at(text, parent.start)
     spread = "\n" in text.strip() or "\n" in inside
@@ -338,7 +338,7 @@ def _cut(text: str, parent: JsonNode, index: int | None, trace: Trace) -> str:
 
 
 def _behind(comment: str, rest: str, end: str) -> str:
-    """The two one after the other: what is behind a comment to the end of its line does not become part of it."""
+    """Join the two so that `rest` does not become part of a comment to the end of the line."""
     is_swallowed = rest and _ends_in_comment(comment) and not AT_LINE_END.match(rest)
     return comment + (end if is_swallowed else "") + rest
 

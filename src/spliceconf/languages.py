@@ -1,4 +1,4 @@
-"""The languages of configuration files, by name: the name is what the record of installs keeps."""
+"""The languages of configuration files, by the names that the record of installs keeps."""
 
 from spliceconf.editor import Editor
 from spliceconf.env import EnvEditor

@@ -1,4 +1,4 @@
-"""The editor of TOML: our table goes to the end of the file, where no other table can swallow it."""
+"""The editor of TOML: our table goes to the end of the file, where no other table can absorb it."""
 
 import json
 import re

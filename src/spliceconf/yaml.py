@@ -1,4 +1,4 @@
-"""The editor of YAML: our entry goes to the top of its mapping, where no lines of others can be taken for its own."""
+"""The editor of YAML: our entry goes to the top of its mapping, where no foreign line can be taken for its own."""
 
 import json
 from typing import Any
@@ -73,7 +73,7 @@ class YamlEditor:
         raise Unreadable("is YAML, where lists cannot be added to")
 
     def _without_section(self, text: str, keys: Keys, trace: Trace) -> str:
-        """The text without our section; where somebody's comment is in it, only without the entry."""
+        """Return the text without our section; if it holds a foreign comment, only without the entry."""
         (start, end), (top, bottom) = self._block(text, keys), self._block(text, keys[:-1])
         if (text[top:start] + text[end:bottom]).strip() != f"{keys[0]}:":
             return text[:start] + text[end:]
@@ -98,7 +98,7 @@ class YamlEditor:
         return text[:at] + _joined(lines, text) + text[at:], Trace()
 
     def _fill(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
-        """Put the entry where a section says `{}` or nothing at all, in one line."""
+        """Put the entry into a section that is `{}` or empty, in one line."""
         pair, at = _pair(text, keys[:-1]), _colon(text, keys[:-1])
         assert pair is not None
         key, node = pair
@@ -132,7 +132,7 @@ class YamlEditor:
 
 
 def _pair(text: str, keys: Keys) -> Pair | None:
-    """The key and the value that `keys` lead to."""
+    """Return the key and the value that `keys` lead to."""
     node, pair = yaml.compose(text, Loader=yaml.SafeLoader), None
     for key in keys:
         pairs: list[Pair] = node.value if isinstance(node, yaml.MappingNode) else []
@@ -158,7 +158,7 @@ def _colon(text: str, keys: Keys) -> int:
 
 
 def _last_end(node: yaml.Node) -> int:
-    """Return the end of a value's last word; a block's own end mark is where the next thing begins."""
+    """Return the end of a value's last word; a block's own end mark is at the beginning of the next thing."""
     if isinstance(node, yaml.MappingNode) and node.value and not node.flow_style:
         return _last_end(node.value[-1][1])
     if isinstance(node, yaml.SequenceNode) and node.value and not node.flow_style:
@@ -178,7 +178,7 @@ def _lines(value: dict[str, Any], step: str, indent: str = "") -> list[str]:
 
 
 def _scalar(value: Any) -> str:
-    """A value in the form that JSON and YAML share; a plain word stays plain."""
+    """Return a value in the form that JSON and YAML share; a plain word stays plain."""
     is_plain = isinstance(value, str) and value.replace("_", "").isalpha() and yaml.safe_load(value) == value
     return value if is_plain else json.dumps(value, ensure_ascii=False)
 

@@ -1,11 +1,11 @@
-"""The bridge itself: every message of the client goes to the hub, everything the hub says goes to the client.
+"""The bridge itself: every message of the client goes to the hub, every message of the hub to the client.
 
-A hub that goes away is waited for. In the older era its transport session is then gone; the bridge opens another by
-the client's own `initialize` and subscribes again to what the client had subscribed to. In the newer era it sends the
-open `subscriptions/listen` again. What may have changed meanwhile is announced as changed, so that nobody waits for
-news that came while nobody listened. Writes that are sent again carry the key of the first time: they are done once.
+An absent hub is waited for. In the older revisions its transport session is then gone; the bridge opens another with
+the client's own `initialize` and restores the client's subscriptions. In the newer revision it sends the
+open `subscriptions/listen` again. Possible changes meanwhile are announced as changes, so that nobody waits for
+news that was missed. Repeated writes carry the key of the first time, so that they are done once.
 
-What a call of a tool and its answer say is the hub's business and the client's: they are passed on as they came.
+The contents of tool calls and their answers are passed on unchanged.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from hubbub.model.ids import new_id
 
 Write = Callable[[bytes], Awaitable[None]]  # takes a message, as one line without its end
 
-PATIENCE = timedelta(seconds=30)  # with a hub that is away, before a request is answered with an error
+PATIENCE = timedelta(seconds=30)  # with an absent hub, before a request is answered with an error
 BACK_OFF = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds between tries
-LAST_WORDS = timedelta(seconds=5)  # for what is under way when the client's input ends
+LAST_WORDS = timedelta(seconds=5)  # for pending requests when the client's input ends
 FAREWELL = timedelta(seconds=2)  # for the hub to hear that the transport session ends
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -42,7 +42,7 @@ class Outage:
         self._tries = 0
 
     async def wait(self) -> bool:
-        """Wait before the next try; False when there were enough."""
+        """Wait before the next try; False after enough tries."""
         now = asyncio.get_running_loop().time()
         self._since = now if self._since is None else self._since
         if now - self._since > PATIENCE.total_seconds():
@@ -57,15 +57,15 @@ class Outage:
 
 @dataclass(slots=True)
 class PendingRequest:
-    """A request that waits for its answer, and where that goes."""
+    """A request that waits for its answer, and the destination of that."""
 
     message: Message
     line: bytes
     answer: Write
     key: str = field(default_factory=lambda: new_id().hex)  # rising: the hub keeps them side by side
     outage: Outage = field(default_factory=Outage)
-    is_heard: bool = False  # what the hub says before the answer is wanted, too
-    is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it listens
+    is_heard: bool = False  # whether messages before the answer are wanted, too
+    is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it is subscribed
     opening: bytes = field(init=False)  # of the answer
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class PendingRequest:
 
 
 class Bridge:
-    """One client on stdio, one endpoint of a hub; a `companion` may answer calls of tools in the hub's place."""
+    """One client on stdio, one endpoint of a hub; a `companion` may answer tool calls in the hub's place."""
 
     def __init__(self, upstream: Upstream, write: Write, companion: Companion | None = None) -> None:
         self.upstream, self.write = upstream, write
@@ -105,7 +105,7 @@ class Bridge:
             await self._leave()
 
     async def ask(self, message: Message, hear: Hear | None = None) -> Message:
-        """The hub's answer to a request of the companion's; an error, if the hub refuses it or stays away."""
+        """Return the hub's answer to a request of the companion; an error, if the hub refuses it or stays away."""
         answers: list[Message] = []
 
         async def take(line: bytes) -> None:
@@ -113,7 +113,7 @@ class Bridge:
             if json_rpc.answers(said, message):
                 answers.append(said)
             elif json_rpc.is_request(said):
-                await self._write(said)  # the client answers it, as whatever the hub asks
+                await self._write(said)  # the client answers it, like any question of the hub
             elif hear is not None:
                 await hear(said)
 
@@ -166,7 +166,7 @@ class Bridge:
                 return
 
     async def _notify(self, message: Message) -> None:
-        """Send a notification, or an answer to something the hub asked."""
+        """Send a notification, or an answer to a question of the hub."""
         outage = Outage()
         try:
             while not await self._sent(message):
@@ -192,7 +192,7 @@ class Bridge:
         return False
 
     async def _call(self, asked: PendingRequest) -> None:
-        """Have a call of a tool answered, by the companion or else by the hub."""
+        """Have a tool call answered, by the companion or else by the hub."""
         answer = await self.companion.call(asked.message, self.ask)
         if answer is None:
             await self._request(asked)
@@ -200,7 +200,7 @@ class Bridge:
             await self._write({**answer, "id": asked.message["id"]})
 
     async def _request(self, asked: PendingRequest) -> None:
-        """Send a request until it is answered, by the hub or for want of one."""
+        """Send a request until it is answered, by the hub or because the hub stays away."""
         while True:
             try:
                 if await self._ask(asked):
@@ -215,7 +215,7 @@ class Bridge:
                 return
 
     async def _ask(self, asked: PendingRequest) -> bool:
-        """Send a request once, and pass on what comes; True once it is answered."""
+        """Send a request once, and pass on the messages that come; True once it is answered."""
         session_id = await self._session_id()
         headers = {"Idempotency-Key": asked.key, **self.companion.headers}
         try:
@@ -227,7 +227,7 @@ class Bridge:
         return False
 
     async def _pass_on(self, asked: PendingRequest, line: bytes) -> bool:
-        """Give on what came for a request; True if that is its end."""
+        """Pass on a message for a request; True if it is the answer."""
         asked.outage.over()
         if asked.message["method"] == json_rpc.CALL and line.startswith(asked.opening) and b"\n" not in line:
             await asked.answer(line)
@@ -236,7 +236,7 @@ class Bridge:
         is_listening = asked.message["method"] == LISTEN
         is_result = json_rpc.answers(reply, asked.message) and "result" in reply
         if is_listening and is_result:
-            return False  # the hub goes down in good order; we listen again, and the client need not know
+            return False  # the hub shuts down properly; we listen again, and the client need not know
         if is_listening and reply.get("method") == ACKNOWLEDGED:
             if asked.is_acknowledged:
                 await self._announce(_listened_to(asked.message), asked.message["id"])
@@ -248,7 +248,7 @@ class Bridge:
         return json_rpc.answers(reply, asked.message)
 
     async def _session_id(self) -> str | None:
-        """The transport session to use, once it is ready."""
+        """Return the transport session to use, once it is ready."""
         async with self._renewing:
             return self.upstream.session_id
 
@@ -261,7 +261,7 @@ class Bridge:
             self._subscribed.pop(uri, None)
 
     async def _cancel(self, message: Message) -> None:
-        """Give up a request: of the newer era by closing its connection, of the older one by saying so as well."""
+        """Give up a request: in the newer revision by closing its connection, in the older ones also by a message."""
         request_id = json_rpc.parameters(message).get("requestId")
         task, request = self._open.get(request_id, (None, None)) if _is_id(request_id) else (None, None)
         if request is None or json_rpc.modern_version(request) is None:
@@ -270,7 +270,7 @@ class Bridge:
             task.cancel()
 
     async def _take_back(self, message: Message) -> None:
-        """Tell the hub that nobody waits for an answer any more; in the newer era it knows that already."""
+        """Tell the hub that nobody waits for an answer any more; in the newer revision it knows that already."""
         if json_rpc.modern_version(message) is None:
             with suppress(Away, HttpRefused, TimeoutError):
                 async with asyncio.timeout(FAREWELL.total_seconds()):
@@ -282,7 +282,7 @@ class Bridge:
     # ---- the hub's messages --------------------------------------------------------------------------------------
 
     async def _hear(self) -> None:
-        """Pass on what the hub says unasked, for as long as there is a client."""
+        """Pass on the hub's unsolicited messages, for as long as there is a client."""
         outage = Outage()
 
         async def hear(line: bytes) -> bool:
@@ -299,21 +299,21 @@ class Bridge:
             except Away:
                 pass
             except HttpRefused:
-                return  # this endpoint says nothing unasked
+                return  # this endpoint sends no unsolicited messages
             if not await outage.wait():
                 outage.over()
 
     async def _hear_unasked(self, line: bytes) -> bool:
-        """Pass on what nobody waits for; there is never enough of it."""
+        """Pass on an unsolicited message; False, as there may always be another."""
         await self._write(read(line))
         return False
 
     async def _listening(self) -> None:
-        """Announce all subscriptions as changed, since nobody may have heard earlier changes."""
+        """Announce all subscriptions as changed, since earlier changes may have been missed."""
         await self._announce(list(self._subscribed))
 
     async def _renew(self, gone: str | None) -> None:
-        """Open a new transport session in the place of the one that is gone, if nobody has done so yet."""
+        """Open a new transport session in place of the one that is gone, if nobody has done so yet."""
         async with self._renewing:
             if self._hello is None or self.upstream.session_id != gone:
                 return
@@ -341,7 +341,7 @@ class Bridge:
     # ---- the end -------------------------------------------------------------------------------------------------
 
     async def _finish(self) -> None:
-        """Let what is under way be answered; nobody is there to listen any longer."""
+        """Let pending requests be answered; nobody listens any longer."""
         asked = [task for task, message in self._open.values() if message["method"] != LISTEN]
         if asked:
             await asyncio.wait(asked, timeout=LAST_WORDS.total_seconds())
@@ -374,7 +374,7 @@ def _refusal(message: Message, error: HttpRefused) -> Message:
 
 
 def _listened_to(message: Message) -> list[str]:
-    """The resources that a `subscriptions/listen` asks for."""
+    """Return the resources that a `subscriptions/listen` asks for."""
     wanted = json_rpc.parameters(message).get("notifications")
     uris = wanted.get("resourceSubscriptions") if isinstance(wanted, dict) else None
     return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []

@@ -14,7 +14,7 @@ class HubLocator:
         return (self._choice.url or running_hub(self._choice.data) or self._hub.url).rstrip("/")
 
     def hub(self) -> Hub:
-        """The hub at its present address."""
+        """Return the hub at its present address."""
         if (address := self.address()) != self._hub.url:
             self._hub = Hub(address, self._hub.token, project=self._hub.project)
         return self._hub

@@ -12,16 +12,16 @@ from contextlib import contextmanager, suppress
 
 STDIN, STDOUT = 0, 1
 CHUNK = 65_536
-PIPE = 1024 * 1024  # bytes, as many as anybody may have
-AHEAD = 4  # chunks read before somebody wants them; then the client has to wait
+PIPE = 1024 * 1024  # bytes, the most that an unprivileged user may have
+AHEAD = 4  # chunks read ahead; then the client has to wait
 
 
 @contextmanager
 def unblocked() -> Iterator[None]:
     """Set input and output non-blocking; restore them afterwards, as others may use them too.
 
-    A pipe for output is enlarged for a whole long answer, if the system allows it: else each piece that the client
-    takes would need another write.
+    A pipe for output is enlarged for a whole long answer, if the system allows it: otherwise each piece that the client
+    reads would need another write.
     """
     blocking = {file: os.get_blocking(file) for file in (STDIN, STDOUT)}
     try:
@@ -37,7 +37,7 @@ def unblocked() -> Iterator[None]:
 
 
 class StdinLines:
-    """The lines of standard input, whatever kind of file that is. To be iterated over once; ends with the input."""
+    """The lines of standard input, of any kind of file. To be iterated over once; ends with the input."""
 
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
@@ -57,7 +57,7 @@ class StdinLines:
             yield line
 
     async def _next(self) -> bytes:
-        """Return what was read next; nothing at the end."""
+        """Return the next chunk; an empty one at the end."""
         if not self._chunks:
             self._watch()
         while not self._chunks:
@@ -90,7 +90,7 @@ class StdoutLines:
         self._turn = asyncio.Lock()
 
     async def __call__(self, line: bytes) -> None:
-        """Write one message. Raises `BrokenPipeError` when nobody reads any more."""
+        """Write one message. Raises `BrokenPipeError` if nobody reads any more."""
         async with self._turn:
             rest, written = memoryview(line), 0
             while written <= len(rest):

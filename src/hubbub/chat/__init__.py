@@ -1,1 +1,1 @@
-"""Talking with the agent of this machine: its side of `hubbub chat`, apart from the terminal."""
+"""Chatting with the agent of this machine: its side of `hubbub chat`, apart from the terminal."""

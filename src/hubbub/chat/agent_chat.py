@@ -1,7 +1,7 @@
-"""The agent of this machine as somebody to talk with, at work in a thread of its own while the terminal waits.
+"""A chat with the agent of this machine, which works in a thread of its own while the terminal waits.
 
-It has the same tools as any client of `hubbub mcp cmdop`, behind the same gate. What the gate asks is asked at the
-terminal: who sits there is the machine's operator.
+It has the same tools as any client of `hubbub mcp cmdop`, behind the same gate. The gate's questions are asked at the
+terminal, where the machine's operator sits.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class Turn:
 
 
 class AgentChat:
-    """Whom one talks with. Its methods are for the terminal's thread."""
+    """The partner of a chat. Its methods are for the terminal's thread."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, line: InProcessClient, runtime: Runtime, node: str
@@ -127,9 +127,9 @@ class AgentChat:
 def open_chat(
     hub: Callable[[], Hub], data: Path, runtime: Runtime, *, is_attended: bool
 ) -> Iterator[AgentChat]:
-    """The agent of this machine; `hub` gives the hub as it is now. With nobody at the terminal the hub asks people.
+    """Yield the agent of this machine; `hub` returns the present hub. With nobody at the terminal the hub asks people.
 
-    Raises `HubUnreachable` where the hub does not let it in.
+    Raises `HubUnreachable` if the hub does not let it in.
     """
     home = _Home(hub, data, runtime, is_attended=is_attended)
     thread = threading.Thread(target=home.run, name="partner")

@@ -1,4 +1,4 @@
-"""The terminal's side of `hubbub chat`: prompts go in, text and calls of tools come out, and questions are answered."""
+"""The terminal's side of `hubbub chat`: prompts go in, text and tool calls come out, and questions are answered."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ Ctrl-C stops the agent. What needs your yes is asked here; whatever you answer b
 
 
 def talk(other: AgentChat, runtime: Runtime) -> None:
-    """Turn by turn, until the person leaves."""
+    """Chat turn by turn, until the person leaves."""
     with suppress(ImportError):
         import readline  # noqa: F401  # from now on `input` lets the line be edited, and remembers those before
 
@@ -46,7 +46,7 @@ def talk(other: AgentChat, runtime: Runtime) -> None:
 def _pulse() -> Iterator[None]:
     """Wake this thread at short intervals.
 
-    Python acts on a signal when the thread runs. A Ctrl-C that comes in the instant before the thread falls asleep,
+    Python acts on a signal when the thread runs. A Ctrl-C in the instant before the thread falls asleep,
     for a line or for an event, would be noticed only when that comes.
     """
     before = signal.signal(signal.SIGALRM, lambda *_: None)
@@ -99,7 +99,7 @@ def _obey(other: AgentChat, line: str) -> None:
 
 
 def _take_turn(other: AgentChat, prompt: str) -> None:
-    """Show what the agent says and does, until it is done or Ctrl-C stops it."""
+    """Show the agent's words and actions, until it is done or Ctrl-C stops it."""
     turn = other.say(prompt)
     while not isinstance(event := turn.events.get(), TurnEnded):
         _show(other, event)
@@ -126,7 +126,7 @@ def _show(other: AgentChat, event: Event) -> None:
 
 
 def _says_yes(other: AgentChat, sentence: str) -> bool:
-    """Ask the person and tell whether they said yes. No answer counts as no; Ctrl-C also stops the turn."""
+    """Ask the person and return whether they said yes. No answer counts as no; Ctrl-C also stops the turn."""
     display.show(f"\n{sentence}")
     try:
         return _read("yes or no? [no] ").strip().lower() in YES
@@ -138,12 +138,12 @@ def _says_yes(other: AgentChat, sentence: str) -> bool:
 
 
 def _note(text: str) -> None:
-    """A line about what goes on, cut to the terminal's width."""
+    """Print a line on the progress, cut to the terminal's width."""
     print(f"\n{display.fit(display.clean(text), shutil.get_terminal_size().columns)}", end="", flush=True)
 
 
 def _refusal(outcome: ToolResult) -> str:
-    """Why a call was not done, in a few words."""
+    """Return why a call was not done, in a few words."""
     value = outcome.value if isinstance(outcome.value, Mapping) else {}
     return (
         f"{value.get('error', 'it failed')}: {value['reason']}"

@@ -1,4 +1,4 @@
-"""A client of the bridge in this very process: the agent that one talks with calls tools as any other client does."""
+"""A client of the bridge in this very process, through which the chat's agent calls tools like any other client."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -13,7 +13,7 @@ from hubbub.model.fleet.calls import ToolResult
 
 VERSION = "2025-11-25"  # of the protocol
 
-AskPerson = Callable[[str], Awaitable[bool]]  # whether they say yes to what the sentence asks
+AskPerson = Callable[[str], Awaitable[bool]]  # whether they say yes to the sentence
 
 
 class InProcessClient:
@@ -30,7 +30,7 @@ class InProcessClient:
         self._ids = count(1)
 
     async def greet(self) -> str | None:
-        """Say who we are; gives what the hub has against it."""
+        """Send `initialize`; return the hub's objection, if any."""
         params = {
             "protocolVersion": VERSION,
             "capabilities": {} if self._ask is None else {"elicitation": {}},
@@ -44,7 +44,7 @@ class InProcessClient:
         return result_of(await self._request(json_rpc.CALL, {"name": tool, "arguments": dict(arguments)}))
 
     def close(self) -> None:
-        """There is no more to say."""
+        """End the input."""
         self._sent.put_nowait(None)
 
     async def sent(self) -> AsyncIterator[bytes]:
@@ -62,7 +62,7 @@ class InProcessClient:
 
     async def _asked(self, message: Message) -> None:
         """Answer a question for the person."""
-        assert self._ask is not None  # or we would not be asked
+        assert self._ask is not None  # without it there are no questions
         says_yes = await self._ask(str(json_rpc.parameters(message).get("message")))
         answer = {"action": "accept", "content": {"approve": True}} if says_yes else {"action": "decline"}
         self._say({"jsonrpc": "2.0", "id": message["id"], "result": answer})

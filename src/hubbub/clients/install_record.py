@@ -41,7 +41,7 @@ class Install:
     changes: list[dict[str, Any]]
 
     def token(self) -> str | None:
-        """The agent's token; None if the file is gone."""
+        """Return the agent's token; None if the file is gone."""
         try:
             return Path(self.token_file).read_text("ascii").strip() or None
         except (OSError, ValueError):
@@ -49,7 +49,7 @@ class Install:
 
 
 def read(config: Path) -> list[Install]:
-    """Return all installs of the person. Raises `BadRecord` if the file is there and is not in our form."""
+    """Return all installs of the person. Raises `BadRecord` if the file is there and is malformed."""
     file = config / RECORD
     try:
         facts = json.loads(file.read_text("utf-8"))
@@ -108,7 +108,7 @@ def _write(config: Path, installs: list[Install]) -> None:
 
 
 def token_file(config: Path, agent: str) -> Path:
-    """Return the place of an agent's token."""
+    """Return the path of an agent's token."""
     return config / TOKENS / f"{quote(agent, safe='')}.token"
 
 

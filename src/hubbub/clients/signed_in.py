@@ -15,11 +15,11 @@ LENGTH = 12  # characters of the hash in a name
 
 
 class SignIn(NamedTuple):
-    """The place where a program keeps the account that it is signed in to."""
+    """The place where a program stores the account that it is signed in to."""
 
     file: str  # below the home folder
     members: Sequence[str]
-    unless: Sequence[str]  # these variables are set: it looks elsewhere, or works with a key
+    unless: Sequence[str]  # if these variables are set, it looks elsewhere, or works with a key
 
 
 _KEPT = {
@@ -35,7 +35,7 @@ _KEPT = {
         ("GEMINI_CLI_HOME", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
 }
-_BEFORE = frozenset({"env", "exec", "nice", "npx"})  # words that may stand before a program's
+_BEFORE = frozenset({"env", "exec", "nice", "npx"})  # words that may precede a program's
 
 
 def account(program: str, home: Path, environment: Mapping[str, str]) -> str | None:

@@ -1,1 +1,1 @@
-"""Programs of ours that go on running: a machine that serves its hub, a hub where none runs, system services."""
+"""Programs of ours that keep running: a machine that serves its hub, a hub where none runs, system services."""

@@ -27,11 +27,11 @@ NOT_JOINED = "this machine has not joined a hub: give --join CODE, from: hubbub 
 def enrol(
     choice: Choice, folder: Path, *, name: str | None, code: str | None, labels: tuple[str, ...]
 ) -> Membership:
-    """Return the machine's membership: the one it already has, else a new one, which is kept in its folder.
+    """Return the machine's membership: the stored one, else a new one, which is stored in its folder.
 
-    A code comes before what the folder holds. If the code is not accepted, perhaps because this machine used it up at
-    an earlier start, the membership kept for the same hub is used. Raises `HubRefused`, `HubUnreachable`, and
-    `click.UsageError` if there is nothing to join by.
+    A code takes precedence over the folder. If the code is not accepted, perhaps because this machine used it up at
+    an earlier start, the membership stored for the same hub is used. Raises `HubRefused`, `HubUnreachable`, and
+    `click.UsageError` without a code or a token to join by.
     """
     kept = membership.read(folder)
     if code is not None:
@@ -65,7 +65,7 @@ def _by_code(
 
 
 def _sentence_of(error: HubRefused | HubUnreachable) -> Exception:
-    """Return the error for a code that is not accepted; for an unknown code it tells what to do."""
+    """Return the error for a code that is not accepted; for an unknown code it says what to do."""
     is_unknown = isinstance(error, HubRefused) and error.status == NOT_VALID
     return click.ClickException(UNKNOWN_CODE) if is_unknown else error
 
@@ -81,7 +81,7 @@ def _by_person(choice: Choice, folder: Path, kept: Membership | None, name: str 
 
 
 def _joined(hub: Hub, folder: Path, name: str | None, url: str | None) -> Membership:
-    """Join the hub with this connection. `url` is None for the hub of the data folder, wherever that listens."""
+    """Join the hub over this connection. `url` is None for the hub of the data folder, wherever that listens."""
     this = describe(folder, name=name)
     membership.require_room(folder)
     body = {
@@ -102,7 +102,7 @@ def _joined(hub: Hub, folder: Path, name: str | None, url: str | None) -> Member
 
 
 def _parts(code: str) -> tuple[str, str | None]:
-    """The secret of a code, and where it says that its hub is."""
+    """Split a code into its secret, and the address of its hub if it has one."""
     secret, _dot, place = code.strip().partition(".")
     if not place:
         return secret, None

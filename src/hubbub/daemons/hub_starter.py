@@ -12,16 +12,16 @@ from hubbub.model.programs.launching import program
 from hubbub.store.engine.folder_lock import FolderLock
 
 LOG_FILE = "hub.log"
-PATIENCE = 60.0  # seconds for a hub to start, which takes a busy machine long
+PATIENCE = 60.0  # seconds for a hub to start, which takes long on a busy machine
 LOOK = 0.05
-OURS = ("RELAY_", "GXV_")  # so begin the variables that say who a client is, and where it works
+OURS = ("RELAY_", "GXV_")  # prefixes of the variables with a client's identity and place
 
 
 def ensure_hub(data: Path) -> str:
-    """Return the address of the data folder's hub, starting one, which is left running, if there is none.
+    """Return the address of the data folder's hub; if there is none, start one, which keeps running.
 
-    It serves whoever comes, so the folder where we happen to be is none of its business. Raises `HubUnreachable`, with
-    what the hub said last, if it does not start.
+    It serves every client, so it does not run in the present folder. Raises `HubUnreachable`, with
+    the hub's last words, if it does not start.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
@@ -33,14 +33,14 @@ def ensure_hub(data: Path) -> str:
 def start(data: Path, *options: str) -> str:
     """Start a hub for a person, with the options of `hubbub serve`, but in the background; return its address.
 
-    Raises `HubUnreachable`, with what the hub said last, if it does not start.
+    Raises `HubUnreachable`, with the hub's last words, if it does not start.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     return _required(_start(data, *options, cwd=Path.cwd(), environment=os.environ), data)
 
 
 def running_address(data: Path) -> str | None:
-    """The address of the hub of the data folder, if it answers."""
+    """Return the address of the data folder's hub, if it answers."""
     url = running_hub(data)
     if url is None:
         return None
@@ -64,7 +64,7 @@ def _required(url: str | None, data: Path) -> str:
 def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
     """Start a hub that outlives this process and wait until it answers; None if it does not.
 
-    It greets nobody: what it says is kept in a file, where a link that signs in has no place.
+    It prints no greeting: its output goes to a file, where a sign-in link must not be.
     """
     log_file = data / LOG_FILE
     log_file.touch(mode=0o600)
@@ -87,7 +87,7 @@ def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str])
 
 
 def _is_in_use(data: Path) -> bool:
-    """Tell whether a hub holds the data folder: one that was started by somebody else meanwhile."""
+    """Tell whether a hub holds the data folder, which another program started meanwhile."""
     try:
         FolderLock.take(data).release()
     except StoreRefused:

@@ -1,6 +1,6 @@
-"""What a machine keeps once it has joined a hub: its name and its key, in a file that only its user may read.
+"""A machine's membership in a hub: its name and its key, in a file that only its user may read.
 
-One machine a folder, and one process a machine: the folder is locked while the process lives.
+There is one machine for each folder, and one process for each machine: the folder is locked while the process lives.
 """
 
 import json
@@ -34,7 +34,7 @@ class Membership:
     labels: tuple[str, ...] = ()
 
     def fits(self, *, name: str | None, url: str | None, project: str | None) -> bool:
-        """Tell whether this is the membership asked for; None stands for any value."""
+        """Tell whether this is the requested membership; None stands for any value."""
         asked = ((name, self.name), (url and url.rstrip("/"), self.url), (project, self.project))
         return all(wanted in (None, held) for wanted, held in asked)
 
@@ -47,7 +47,7 @@ def folder_of(data: Path, name: str) -> Path:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder, made if missing, for this process. Raises `click.ClickException` if another one holds it."""
+    """Lock the folder, made if missing, for this process. Raises `click.ClickException` if another one holds it."""
     for each in (folder.parent, folder):
         durable_files.make_folder(each, 0o700)
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -74,7 +74,7 @@ def read(folder: Path) -> Membership | None:
 
 
 def _membership(facts: object) -> Membership:
-    """Raises `Invalid` for what makes no sense."""
+    """Parse a membership. Raises `Invalid` for a malformed one."""
     if not isinstance(facts, dict):
         raise Invalid("a membership is an object")
     return Membership(
@@ -87,11 +87,11 @@ def _membership(facts: object) -> Membership:
 
 
 def write(folder: Path, membership: Membership) -> None:
-    """Put it in its place at once, for its user's eyes only."""
+    """Write the file at once, readable for its user alone."""
     durable_files.write(folder / FILE, json.dumps(asdict(membership)))
 
 
 def require_room(folder: Path) -> None:
-    """Raise `OSError` where `write` would: before a code is used up for what cannot be kept."""
+    """Raise `OSError` if `write` would: before a code is used up for a membership that cannot be stored."""
     with durable_files.draft(folder / FILE, " " * ROOM):
         pass

@@ -39,7 +39,7 @@ class NodeDaemon:
     as_json: bool
 
     def run(self) -> None:
-        """Serve the hub until a signal. Raises `click.ClickException` when the hub does not want this machine."""
+        """Serve the hub until a signal. Raises `click.ClickException` if the hub rejects this machine."""
         logs.configure(form=self.settings.log_format, level=self.settings.log_level)
         logs.keep_file(self.folder / LOG, Redactor(self._secrets).text)
         try:
@@ -100,7 +100,7 @@ class NodeDaemon:
         return [each for each in (self.membership.token, owner_token(self.settings.data)) if each]
 
     def _greet(self) -> None:
-        """Say what is linked, and what holds here: a sentence, or with `--json` an object."""
+        """Print the link and the machine's policy: a sentence, or with `--json` an object."""
         policy = policies.load(self.policy_file, Path.cwd())
         facts = {
             "node": self.membership.name,

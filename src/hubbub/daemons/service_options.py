@@ -1,4 +1,4 @@
-"""Having the system keep a program running, for every command that does: its options, and what is done with them."""
+"""System services for every command that installs one: the options, and their effect."""
 
 import os
 import pwd
@@ -15,7 +15,7 @@ from hubbub.terminal import display
 
 
 def installs(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of every command that installs a service; `put` takes them as they come."""
+    """Add the options of every command that installs a service, in the form that `put` takes."""
     for option in (
         click.option("--start", is_flag=True, help="Start it too."),
         click.option(
@@ -30,7 +30,7 @@ def installs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_settings(*, whole_system: bool, **given: str | None) -> Settings:
-    """Return the settings of the user for whom the service works: under sudo, who asked for it. Raises `Invalid`."""
+    """Return the settings of the service's user: under sudo, the person who called it. Raises `Invalid`."""
     asked = os.environ.get(ASKED_BY)
     if whole_system and asked:
         os.environ["HOME"] = pwd.getpwnam(asked).pw_dir
@@ -38,9 +38,9 @@ def read_settings(*, whole_system: bool, **given: str | None) -> Settings:
 
 
 def put(kept: ServiceProgram, *, whole_system: bool, only_shown: bool, start: bool, as_json: bool) -> None:
-    """Install the service, or only show it, and say what is left to do.
+    """Install the service, or only show it, and print the remaining steps.
 
-    Raises `Invalid` where the system has no services for us, `click.ClickException` where it does not start this one.
+    Raises `Invalid` if the system has no supported services, `click.ClickException` if it does not start this one.
     """
     found = service_for(kept, whole_system=whole_system)
     if not only_shown:
@@ -59,7 +59,7 @@ def put(kept: ServiceProgram, *, whole_system: bool, only_shown: bool, start: bo
 
 
 def _start(installed: SystemService) -> None:
-    """Raises `click.ClickException` where the system does not start it."""
+    """Start the service. Raises `click.ClickException` if the system does not start it."""
     try:
         done = subprocess.run(installed.start, capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """The hub or the node as a service of the system: a systemd unit on Linux, a launchd agent on macOS; without secrets.
 
-What they need to know is in their data folder, so that the service only says where that is.
+Their configuration is in their data folder, so the service only names that folder.
 """
 
 import os
@@ -18,10 +18,10 @@ from hubbub.model.programs.launching import program
 from hubbub.processes import durable_files
 from hubbub.settings import variable
 
-ASKED_BY = "SUDO_USER"  # the variable in which sudo says who wanted an administrator's rights
+ASKED_BY = "SUDO_USER"  # sudo's variable with the user who called it
 RESTART_SECONDS = 10
 STOP_SECONDS = 30
-NEEDS_A_PERSON = 2  # the exit code after which starting it again changes nothing
+NEEDS_A_PERSON = 2  # the exit code after which a restart is useless
 STREAMS = 65536  # each reader of a hub's live events is an open file
 
 TEMPLATE = """\
@@ -55,11 +55,11 @@ class SystemService:
 
     @property
     def starting(self) -> str:
-        """The command as it is typed."""
+        """Return the command as it is typed."""
         return shlex.join(self.start)
 
     def write(self) -> None:
-        """Put it where the system looks for it. Raises `OSError`."""
+        """Write the file where the system looks for it. Raises `OSError`."""
         durable_files.make_folder(self.file.parent)
         durable_files.write(self.file, self.content, 0o666)
 
@@ -69,29 +69,29 @@ class ServiceProgram(Protocol):
 
     @property
     def unit(self) -> str:
-        """The unit's name for systemd."""
+        """Return the unit's name for systemd."""
 
     @property
     def label(self) -> str:
-        """The job's label for launchd."""
+        """Return the job's label for launchd."""
 
     @property
     def about(self) -> str: ...
 
     @property
     def by_hand(self) -> str:
-        """The command by which a person starts it."""
+        """Return the command by which a person starts it."""
 
     @property
     def files(self) -> int | None:
-        """The most files it has open, if that is more than the system allows by default."""
+        """Return the most files it has open, if that is more than the system allows by default."""
 
     @property
     def command(self) -> tuple[str, ...]: ...
 
     @property
     def errors(self) -> Path:
-        """The file for standard error on systems without a journal."""
+        """Return the file for standard error on systems without a journal."""
 
     @property
     def data(self) -> Path: ...
@@ -101,7 +101,7 @@ class ServiceProgram(Protocol):
 
     @property
     def cwd(self) -> Path:
-        """The folder where agents work, unless the machine's policy names another."""
+        """Return the folder where agents work, unless the machine's policy names another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ def _quoted(word: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text in which systemd finds nothing to put in."""
+    """Escape the text so that systemd expands nothing in it."""
     return text.replace("%", "%%")
 
 
@@ -235,5 +235,5 @@ def _config_home() -> Path:
 
 
 def _user() -> str:
-    """Return the user for whom the service works: the one who ran sudo to install it, else this user."""
+    """Return the user for whom the service works: the caller of sudo, else this user."""
     return os.environ.get(ASKED_BY) or pwd.getpwuid(os.geteuid()).pw_name

@@ -1,8 +1,8 @@
 """Programs that an event loop starts, each in a process group of its own, and waits for.
 
-Not by the loop's own means: uvloop forks, and runs Python in the child before that becomes the program. Whatever
-another thread held at that moment, such as a lock of SQLite, is held in the child for ever, while the loop waits for
-it and answers nobody. `subprocess` runs no Python in between.
+The loop's own means are not used: uvloop forks, and runs Python in the child before that becomes the program. A lock
+that another thread held at that moment, such as one of SQLite, is held in the child for ever, while the loop waits for
+the child and answers nobody. `subprocess` runs no Python in between.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ class AsyncProcess(ProcessGroup):
     """A program that was started by this process, from within an event loop."""
 
     def _began(self) -> None:
-        # All in one go: a cancellation finds either no program or one to end.
+        # All in one step: a cancellation finds either no program or one to end.
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
         threading.Thread(target=self._reap, name="hubbub-child", daemon=True).start()
 
@@ -38,7 +38,7 @@ class AsyncProcess(ProcessGroup):
 async def reading(pipe: BinaryIO) -> AsyncIterator[asyncio.StreamReader]:
     """Open a reader of a pipe for the duration of the context.
 
-    It is our own, since asyncio does not tell of the end of a program whose pipes somebody else still holds.
+    It is our own, since asyncio does not report the end of a program whose pipes others still hold.
     """
     reader = asyncio.StreamReader()
     transport, _protocol = await asyncio.get_running_loop().connect_read_pipe(

@@ -35,13 +35,13 @@ def write_new(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
 
 
 def remove(file: Path) -> None:
-    """Have no such file, if there is one."""
+    """Remove the file, if there is one."""
     file.unlink(missing_ok=True)
     sync(file.parent)
 
 
 def put(finished: Path, file: Path) -> None:
-    """Have a file that lies finished beside another take its place."""
+    """Move a file that is finished beside another into its place."""
     sync(finished)
     finished.replace(file)
     sync(file.parent)
@@ -49,7 +49,7 @@ def put(finished: Path, file: Path) -> None:
 
 @contextmanager
 def draft(file: Path, content: str | bytes, mode: int = PRIVATE) -> Iterator[Path]:
-    """Yield a finished temporary file that may replace `file`; it is removed in the end unless it did."""
+    """Yield a finished temporary file that may replace `file`; it is removed at the end unless it did."""
     finished = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
     try:
         descriptor = os.open(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

@@ -1,15 +1,15 @@
-"""Locks of open files: the kernel's (`flock`), so that each ends with the process that has it, however that ends."""
+"""Locks of open files: the kernel's (`flock`), so that each ends with its process in any case."""
 
 import fcntl
 
 
 def wait(file: int, *, shared: bool = False) -> None:
-    """Have the lock as soon as nobody else has it; `shared` with others who only look."""
+    """Take the lock as soon as nobody else has it; `shared` with others who only look."""
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def take(file: int) -> bool:
-    """Have the lock, unless somebody else has it."""
+    """Take the lock, unless another process has it."""
     return _try(file, fcntl.LOCK_EX)
 
 

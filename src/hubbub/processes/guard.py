@@ -10,8 +10,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
-NOT_STARTED = 127  # the exit code, as of a shell
-ASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # are for the program; we stay until it has ended
+NOT_STARTED = 127  # the exit code, as in a shell
+ASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # meant for the program; we stay until it has ended
 
 
 def _watch(lifeline: int) -> None:
@@ -20,7 +20,7 @@ def _watch(lifeline: int) -> None:
 
 
 def run(lifeline: int, words: Sequence[str]) -> int:
-    """The exit code of the program; after a signal, this process ends by the same."""
+    """Return the exit code of the program; after a signal, this process ends by the same."""
     for each in ASKED:
         signal.signal(each, signal.SIG_IGN)
     os.set_inheritable(lifeline, False)

@@ -6,7 +6,7 @@ CONTINUED = range(0x80, 0xC0)  # bytes of UTF-8 that are not the first of their 
 
 
 class OutputEnds:
-    """A stream of bytes as its two ends, of so many bytes each."""
+    """A stream of bytes as its two ends, of a fixed number of bytes each."""
 
     def __init__(self, beginning: int, end: int) -> None:
         self._room, self._most = beginning, end
@@ -14,7 +14,7 @@ class OutputEnds:
         self._dropped = 0
 
     def feed(self, chunk: bytes) -> None:
-        """More of it has come."""
+        """Add bytes."""
         taken = chunk[: self._room - len(self._head)]
         self._head += taken
         self._tail += chunk[len(taken) :]
@@ -23,7 +23,7 @@ class OutputEnds:
 
     @property
     def missing(self) -> int:
-        """The number of bytes dropped."""
+        """Return the number of bytes dropped."""
         self._trim()
         return self._dropped
 
@@ -35,12 +35,12 @@ class OutputEnds:
         return f"{self.beginning()}\n{mark}\n{_from_a_character(self._tail)}"
 
     def beginning(self) -> str:
-        """The first of it, up to a whole character."""
+        """Return the beginning, up to a whole character."""
         is_all = not self._tail and not self._dropped
         return codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(self._head), final=is_all)
 
     def last(self, most: int) -> str:
-        """The last bytes of it as text, from a whole character on."""
+        """Return its last bytes as text, from a whole character on."""
         self._trim()
         kept = self._tail if self._dropped else self._head + self._tail
         is_cut = self._dropped or len(kept) > most

@@ -29,9 +29,9 @@ class ProcessGroup:
         pass_fds: Collection[int] = (),
         is_guarded: bool = True,
     ) -> None:
-        """Start it. One that sees to its own end needs no guard, with which it would end when this process is gone.
+        """Start it. A program that ends by itself needs no guard, with which it would end when this process is gone.
 
-        Raises `OSError` where it cannot be started, and `ValueError` for a NUL character among its words.
+        Raises `OSError` if it cannot be started, and `ValueError` for a NUL character among its words.
         """
         self._held: int | None = None  # our end of the guard's pipe, which closes with this process
         lifeline: list[int] = []
@@ -57,7 +57,7 @@ class ProcessGroup:
             for each in lifeline:
                 os.close(each)
 
-        self.stdin, self.stdout, self.stderr = (  # our ends, where a pipe was asked for
+        self.stdin, self.stdout, self.stderr = (  # our ends, if a pipe was asked for
             self._process.stdin,
             self._process.stdout,
             self._process.stderr,
@@ -66,12 +66,12 @@ class ProcessGroup:
 
     @property
     def pid(self) -> int:
-        """Its process, and the group that it leads."""
+        """Return its process, and the group that it leads."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code, negative after a signal; None until it was `reaped`."""
+        """Return its exit code, negative after a signal; None until it was `reaped`."""
         return self._process.returncode
 
     def reap(self) -> int:
@@ -82,11 +82,11 @@ class ProcessGroup:
 
     def signal(self, number: int) -> None:
         """Send a signal to everything in the process group, which may outlive its first process."""
-        with suppress(ProcessLookupError, PermissionError):  # the latter on macOS, of a group of zombies
+        with suppress(ProcessLookupError, PermissionError):  # the latter on macOS, for a group of zombies
             os.killpg(self.pid, number)
 
     def _began(self) -> None:
-        """Called once the process runs."""
+        """Hook for subclasses, called once the process runs."""
 
     def _let_go(self) -> None:
         held, self._held = self._held, None

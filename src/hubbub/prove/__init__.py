@@ -1,1 +1,1 @@
-"""What anybody can run to see that the hub keeps its promises, whatever dies."""
+"""Checks that anybody can run to see that the hub keeps its promises, whichever process dies."""

@@ -1,18 +1,18 @@
-"""`python check_history.py FILE…`: what a recorded history has against those who answered in it.
+"""`python check_history.py FILE…`: finds what is impossible in a recorded history of calls and answers.
 
-A history is lines of JSON, in any order and over any number of files. A call is asked, and perhaps told:
+A history is lines of JSON, in any order and over any number of files. A call is asked, and perhaps answered:
 
     {"call": "a-1", "at": 3.1, "do": "send", "who": "a", "to": "b", "text": "x"}
     {"call": "a-1", "at": 3.2, "answer": "yes"}
 
-Done are `send` (of a `text`, `to` an inbox), `offer` (of a text to everybody), `look` (told the `texts` in their
-order, and whether they are the `whole` inbox), `ack` (of `texts`), `take` and `give` (of a `thing`, perhaps told a
-`fence` that rises, perhaps for so many seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`, to be
-made once). An answer is yes, no or unknown; a call that was never told is unknown. `{"gone": […], "at": …}` says that
-nobody relies on what these hold any more; `{"kept": […]}` which texts there are in the end, `{"marks": […]}` which
-marks, and `{"broken": […]}` answers that are none.
+The deeds are `send` (of a `text`, `to` an inbox), `offer` (of a text to everybody), `look` (answered with the `texts`
+in their order, and whether they are the `whole` inbox), `ack` (of `texts`), `take` and `give` (of a `thing`, perhaps
+with a `fence` that rises, perhaps for some seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`,
+to be made once). An answer is yes, no or unknown; a call without an answer is unknown. `{"gone": […], "at": …}` says
+that nobody relies on these agents' things any more; `{"kept": […]}` lists the texts at the end, `{"marks": […]}` the
+marks, and `{"broken": […]}` malformed answers.
 
-Nothing here knows who answered: it is the standard library, and what the words mean.
+Nothing here knows the answering program: it needs only the standard library, and the meaning of the words.
 """
 
 import gzip
@@ -32,7 +32,7 @@ Holdings = dict[
 
 
 def read(lines: Iterable[str]) -> tuple[list[Call], dict[str, list[Any]]]:
-    """Return the calls, and what was there in the end. A line that its writer's death has torn is no line."""
+    """Return the calls, and the state at the end. A line that was cut by its writer's death is skipped."""
     calls: dict[str, Call] = {}
     rest: dict[str, list[Any]] = {"kept": [], "marks": [], "gone": [], "broken": []}
     for line in lines:
@@ -52,7 +52,7 @@ def read(lines: Iterable[str]) -> tuple[list[Call], dict[str, list[Any]]]:
 
 
 def findings(calls: list[Call], rest: dict[str, list[Any]]) -> Iterator[str]:
-    """Find everything that cannot be if all were true that was answered."""
+    """Yield everything that is impossible if all answers were true."""
     by_deed: dict[str, list[Call]] = defaultdict(list)
     for call in sorted(calls, key=lambda each: float(each["asked"])):
         by_deed[call["do"]].append(call)
@@ -66,7 +66,7 @@ def findings(calls: list[Call], rest: dict[str, list[Any]]) -> Iterator[str]:
 
 
 def once(name: str, done: str, calls: list[Call], found: Counter[str]) -> Iterator[str]:
-    """What was told yes is there once, what was told no is not, and what nobody knows is there at most once."""
+    """Yield what is not there once though answered yes, is there though answered no, or is there twice."""
     for call in calls:
         count, answer = found.pop(call[name], 0), call["answer"]
         if count > 1:
@@ -79,7 +79,7 @@ def once(name: str, done: str, calls: list[Call], found: Counter[str]) -> Iterat
 
 
 def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
-    """What lies in an inbox is what was sent to it and not yet acknowledged, in the order of sending, each once."""
+    """Yield faults of inboxes: each holds the unacknowledged texts sent to it, in the order of sending, each once."""
     sent = {call["text"]: call for call in by_deed["send"]}
     looks = [call for call in by_deed["look"] if call["answer"] == "yes"]
     hidden, gone = defaultdict[str, float](lambda: NEVER), defaultdict[str, float](lambda: NEVER)
@@ -98,7 +98,7 @@ def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
 
 
 def strange(look: Call, sent: dict[str, Call], gone: dict[str, float]) -> Iterator[str]:
-    """Nothing is told twice, nor again, nor to anybody else, nor what nobody sent."""
+    """Yield texts that were delivered twice, again, to another agent, or without being sent."""
     counts: Counter[str] = Counter(look["texts"])
     for text, count in counts.items():
         if count > 1:
@@ -110,7 +110,7 @@ def strange(look: Call, sent: dict[str, Call], gone: dict[str, float]) -> Iterat
 
 
 def stale(looks: list[Call], sent: dict[str, Call], hidden: dict[str, float]) -> Iterator[str]:
-    """Whatever was sent before one looks, and asked away by nobody, is there."""
+    """Yield texts that were sent before a look and not acknowledged, but are missing in it."""
     due: dict[str, list[Call]] = defaultdict(list)
     for call in sorted(sent.values(), key=lambda each: float(each["told"]), reverse=True):
         if call["answer"] == "yes":
@@ -126,7 +126,7 @@ def stale(looks: list[Call], sent: dict[str, Call], hidden: dict[str, float]) ->
 
 
 def disorder(look: Call, sent: dict[str, Call]) -> Iterator[str]:
-    """Nothing lies in front of what had been sent before it was begun."""
+    """Yield texts before others that had been sent before they were begun."""
     earliest, first = NEVER, ""
     for text in reversed(look["texts"]):
         call = sent.get(text, {"asked": 0.0, "told": NEVER})
@@ -153,7 +153,7 @@ def held(by_deed: dict[str, list[Call]], gone: list[tuple[str, float]]) -> Holdi
 
 
 def overlaps(holdings: Holdings) -> Iterator[str]:
-    """Two never rely on one thing, and who takes it later has the greater fence."""
+    """Yield things that two agents relied on at once, or that a later holder got with a smaller fence."""
     for thing, those in holdings.items():
         latest, holder = -NEVER, ""
         for begun, until, call in those:
@@ -168,7 +168,7 @@ def overlaps(holdings: Holdings) -> Iterator[str]:
 
 
 def finishes(by_deed: dict[str, list[Call]], holdings: Holdings) -> Iterator[str]:
-    """A thing ends once, by nobody while another holds it, and nobody takes it from then on."""
+    """Yield things that were finished twice, or while another held them, or taken after their finish."""
     ended: dict[str, Call] = {}
     for call in (each for each in by_deed["finish"] if each["answer"] == "yes"):
         thing = call["thing"]
@@ -193,7 +193,7 @@ def lines(file: Path) -> Iterator[str]:
 
 
 def main(files: list[str]) -> int:
-    """Print what was found; return 1 if that is anything."""
+    """Print the findings; return 1 if there are any."""
     calls, rest = read(line for file in files for line in lines(Path(file)))
     found = list(findings(calls, rest))
     answers = Counter(f"{call['do']} {call['answer']}" for call in calls)

@@ -1,7 +1,7 @@
 """Doors as an agent of any make sees them: a call goes in, and an answer comes out, or nobody knows.
 
 They speak HTTP/1.1 and JSON by the standard library, or start `hubbub mcp` and write to it. A call without an answer
-is made again with its idempotency key, at another address where there are several, until there is one.
+is repeated with its idempotency key, at another address if there are several, until there is one.
 """
 
 import http.client
@@ -22,24 +22,22 @@ from hubbub.model.programs.launching import program
 
 Json = dict[str, Any]
 
-PATIENCE = 15.0  # seconds for an answer, until the call is made again
+PATIENCE = 15.0  # seconds for an answer, until the call is repeated
 PAUSE = 0.1  # seconds between two tries
 AT_ANOTHER = 20  # one of so many tries begins anew, at whichever hub
-RESULT = (
-    "done"  # of every task: a letter to its sender with this text is the hub's own, and not one that was sent
-)
-MOST = 100  # letters that are looked at
+RESULT = "done"  # of every task: a letter to its sender with this text is the hub's own, and was not sent
+MOST = 100  # letters read at once
 AWAY = re.compile(
     r"store_unavailable|database server|the database took|the hub is closing"
-)  # then nobody knows
+)  # statuses that leave the result unknown
 
 
 class Unanswered(Exception):
-    """Nobody knows what came of a call."""
+    """The result of a call is unknown."""
 
 
 class Reply(NamedTuple):
-    """What was answered: whether it was yes, and all that was said with it."""
+    """The answer to a call: whether it was yes, and its content."""
 
     is_yes: bool
     said: Json
@@ -57,7 +55,7 @@ class Wire:
     _line: http.client.HTTPConnection | None = None
 
     def ask(self, method: str, path: str, body: object, key: str | None) -> tuple[int, Json]:
-        """Return status and JSON of an answer. Raises `Unanswered` when it is to end before there is one."""
+        """Return status and JSON of an answer. Raises `Unanswered` if the time is over before there is one."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         headers |= {"Accept": "application/json, text/event-stream"} | (
             {"Idempotency-Key": key} if key else {}
@@ -88,7 +86,7 @@ class Wire:
 
 
 class Bridge:
-    """`hubbub mcp` beside an agent, which is started again whenever it has ended."""
+    """`hubbub mcp` beside an agent, restarted whenever it has ended."""
 
     def __init__(self, wire: Wire, environment: Mapping[str, str], died: Callable[[], None]) -> None:
         self._wire, self._died = wire, died
@@ -145,7 +143,7 @@ class Bridge:
         self._process.stdin.flush()
 
     def _line(self) -> Json:
-        """Return what it says next. Raises `OSError` if that takes too long, or it has ended."""
+        """Return its next message. Raises `OSError` if that takes too long, or it has ended."""
         assert self._process is not None
         assert self._process.stdout is not None
         while b"\n" not in self._read:
@@ -170,7 +168,7 @@ class Bridge:
 
 @dataclass
 class Door:
-    """All that one agent does, by the door that it has; what its door has no tool for goes by REST."""
+    """All calls of one agent through its door; calls that the door has no tool for go by REST."""
 
     kind: str
     name: str
@@ -196,7 +194,7 @@ class Door:
                 return self._tool("hub", "send", key, to=to, text=text)
 
     def look(self) -> tuple[list[tuple[str, str]], bool] | None:
-        """The letters of the inbox, id and text, and whether there are no more; None if that was refused."""
+        """Return the letters of the inbox, id and text, and whether there are no more; None if that was refused."""
         match self.kind:
             case "commhub":
                 reply = self._tool("commhub", "get_inbox", None, alias=self.name, limit=50)
@@ -247,7 +245,7 @@ class Door:
                 return self._tool("hub", "task", key, action="complete", task=task["id"], text=RESULT)
 
     def take(self, thing: str, key: str) -> Reply:
-        """Take a thing that is leased, or be refused at once."""
+        """Take a thing as a lease, or be refused at once."""
         return self._tool("hub", "files", key, action="claim", things=[thing])
 
     def give(self, thing: str, key: str) -> Reply:
@@ -257,7 +255,7 @@ class Door:
         given = {"operation": "exec", "hostname": machine, "command": command}
         return self._tool("cmdop", "connect", key, **given)
 
-    # ---- the ways in
+    # ---- protocols
 
     def _golemxv(self, tool: str, key: str, **given: object) -> Reply:
         if self._stay is None:

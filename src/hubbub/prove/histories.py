@@ -1,7 +1,7 @@
-"""Histories: agents work by every door while everything dies that can, and what they were told is checked.
+"""Histories: agents work through every door while processes die, and the answers they got are checked.
 
-The hubs, the machine, the agents' programs and their bridges are real processes. What is done to them is chosen by a
-seed; when it happens is up to the machine, so a seed says what was tried, and the history says what happened.
+The hubs, the machine, the agents' programs and their bridges are real processes. A seed chooses the faults; their
+timing is up to the machine, so a seed says what was tried, and the history says what happened.
 """
 
 import gzip
@@ -44,17 +44,17 @@ MARKS = "marks.txt"
 
 
 class Database(Protocol):
-    """A server of databases whose processes may die, too."""
+    """A database server whose processes may die, too."""
 
     url: str
 
     def faults(self) -> Sequence[Callable[[], None]]:
-        """Return what may happen to it, each ending when it is well again."""
+        """Return its possible faults, each ending when it works again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large a run is, and how fast things happen in it."""
+    """The size of a run, and its pace."""
 
     hubs: int = 1
     programs: int = PROGRAMS
@@ -73,7 +73,7 @@ class Shape:
 
 @dataclass
 class Run:
-    """What a run came to."""
+    """The result of a run."""
 
     calls: int = 0
     answers: Counter[str] = field(default_factory=Counter)
@@ -118,7 +118,7 @@ class Scene:
         self._names = {number: [f"agent{each}" for each in range(number, shape.agents, shape.programs)]
                        for number in range(shape.programs)}  # fmt: skip
 
-    # ---- before
+    # ---- setting up
 
     def _clock(self) -> Mapping[str, str]:
         """Return what has a program go by a clock of its own, which may be set, where that can be."""
@@ -129,7 +129,7 @@ class Scene:
 
     def begin(self) -> None:
         for number, hub in enumerate(self.hubs):
-            if number:  # all have the token of the owner that the first has made
+            if number:  # all use the token of the owner, which the first one creates
                 hub.data.mkdir(mode=0o700)
                 (hub.data / "owner-token").write_text(self._owner)
             hub.start()
@@ -209,7 +209,7 @@ class Scene:
             raise OSError(f"{method} {path}: {said}")
         return said
 
-    # ---- meanwhile
+    # ---- faults
 
     def disturb(self, seconds: float) -> None:
         """Let one thing after the other go wrong, and in the end kill a hub."""
@@ -275,10 +275,10 @@ class Scene:
         time.sleep(self._chance.random())
         end()
 
-    # ---- behind it
+    # ---- the end
 
     def finish(self) -> None:
-        """Let everybody hear the answer they wait for, empty all inboxes, and note what there is."""
+        """Let every agent get its pending answer, empty all inboxes, and record the final state."""
         for hub in self.hubs:
             hub.wait()
         ends = [threading.Thread(target=each.end, args=(DRAINED,)) for each in self.workers]
@@ -323,7 +323,7 @@ def _together(threads: Sequence[threading.Thread]) -> None:
 
 
 def play(folder: Path, shape: Shape, seed: int, seconds: float, database: Database | None = None) -> Run:
-    """Play one run in that folder; its history stays there, packed."""
+    """Play one run in that folder; its history stays there, compressed."""
     run = Run(agents=shape.agents, seconds=seconds)
     scene = Scene(folder, shape, seed, database)
     with ExitStack() as closing:

@@ -1,4 +1,4 @@
-"""A history on its way to a file: every call and every answer of one program, a line each, whenever that dies."""
+"""A history on its way to a file: every call and every answer of one program, a line each, until the program dies."""
 
 import json
 import os
@@ -13,17 +13,17 @@ Answer = Literal["yes", "no", "unknown"]
 
 
 class History:
-    """The lines that one program writes; several may go on with one file, one after the other."""
+    """The lines that one program writes; several may continue one file, one after the other."""
 
     def __init__(self, file: Path) -> None:
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._name = f"{file.stem}-{secrets.token_hex(3)}"
         self._lock = threading.Lock()
         self._number = 0
-        os.write(self._file, b"\n")  # the last line of a program that was killed may have no end
+        os.write(self._file, b"\n")  # the last line of a killed program may have no end
 
     def asked(self, do: str, who: str, **facts: object) -> str:
-        """Note a call before it is made; return what it is called."""
+        """Record a call before it is made; return its name."""
         with self._lock:
             self._number += 1
             call = f"{self._name}-{self._number}"
@@ -34,7 +34,7 @@ class History:
         self.note(call=call, answer=answer, **facts)
 
     def gone(self, agents: Iterable[str]) -> None:
-        """Note that from now on nobody relies on what these agents hold."""
+        """Record that from now on nobody relies on these agents' things."""
         self.note(gone=[*agents])
 
     def note(self, **facts: object) -> None:

@@ -1,7 +1,7 @@
-"""Hostile calls: made from the schemas of all doors, with values that nobody should send, by tokens good and bad.
+"""Hostile calls: made from the schemas of all doors, with values that nobody should send, by valid and invalid tokens.
 
-Whatever is sent, the hub refuses it or does it: it never breaks (5xx), shows a trace, tells anything of another
-project, lets in a token that is no good, or changes what the caller may not change.
+Whatever is sent, the hub refuses it or does it: it never fails (5xx), shows a trace, reveals another
+project, accepts an invalid token, or changes anything that the caller may not change.
 """
 
 import http.client
@@ -22,7 +22,7 @@ from hubbub.prove.processes import HubProgram
 Json = dict[str, Any]
 
 DIALECTS = ("hub", "commhub", "relay", "golemxv", "cmdop")
-SECRET = "kept-from-others-4b1d"  # in all that the other project has
+SECRET = "kept-from-others-4b1d"  # in all texts of the other project
 TRACE = re.compile(rb"Traceback \(most recent|File \"/|site-packages|psycopg|apsw\.")
 WRONG: tuple[object, ...] = (
     *(
@@ -95,7 +95,7 @@ BODIES = (
     b"\0" * 9,
     b"1" * 6000,
 )
-OFTEN = 200  # calls, after which the other project is looked at
+OFTEN = 200  # calls, after which the other project is checked
 ANSWERS = ("refused", "done", "connection closed", "5xx", "trace", "leak", "let in", "effect")
 WARM = 0.25  # of the time, after which memory and open files are to stay as they are
 ROOM, SPARE = 1.25, 32  # and by how much they may differ: so many times, and MiB more
@@ -104,7 +104,7 @@ FEW = 16  # files: connections that are ending
 
 @dataclass
 class Hostility:
-    """What came of all calls."""
+    """The results of all calls."""
 
     calls: int = 0
     answers: Counter[str] = field(default_factory=Counter)
@@ -131,7 +131,7 @@ class Hostility:
 
 @dataclass(frozen=True)
 class Target:
-    """One thing to call: a tool, or a route with its method."""
+    """One target of calls: a tool, or a route with its method."""
 
     name: str
     method: str
@@ -142,7 +142,7 @@ class Target:
 
 
 class Attacker:
-    """Everybody who calls, by one connection, at one hub."""
+    """All callers, over one connection, at one hub."""
 
     def __init__(self, hub: HubProgram, seed: int) -> None:
         self.hub, self.found = hub, Hostility()
@@ -156,10 +156,10 @@ class Attacker:
     def close(self) -> None:
         self._line.close()
 
-    # ---- what there is
+    # ---- targets
 
     def _prepare(self) -> dict[str, str]:
-        """Make two projects, one of which is nobody's business; return the tokens of those who call."""
+        """Make two projects, one of them closed to the callers; return the callers' tokens."""
         self._ask("POST", "/api/v1/projects", {"slug": "other"})
         for place in ("default", "other"):
             mark = SECRET if place == "other" else "open"
@@ -209,15 +209,15 @@ class Attacker:
         return found
 
     def other_project(self) -> str:
-        """Return all that nobody here may change."""
+        """Return everything that no caller may change."""
         nouns = ("tasks", "messages", "agents", "artifacts")
         found = [self._ask("GET", f"/api/v1/{noun}?project=other") for noun in nouns]
         return re.sub(r"'now': \d+", "", str(found))
 
-    # ---- what is sent
+    # ---- calls
 
     def attack(self, seconds: float) -> Hostility:
-        """Call one thing after the other until the time is over."""
+        """Call one target after the other until the time is over."""
         begun = time.monotonic()
         before, memory, files = self.other_project(), [self._memory()], [self._files()]
         while True:  # once at least, however slow the machine is
@@ -280,7 +280,7 @@ class Attacker:
         return json.dumps(given).encode("utf-8", "surrogatepass")
 
     def _value(self, schema: Json, defined: Json, depth: int) -> Any:
-        """Return something that is nearly what the schema asks for."""
+        """Return a value that nearly fits the schema."""
         if depth > 4 or (depth and self._chance.randrange(5) == 0):
             return self._chance.choice(WRONG)
         if "$ref" in schema:
@@ -296,7 +296,7 @@ class Attacker:
         return self._chance.choice(self._plain(schema))
 
     def _plain(self, schema: Json) -> Sequence[Any]:
-        """Return what may stand for a value without parts."""
+        """Return candidates for a value without parts."""
         if "enum" in schema or "const" in schema:
             return [*schema.get("enum", [schema.get("const")])]
         if schema.get("type") in ("integer", "number"):
@@ -315,20 +315,20 @@ class Attacker:
             for name, about in known.items()
             if (self._chance.randrange(12) if name in needed else self._chance.randrange(2))
         }
-        if "wait" in made:  # it would be let wait
+        if "wait" in made:  # it would wait
             made["wait"] = 0
         if self._chance.randrange(9) == 0:
             made[self._text()[:60]] = self._chance.choice(WRONG)
         return made
 
-    # ---- what comes back
+    # ---- answers
 
     def _exchange(self, method: str, path: str, body: bytes, headers: Json) -> tuple[int, bytes] | None:
         try:
             self._line.request(method, path, body, headers)
             answer = self._line.getresponse()
             if "event-stream" in (answer.getheader("Content-Type") or ""):
-                self._line.close()  # which would never end
+                self._line.close()  # the stream would never end
                 return answer.status, b""
             return answer.status, answer.read()
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -369,7 +369,7 @@ class Attacker:
         return dict(json.loads(said or b"{}"))
 
     def _memory(self) -> int:
-        """Return the MiB that the hub holds, 0 where the system does not say."""
+        """Return the MiB that the hub uses, 0 if the system does not tell."""
         with suppress(OSError, StopIteration):
             lines = Path(f"/proc/{self._pid}/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) // 1024
@@ -387,7 +387,7 @@ class Attacker:
 
 
 def _is_open(target: Target) -> bool:
-    """Tell whether anybody may call it, token or not."""
+    """Tell whether anybody may call it, with or without a token."""
     return target.tool is None and any(
         word in target.path for word in ("login", "invite", "join", "share", "setup")
     )

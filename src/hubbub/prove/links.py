@@ -1,4 +1,4 @@
-"""Links that can be cut, held up, slowed and half closed: ports of this machine that pass on what comes to them."""
+"""Links that can be cut, held up, slowed and half closed: local ports that forward their traffic."""
 
 import asyncio
 import random
@@ -21,7 +21,7 @@ class Links:
         self._thread.start()
 
     def open(self, *ports: int) -> "Link":
-        """Open a link to whichever of these ports lets one in."""
+        """Open a link to whichever of these ports accepts a connection."""
         link = Link(self, ports)
         self.run(link.listen())
         self._opened.append(link)
@@ -37,7 +37,7 @@ class Links:
         self._loop.close()
 
     async def _end(self) -> None:
-        """End all links, and whatever still goes through them."""
+        """End all links, with their traffic."""
         for each in self._opened:
             await each.end()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -47,7 +47,7 @@ class Links:
 
 
 class Link:
-    """One address, and all that goes through it."""
+    """One address, and all traffic through it."""
 
     def __init__(self, links: Links, ports: tuple[int, ...]) -> None:
         self._links, self._ports = links, ports
@@ -68,7 +68,7 @@ class Link:
             writer.transport.abort()
 
     def cut(self) -> None:
-        """Reset all connections; new ones are let in."""
+        """Reset all connections; new ones are accepted."""
         self._links.run(self._each(lambda writer: writer.transport.abort()))
 
     def half_close(self) -> None:
@@ -76,7 +76,7 @@ class Link:
         self._links.run(self._each(lambda writer: writer.write_eof() if writer.can_write_eof() else None))
 
     def hold(self) -> None:
-        """Pass on nothing until `go_on`."""
+        """Forward nothing until `go_on`."""
         self._links.run(self._set(is_open=False, slow=False))
 
     def slow_down(self) -> None:

@@ -1,6 +1,6 @@
-"""A PostgreSQL of our own, primary and standby, whose processes may be killed: whoever dies, the other takes over.
+"""A PostgreSQL of our own, primary and standby, whose processes may be killed: when one dies, the other takes over.
 
-The standby is synchronous: what a primary has said is committed is there when it takes over.
+The standby is synchronous: every transaction that a primary has confirmed is there when it takes over.
 """
 
 import os
@@ -22,7 +22,7 @@ NAME = "hubbub"
 
 
 class NoPostgres(Exception):
-    """The programs of PostgreSQL are not on this machine."""
+    """PostgreSQL's programs are not on this machine."""
 
 
 def programs() -> Path:
@@ -67,14 +67,14 @@ class Server:
             "--locale=C",
         )
         with (self.folder / "postgresql.conf").open("a") as settings:
-            # what a killed process has written is there; only a power cut would take it
+            # a killed process's writes are kept; only a power cut would lose them
             settings.write(
                 "fsync = off\nmax_connections = 120\nunix_socket_directories = ''\nshared_buffers = 32MB\n"
             )
             settings.write("synchronous_commit = on\nmax_wal_senders = 4\nwal_receiver_status_interval = 1\n")
 
     def follow(self, primary: "Server") -> None:
-        """Become a copy of the primary that goes on as it does."""
+        """Become a copy of the primary that follows it."""
         shutil.rmtree(self.folder, ignore_errors=True)
         source = f"host=127.0.0.1 port={primary.port} user={NAME} application_name=standby"
         self.run(
@@ -103,7 +103,7 @@ class Server:
             time.sleep(0.1)
 
     def ask(self, sql: str, database: str = "postgres") -> str | None:
-        """Return what one statement tells, None where nobody answers."""
+        """Return the result of one statement, None if nobody answers."""
         with suppress(subprocess.CalledProcessError):
             return self.run(
                 "psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", NAME, "-d", database, "-XAtc", sql
@@ -111,7 +111,7 @@ class Server:
         return None
 
     def kill(self) -> None:
-        """Kill all of its processes, as by `kill -9`."""
+        """Kill all of its processes, like `kill -9`."""
         if self.process is None:
             return
         pid = self.process.pid
@@ -134,7 +134,7 @@ class Cluster:
 
     def __init__(self) -> None:
         user = "nobody" if os.geteuid() == 0 else None  # PostgreSQL does not run as root
-        self._folder = Path(tempfile.mkdtemp(prefix="hubbub-postgres-"))  # where that user may go, too
+        self._folder = Path(tempfile.mkdtemp(prefix="hubbub-postgres-"))  # that user may enter it, too
         if user is not None:
             shutil.chown(self._folder, user)
         self.primary, self.standby = (Server(self._folder / name, user) for name in ("one", "two"))
@@ -179,7 +179,7 @@ class Cluster:
         self._wait_for_standby()
 
     def _wait_for_standby(self) -> None:
-        """Wait until the standby has all that there is: who is killed next leaves nothing that only it has."""
+        """Wait until the standby has everything: then a killed primary takes nothing with it."""
         until = time.monotonic() + PATIENCE
         here = self.primary.ask("SELECT pg_current_wal_lsn()")
         behind = (

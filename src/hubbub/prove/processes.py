@@ -1,4 +1,4 @@
-"""Programs of a run, each a process that can be killed, stopped, continued and started again."""
+"""Programs of a run, each a process that can be killed, stopped, continued and restarted."""
 
 import http.client
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 from hubbub.model.programs.launching import program
 
 READY = 300.0  # seconds for a hub to answer, on a machine that has much else to do
-LOOK = 0.05  # seconds between two looks
+LOOK = 0.05  # seconds between two checks
 
 
 class Program:
-    """One of the programs; what it says goes into a file."""
+    """One of the programs; its output goes into a file."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         self.words, self._log = words, log
@@ -41,7 +41,7 @@ class Program:
             self.process.wait()
 
     def again(self) -> None:
-        """Kill it, as by `kill -9`, and start it again."""
+        """Kill it, like `kill -9`, and start it again."""
         self.kill()
         self.start()
 
@@ -58,7 +58,7 @@ class Program:
 
 
 class HubProgram(Program):
-    """A hub at a port that stays the same."""
+    """A hub at a fixed port."""
 
     def __init__(self, data: Path, log: Path, **settings: str) -> None:
         self.data, self.port = data, free_port()
@@ -87,11 +87,11 @@ class HubProgram(Program):
 
 UNLIMITED = {
     f"HUBBUB_TOKEN_{name}": "999999999" for name in ("RATE", "BURST", "STREAMS", "MEGABYTES")
-}  # or agents would be refused for their haste
+}  # or agents would be refused for calling too fast
 
 
 def free_port() -> int:
-    """Return a port that nobody uses now."""
+    """Return a port that is free now."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]

@@ -1,6 +1,6 @@
-"""All promises, and what is run to see that they hold: a verdict for each check and for each promise.
+"""All promises, and the checks of them: a verdict for each check and for each promise.
 
-An installed hubbub has what needs nothing but itself: histories and hostile calls. In a checkout there are the
+An installed hubbub has the checks that need nothing else: histories and hostile calls. In a checkout there are the
 simulator, the power cuts, the fuzzer of shell programs and the rest, which are programs and tests of the repository.
 """
 
@@ -26,7 +26,7 @@ Verdict = Literal["held", "broken", "not looked at"]
 HISTORIES, SERVERS, HOSTILE = "histories", "histories on PostgreSQL", "hostile calls"
 SIMULATOR, POWER, SHELL, LINKS, PAGES = "simulator", "power cuts", "shell programs", "swapped links", "pages"
 
-# As docs/reliability.md has them: each promise, and the checks that would see it broken.
+# As in docs/reliability.md: each promise, and the checks that would see it broken.
 PROMISES: Mapping[str, Sequence[str]] = {
     "An answered call is stored, once": (HISTORIES, SERVERS, SIMULATOR),
     "An answered call survives a power cut (SQLite)": (POWER,),
@@ -63,7 +63,7 @@ PROMISES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one check."""
+    """The result of one check."""
 
     check: str
     verdict: Verdict
@@ -75,7 +75,7 @@ class Outcome:
 
 @dataclass
 class Plan:
-    """What is to be run, for how long in all, from which seed, and where what is to be kept goes."""
+    """What is to be run: the checks, their time in all, the seed, and the folder for the evidence."""
 
     seconds: float
     seed: int
@@ -125,7 +125,7 @@ def _found(evidence: str, findings: Sequence[str]) -> Found:
 
 
 def judged(outcomes: Sequence[Outcome]) -> Mapping[str, Verdict]:
-    """Return the verdict of each promise: broken if one check says so, held if all that looked do."""
+    """Return the verdict of each promise: broken if one check says so, held if all completed checks do."""
     by_check = {each.check: each.verdict for each in outcomes}
 
     def verdict(checks: Sequence[str]) -> Verdict:
@@ -148,13 +148,13 @@ def _postgres(plan: Plan, seconds: float) -> Found:
 
 
 def checkout() -> Path | None:
-    """The folder of the repository, where hubbub runs from one."""
+    """Return the folder of the repository, if hubbub runs from one."""
     folder = Path(hubbub.__file__).parents[2]
     return folder if (folder / "simulate").is_dir() and (folder / "tests").is_dir() else None
 
 
 def _program(*words: str, tells: str, **environment: str) -> Found:
-    """Run a program of the repository; its exit status is the verdict, and the last line like that the evidence."""
+    """Run a program of the repository; its exit status is the verdict, and the last matching line the evidence."""
     folder = checkout()
     if folder is None:
         return "not looked at", "is run from a checkout of hubbub, by: make prove", ()
@@ -181,7 +181,7 @@ def _simulator(plan: Plan, seconds: float) -> Found:
 
 
 def _power(plan: Plan, seconds: float) -> Found:
-    rounds = int(seconds)  # of each of some thirty stories, which play about so many a second
+    rounds = int(seconds)  # of each of some thirty stories, which play about that many a second
     if rounds < LEAST_ROUNDS:
         return _program("-m", "pytest", "-q", "tests/faults", "-m", "not system", tells="passed|failed")
     return _program(
@@ -206,7 +206,7 @@ def _pages(_plan: Plan, _seconds: float) -> Found:
     return _program("-m", "pytest", "-q", "tests/dashboard/test_hostile.py", tells="passed|failed|skipped")
 
 
-LEAST_ROUNDS = 100  # below which the power cuts of every day are made
+LEAST_ROUNDS = 100  # below it the power cuts of every day are made
 PROGRAMS_A_SECOND = 50
 CHECKS: Mapping[str, tuple[int, Callable[[Plan, float], Found]]] = {
     HISTORIES: (5, _sqlite),

@@ -1,7 +1,7 @@
 """`python -m hubbub.prove.worker PLAN NUMBER`: agents that work at the hubs until a signal, whatever breaks meanwhile.
 
-Each agent has a door and a thread, and does one thing after the other; all is noted. Killed, the program is started
-again, and its agents go on with what they remember, which is nothing. With `--drain` they only empty their inboxes.
+Each agent has a door and a thread, and makes one call after the other; all are recorded. A killed program is started
+again, and its agents remember nothing. With `--drain` they only empty their inboxes.
 """
 
 import argparse
@@ -29,7 +29,7 @@ NOT_DONE = frozenset({"denied", "needs_approval", "invalid", "not_found", "offli
 
 
 class Agent:
-    """One of the agents: what it may do next, and how that is noted."""
+    """One of the agents: its next calls, and their records."""
 
     def __init__(
         self, plan: dict[str, Any], name: str, history: History, office: "Office", seed: str
@@ -45,7 +45,7 @@ class Agent:
         self._marks = plan.get("marks")
 
     def work(self) -> None:
-        """Do one thing after the other until everybody stops."""
+        """Make one call after the other until everybody stops."""
         deeds: list[tuple[int, Callable[[], object]]] = [
             (45, self.send), (25, self.read_mail), (5, self.offer), (10, self.claim), (10, self.lease), (1, self.fail),
         ]  # fmt: skip
@@ -83,7 +83,7 @@ class Agent:
             self._office.tasks.append({**reply.said["task"], "text": text})
 
     def read_mail(self) -> bool:
-        """Look, and acknowledge most of what is there; return whether nothing is left."""
+        """Read the inbox, and acknowledge most of it; return whether nothing is left."""
         call = self._history.asked("look", self.name, door=self.door.kind)
         found = self.door.look()
         if found is None:
@@ -136,7 +136,7 @@ class Agent:
 
     def _tell(self, call: str, reply: Reply, **facts: object) -> None:
         why = {} if reply.is_yes else {"said": reply.said}
-        if reply.said.get("error") == Invalid.code:  # then the fault is ours, and the history says little
+        if reply.said.get("error") == Invalid.code:  # the fault is ours, and the history proves little
             self._history.note(broken=[f"{self.door.kind}: {reply.said}"])
         self._history.told(call, "yes" if reply.is_yes else "no", **facts, **why)
 
@@ -146,7 +146,7 @@ class Agent:
 
 
 class Office:
-    """What the agents of one program share."""
+    """The shared state of one program's agents."""
 
     def __init__(self, pause: float, *, drains: bool) -> None:
         self.pause, self.drains = pause, drains
@@ -154,7 +154,7 @@ class Office:
         self.tasks: list[dict[str, Any]] = []
 
     def heard(self, *_signal: object) -> None:
-        """End in peace at the first signal, and at once at the second."""
+        """End properly at the first signal, and at once at the second."""
         (self.given_up if self.stopping.is_set() else self.stopping).set()
 
 

@@ -27,7 +27,7 @@ def agents(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
             if each["name"].startswith(incomplete) and HARMLESS.fullmatch(each["name"])  # bash runs the line
         ]
     except (HubRefused, HubUnreachable, Invalid, click.UsageError):
-        return []  # a line that is being typed is no place to say what is wrong
+        return []  # an error message would disturb the line being typed
 
 
 def _known(given: dict[str, Any]) -> list[AgentReply]:

@@ -20,11 +20,11 @@ from hubbub.terminal import display
 from hubbub.terminal.exit_codes import UNREACHABLE
 
 DEFAULT_PROJECT = "default"
-PERSON = "utok_"  # how the token of a person begins
+PERSON = "utok_"  # prefix of a person's token
 YEAR = 366 * 86_400  # seconds
 
 
-# What a refusal is about, by its code: the hub's own page that explains it.
+# The hub's own page that explains a refusal, by its code.
 EXPLAINED = {
     "budget": "cost#budgets",
     "duplicate": "duplicates",
@@ -39,7 +39,7 @@ EXPLAINED = {
 
 
 class Refused(click.ClickException):
-    """The hub said no. At a terminal the page that explains why is named, too."""
+    """The hub refused. At a terminal the page that explains why is named, too."""
 
     def __init__(self, refusal: HubRefused) -> None:
         super().__init__(display.clean(sentence(refusal)))
@@ -53,13 +53,13 @@ class Refused(click.ClickException):
 
 
 class Unreachable(click.ClickException):
-    """No hub there: exit code 3."""
+    """The hub is out of reach: exit code 3."""
 
     exit_code = UNREACHABLE
 
 
 def sentence(refusal: HubRefused) -> str:
-    """Return the hub's refusal in words of the command line."""
+    """Return the hub's refusal in terms of the command line."""
     if refusal.code != Unauthorized.code:
         return str(refusal)
     return (
@@ -69,14 +69,14 @@ def sentence(refusal: HubRefused) -> str:
 
 
 class Command(click.Command):
-    """A command that turns what the hub and the store refuse into one sentence and the right exit code."""
+    """A command that turns a refusal of the hub or the store into one sentence and the right exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         self._require_text(ctx)
         try:
             with extras.required():
                 returned = super().invoke(ctx)
-            print(end="", flush=True)  # here, where it can still be said that it does not work
+            print(end="", flush=True)  # here, where a failure can still be reported
             return returned
         except Invalid as error:
             raise click.UsageError(display.clean(str(error)), ctx) from None
@@ -131,7 +131,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The hub, identity and project chosen by options and environment; None where they say nothing."""
+    """The hub, identity and project chosen by options and environment; None for what they leave open."""
 
     data: Path
     url: str | None
@@ -139,7 +139,7 @@ class Choice:
     project: str | None
 
     def connect(self) -> Hub:
-        """The hub that is meant. Raises `HubUnreachable` if none is known, `click.UsageError` without a token."""
+        """Return the chosen hub. Raises `HubUnreachable` if none is known, `click.UsageError` without a token."""
         url = self.url or running_hub(self.data)
         if url is None:
             raise HubUnreachable(f"no hub runs on the data folder {self.data}")
@@ -190,7 +190,7 @@ def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `chooses_hub`, for commands that talk to the hub at once: the function gets a connected `hub`."""
+    """Add the options of `chooses_hub`, for commands that call the hub: the function gets a connected `hub`."""
 
     @chooses_hub
     @functools.wraps(function)
@@ -205,7 +205,7 @@ def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `uses_hub`, for commands about one project: a person who chose none gets `default`, else their only one."""
+    """Add the options of `uses_hub`, for commands about one project: a person's `default`, or their only one."""
 
     @uses_hub
     @functools.wraps(function)
@@ -216,7 +216,7 @@ def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_project(hub: Hub) -> Hub:
-    """Return the same hub with the project meant when none was chosen; if that stays open, the hub refuses."""
+    """Return the same hub with the default project if none was chosen; if that stays open, the hub refuses."""
     if hub.project is None and hub.token.startswith(PERSON):
         slugs = [each["slug"] for each in hub.get("/me")["projects"]]
         if DEFAULT_PROJECT in slugs:
@@ -225,7 +225,7 @@ def in_project(hub: Hub) -> Hub:
 
 
 def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    """A text argument, where `-` stands for what comes on standard input."""
+    """Return a text argument; `-` stands for standard input."""
     if value != "-":
         return value
     try:

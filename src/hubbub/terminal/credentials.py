@@ -16,10 +16,10 @@ NOT_VALID = 401
 
 
 def act(choice: Choice, agent: str | None = None) -> Hub:
-    """The chosen hub, spoken to with a member's token of the chosen project, else of `default`.
+    """Return the chosen hub with a member's token of the chosen project, else of `default`.
 
-    A person's token is exchanged for a member's, with `agent` for one that is bound to that agent. A project's token
-    stays as it is; the hub says no if it is bound to another agent.
+    A person's token is exchanged for a member's, bound to `agent` if that is given. A project's token
+    stays as it is; the hub refuses it if it is bound to another agent.
     """
     hub = choice.connect()
     if not hub.token.startswith(PERSON):
@@ -35,7 +35,7 @@ def act(choice: Choice, agent: str | None = None) -> Hub:
 
 
 def installed(choice: Choice, agent: str | None) -> Choice:
-    """The choice with the token that an install keeps for `agent`, if one is named."""
+    """Return the choice with the token that an install keeps for `agent`, if one is named."""
     if agent is None:
         return choice
     token = read_token(install_record.token_file(settings.read().config, agent))
@@ -69,7 +69,7 @@ def _is_valid(hub: Hub) -> bool:
 
 
 def read_token(file: Path) -> str | None:
-    """The token in a file; None if there is none."""
+    """Return the token in a file; None if there is none."""
     try:
         return file.read_text("utf-8").strip() or None
     except FileNotFoundError:
@@ -77,6 +77,6 @@ def read_token(file: Path) -> str | None:
 
 
 def write_token(file: Path, token: str) -> None:
-    """Keep a token for its owner alone."""
+    """Store a token, readable for its owner alone."""
     durable_files.make_folder(file.parent, 0o700)
     durable_files.write(file, token)

@@ -1,4 +1,4 @@
-"""Writing to a terminal: tables that line up in any script, and no text of others that could command it."""
+"""Writing to a terminal: tables that line up in any script, without others' control sequences."""
 
 import json
 import os
@@ -18,9 +18,9 @@ ELLIPSIS = "…"
 
 # Cc control, Cf format (bidirectional overrides, zero-width), Cs half of a surrogate pair, Zl and Zp line breaks.
 HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-RECENT = timedelta(days=7)  # for so long people think of a moment as so long ago
+RECENT = timedelta(days=7)  # for so long people think of a moment by its age
 
-# How something stands, by the word for it: the colours of the dashboard, as far as a terminal has them.
+# Colours of states, by word: those of the dashboard, if a terminal has them.
 COLOURS = {
     **dict.fromkeys(("working", "running", "online"), "blue"),
     **dict.fromkeys(("blocked", "waiting", "pending", "paused", "high"), "yellow"),
@@ -55,19 +55,19 @@ def _columns(character: str) -> int:
 
 
 def fit(text: str, columns: int) -> str:
-    """`text` cut to at most so many columns, with an ellipsis where something is missing."""
+    """Return `text` cut to at most that many columns, with an ellipsis if something is missing."""
     if width(text) <= columns:
         return text
     return _beginning(text, columns - 1) + ELLIPSIS
 
 
 def fit_screen(text: str, indent: int = 0) -> str:
-    """`text` cut to what a line of the terminal holds beside an indent; whole where it is none."""
+    """Return `text` cut to a line of the terminal with an indent; whole if the output is not a terminal."""
     return fit(text, shutil.get_terminal_size().columns - indent) if sys.stdout.isatty() else text
 
 
 def _beginning(text: str, columns: int) -> str:
-    """Return the longest beginning of `text` that fits into so many columns."""
+    """Return the longest beginning of `text` that fits into that many columns."""
     taken, used = [], 0
     for each in text:
         if used + _columns(each) > columns:
@@ -78,7 +78,7 @@ def _beginning(text: str, columns: int) -> str:
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """`text` as lines of at most so many columns, broken at blanks where there are any; nothing else is left out."""
+    """Return `text` as lines of at most that many columns, broken at blanks if possible."""
     lines, line = [], ""
     for word in re.split(r"(?<= )(?! )", text):
         if line and width(line + word.rstrip()) > columns:
@@ -93,7 +93,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def show(text: str, *, lines: bool = True) -> None:
-    """Print text of others, made harmless."""
+    """Print others' text, made harmless."""
     print(clean(text, lines=lines), flush=True)
 
 
@@ -104,9 +104,9 @@ def show_json(value: object) -> None:
 
 
 def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "Nothing.") -> None:
-    """Print rows for people: aligned, cut to the terminal's width, without columns in which nothing is; else `empty`.
+    """Print rows for people: aligned, cut to the terminal's width, without empty columns; without rows, print `empty`.
 
-    Where it is no terminal they are tab-separated and whole.
+    If the output is not a terminal they are tab-separated and whole.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     if not sys.stdout.isatty():
@@ -139,7 +139,7 @@ def _show_row(cells: Sequence[str], widths: Sequence[int], styles: Sequence[dict
 
 
 def coloured(word: str) -> str:
-    """A word of ours for how something stands, in its colour where people look at it."""
+    """Return a word for a state, in its colour if it goes to a terminal."""
     return _styled(word, _style(word))
 
 
@@ -149,7 +149,7 @@ def _style(words: str) -> dict[str, Any]:
 
 
 def _styled(text: str, style: dict[str, Any]) -> str:
-    """`text` in a style, where it goes to a terminal that has any, and nobody asked for none."""
+    """Return `text` in a style, if it goes to a terminal with styles, and nobody has disabled them."""
     is_plain = not style or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if is_plain or not sys.stdout.isatty() else click.style(text, **style)
 
@@ -171,7 +171,7 @@ def _cell(value: object) -> str:
 
 
 def _fitting(titles: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> list[int]:
-    """The widths of the columns; while the whole is too wide, the widest gives way, but for ids, which are typed."""
+    """Return the widths of the columns; in a narrow terminal the widest give way, but never ids, which are typed."""
     widths = [max(width(row[index]) for row in (titles, *rows)) for index in range(len(titles))]
     yielding = [index for index, title in enumerate(titles) if title != "id" and widths[index] > LEAST_WIDTH]
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - columns
@@ -185,7 +185,7 @@ def _fitting(titles: Sequence[str], rows: Sequence[Sequence[str]], columns: int)
 
 
 def moment(at: int | None) -> str:
-    """A time in Unix milliseconds as local date and time, on a terminal with the zone; empty for None."""
+    """Format a time in Unix milliseconds as local date and time, on a terminal with the zone; empty for None."""
     if at is None:
         return ""
     form = "%Y-%m-%d %H:%M:%S" + (" %Z" if sys.stdout.isatty() else "")
@@ -193,7 +193,7 @@ def moment(at: int | None) -> str:
 
 
 def brief(at: int | None) -> str:
-    """A moment in as few columns as say it, on a terminal: how long ago, or in how long, it is; else the date."""
+    """Format a moment in few columns on a terminal: its distance from now if it is near, else the date."""
     if at is None or not sys.stdout.isatty():
         return moment(at)
     passed = datetime.now(UTC) - datetime.fromtimestamp(at / 1000, UTC)

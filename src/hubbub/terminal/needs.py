@@ -1,4 +1,4 @@
-"""Needs of a person in words for a terminal: what they are, what they are about, and the command that settles them."""
+"""Needs of a person in words for a terminal: their kinds, their subjects, and the commands that settle them."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ SHORT = 8  # characters of an approval's id that people type
 
 
 def about(need: dict[str, Any]) -> str:
-    """Describe the subject of a need as `/needs` tells it; the words of others are left as they are."""
+    """Describe the subject of a need from `/needs`; others' words are left as they are."""
     card = need["card"]
     match need["noun"]:
         case "approvals":

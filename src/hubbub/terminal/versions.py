@@ -1,4 +1,4 @@
-"""Versions of this program and of what it runs on: `hubbub --version`."""
+"""Versions of this program and of its libraries: `hubbub --version`."""
 
 import platform
 import sys
@@ -14,7 +14,7 @@ SDK = "mcp"  # the distribution of the official MCP SDK
 
 
 def facts() -> dict[str, str]:
-    """Return the versions of hubbub and of everything that decides how it behaves, by name."""
+    """Return the versions of hubbub and of everything that affects its behaviour, by name."""
     return {
         "hubbub": __version__,
         "python": platform.python_version(),

@@ -10,9 +10,9 @@ CUTOFF = 0.7  # of likeness
 
 
 def did_you_mean(word: str, known: Iterable[str], elsewhere: Mapping[str, str] = NONE) -> str:
-    """A question with up to two words that were probably meant, the likeliest first; empty if none is like it.
+    """Return a question with up to two words that were probably meant, the likeliest first; empty if none is similar.
 
-    `elsewhere` says what is known here by another name.
+    `elsewhere` maps other names to those known here.
     """
     likely = _likely(word.lower(), list(known), elsewhere)
     return f" Did you mean {' or '.join(map(repr, likely))}?" if likely else ""

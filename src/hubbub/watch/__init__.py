@@ -1,1 +1,1 @@
-"""`hubbub watch`: what needs you, the board, the fleet and the log, live in a terminal."""
+"""`hubbub watch`: your needs, the board, the fleet and the log, live in a terminal."""

@@ -8,16 +8,16 @@ from hubbub.model.log.attention import Needed
 from hubbub.model.log.projection import Card
 from hubbub.watch.rendering import ref
 
-Call = Callable[[Hub, str], str]  # with what was asked for; returns the sentence that says it is done
+Call = Callable[[Hub, str], str]  # takes the requested text; returns the sentence that says it is done
 
 
 @dataclass(frozen=True, slots=True)
 class WatchAction:
-    """Something to do: what to ask for first, if anything, and the call."""
+    """Something to do: the text to ask for first, if any, and the call."""
 
     call: Call
     asks: str | None = None
-    sure: str | None = None  # what to say, and wait for the same key again, before it is done
+    sure: str | None = None  # a warning, after which the same key is awaited again before it is done
 
 
 def approve(need: Needed, _task: Card | None) -> WatchAction | None:
@@ -119,5 +119,5 @@ def _write(hub: Hub, names: list[str], text: str) -> str:
 
 
 def why(hub: Hub, kind: str, name: str) -> str:
-    """Why a task or an agent is as it is, in a paragraph."""
+    """Return why a task or an agent is as it is, in a paragraph."""
     return str(hub.get(f"/why/{quoted(name)}", kind=kind)["sentence"])

@@ -1,4 +1,4 @@
-"""The windows that open over the screen: one that tells, and one that asks for a text."""
+"""The windows that open over the screen: one that shows a text, and one that asks for one."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""The picture that is watched, kept in step with the hub from a thread of its own."""
+"""The watched picture, kept in step with the hub from a thread of its own."""
 
 import threading
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Any
 from hubbub.client import Frame, Hub, HubRefused, HubUnreachable
 from hubbub.model.log.projection import Projector
 
-PAUSE = 1.0  # seconds between tries to reach a hub that went away
+PAUSE = 1.0  # seconds between tries to reach an absent hub
 REMEMBERED = 500  # activities of the feed
 
 
@@ -24,10 +24,10 @@ class ConnectionState(StrEnum):
 
 @dataclass(slots=True)
 class WatchedProject:
-    """The project as it is known; `lock` it to look at it or to change it."""
+    """The known state of the project; `lock` it to read or change it."""
 
     fold: Projector = field(default_factory=Projector)
-    is_known: bool = False  # whether the hub has told how the project is
+    is_known: bool = False  # whether the hub has sent the project's state
     feed: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     connection: ConnectionState = ConnectionState.CONNECTING
     reason: str = ""  # why it is not live
@@ -47,7 +47,7 @@ class PictureFollower:
         self._thread.start()
 
     def stop(self) -> None:
-        """Change nothing any more; the thread itself may still wait for the hub, and dies with the program."""
+        """Stop changing anything; the thread itself may still wait for the hub, and ends with the program."""
         self._stopped.set()
 
     def join(self) -> None:
@@ -62,7 +62,7 @@ class PictureFollower:
                 for frame in self._hub.follow(after=after, patches=True):
                     if self._stopped.is_set():
                         return
-                    if frame.data.get("kind") == "reset":  # the hub has forgotten where we were
+                    if frame.data.get("kind") == "reset":  # the hub has forgotten our place
                         break
                     after = frame.id or after
                     self._take(frame)

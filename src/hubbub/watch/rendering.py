@@ -1,4 +1,4 @@
-"""Rendering of cards as lines of styled text, from which nothing that agents wrote can break out."""
+"""Rendering of cards as lines of styled text, from which no text of agents can break out."""
 
 from typing import Any
 
@@ -43,17 +43,17 @@ COLOURS = {
     "offline": "#8a939e",
 }
 AMBER, RED, FAINT = "#f2ab3f", "#ff7f76", "#8a939e"
-PROMPT = "Permission prompt"  # which the agent's client shows too
+PROMPT = "Permission prompt"  # the agent's client shows it too
 MOST = 200  # characters of others' text on one line
 
 
 def styled(text: object, style: str = "") -> Text:
-    """Text of others on one line: no markup in it counts, nothing in it steers the terminal."""
+    """Style others' text on one line: no markup in it counts, nothing in it steers the terminal."""
     return Text(display.clean(" ".join(str(text or "").split()))[:MOST], style=style)
 
 
 def span(milliseconds: int) -> str:
-    """A duration as people say it: `12s`, `36m`, `1h 5m`, `2d 3h`."""
+    """Format a duration for people: `12s`, `36m`, `1h 5m`, `2d 3h`."""
     seconds = max(milliseconds, 0) // 1000
     if seconds < 60:
         return f"{seconds}s"
@@ -85,7 +85,7 @@ def task_lines(task: Card, now: int) -> Text:
 
 
 def need_lines(need: Needed, shown: ViewModel) -> Text:
-    """Render something that waits for a person: its kind, its age, its subject, and its text."""
+    """Render a need of a person: its kind, its age, its subject, and its text."""
     kind, task, age = need.need.kind, shown.task_of(need), span(shown.now - need.need.since)
     is_prompt = kind is NeedKind.APPROVAL and need.card["kind"] == QuestionKind.PROMPT
     title = PROMPT if is_prompt else TITLES[kind]
@@ -123,7 +123,7 @@ def _about(need: Needed, shown: ViewModel) -> Text:
 
 
 def _place(card: Card) -> str:
-    """The machine of a call; where a program beside the agent asks, that it is only said."""
+    """Return the machine of a call; if a program beside the agent asks, with a note that it only claims to be there."""
     said_node = card.get("said_node")
     return (
         str(card["node"]) if said_node is None else f"asked by its own program, on {said_node} as that says"
@@ -144,7 +144,7 @@ def agent_cells(agent: Card, shown: ViewModel) -> tuple[Text, ...]:
 
 
 def subject(activity: dict[str, Any]) -> tuple[str, str | None, str]:
-    """Return the subject of something that happened, for the question why: its kind, its name, and its title."""
+    """Return the subject of an activity, for the question why: its kind, its name, and its title."""
     if activity["task_id"]:
         number = activity["detail"].get("number")
         return "task", activity["task_id"], f"T-{number}" if number else "the task"
@@ -153,7 +153,7 @@ def subject(activity: dict[str, Any]) -> tuple[str, str | None, str]:
 
 
 def activity_line(activity: dict[str, Any]) -> Text:
-    """One line of the feed."""
+    """Render one line of the feed."""
     facts = activity["detail"]
     line = Text().append(f"{display.moment(activity['at'])}  ", FAINT)
     line.append_text(styled(activity["kind"])).append("  ").append_text(styled(activity["actor"], "bold"))

@@ -1,4 +1,4 @@
-"""The screen of `hubbub watch`: four panes over one picture, and the keys that act on what is marked."""
+"""The screen of `hubbub watch`: four panes over one picture, and the keys that act on the marked item."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from hubbub.watch.dialogs import Asking, Telling
 from hubbub.watch.follower import ConnectionState, PictureFollower
 from hubbub.watch.view_model import COLUMNS, ViewModel
 
-DRAW_AFTER = 0.05  # seconds in which what happens is drawn at once
+DRAW_AFTER = 0.05  # seconds; changes within them are drawn together
 CAP = 300  # tasks of one column; the dashboard shows them all
 PANES = ("needs", "board", "fleet", "log")
 HELP = """1 2 3 4     needs you, board, fleet, log
@@ -54,7 +54,7 @@ class Choices(OptionList):
 
     @property
     def marked(self) -> str | None:
-        """The key of the marked option."""
+        """Return the key of the marked option."""
         if self.highlighted is None or self.highlighted >= self.option_count:
             return None
         return self.get_option_at_index(self.highlighted).id
@@ -68,9 +68,7 @@ class Watch(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(number), f"pane('{name}')", show=False) for number, name in enumerate(PANES, 1)),
-        Binding(
-            "question_mark", "help", "Help"
-        ),  # first, as a narrow footer shows no more than the beginning
+        Binding("question_mark", "help", "Help"),  # first, as a narrow footer shows only the beginning
         Binding("q", "quit", "Leave"),
         Binding("y", "why", "Why?"),
         Binding("a", "deed('approve')", "Approve"),
@@ -87,13 +85,13 @@ class Watch(App[None]):
 
     def __init__(self, hub: Hub, *, acts: bool = True) -> None:
         super().__init__()
-        self.hub, self.acts = hub, acts  # who may only look is offered no key that the hub would refuse
+        self.hub, self.acts = hub, acts  # viewers get no key for actions that the hub would refuse
         self.following = PictureFollower(hub, self._changed)
         self.shown = ViewModel(self.following.watched.fold.picture, 0)
         self._needs: dict[str, Needed] = {}
         self._is_due = False
-        self._is_known = False  # whether the hub has told how the project is
-        self._armed: str | None = None  # the approval that the next `a` approves, though it is dangerous
+        self._is_known = False  # whether the hub has sent the project's state
+        self._armed: str | None = None  # the dangerous approval that the next `a` approves
 
     def compose(self) -> ComposeResult:
         yield Static(id="status")
@@ -128,7 +126,7 @@ class Watch(App[None]):
     # Drawing.
 
     def _changed(self) -> None:
-        """Called from the thread that follows the hub."""
+        """Schedule a redraw; called from the thread that follows the hub."""
         if self.is_running:
             self.call_from_thread(self._draw_soon)
 
@@ -138,7 +136,7 @@ class Watch(App[None]):
             self.set_timer(DRAW_AFTER, self._draw)
 
     def _draw(self) -> None:
-        if not self.is_running:  # it was left while this was due: the widgets are being taken down
+        if not self.is_running:  # it was left while this was due: the widgets are being removed
             return
         self._is_due = False
         watched = self.following.watched
@@ -156,7 +154,7 @@ class Watch(App[None]):
         self._show("#feed", newest_first, "Nothing has happened yet.")
 
     def _show(self, list_id: str, options: Sequence[tuple[str, Text]], none: str) -> None:
-        """Show these options in a list; that there are none is said only once the hub has told the project's state."""
+        """Show these options in a list; an empty list is reported only once the hub has sent the project's state."""
         self.query_one(list_id, Choices).show(options, none if self._is_known else "Not known yet.")
 
     def _draw_status(self, connection: ConnectionState, reason: str) -> None:
@@ -192,7 +190,7 @@ class Watch(App[None]):
             table.add_row(*rendering.agent_cells(agent, self.shown), key=agent["name"])
         table.move_cursor(row=min(row, max(table.row_count - 1, 0)))
 
-    # What is marked.
+    # Marked items.
 
     def _pane(self) -> str:
         return str(self.query_one(TabbedContent).active)
@@ -214,20 +212,20 @@ class Watch(App[None]):
         return None
 
     def _agent(self) -> str | None:
-        """The name of the agent that is marked in the fleet."""
+        """Return the name of the agent that is marked in the fleet."""
         table = self.query_one("#agents", DataTable)
         if self._pane() != "fleet" or not table.row_count:
             return None
         return str(table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value)
 
     def _logged(self) -> dict[str, Any] | None:
-        """Return the activity in the line of the log that is marked."""
+        """Return the activity in the marked line of the log."""
         marked = self.query_one("#feed", Choices).marked if self._pane() == "log" else None
         with self.following.watched.lock:
             feed = list(self.following.watched.feed)
         return next((each for each in feed if str(each["id"]) == marked), None)
 
-    # What keys do.
+    # Keys.
 
     def action_pane(self, name: str) -> None:
         self.query_one(TabbedContent).active = name

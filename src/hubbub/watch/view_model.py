@@ -1,6 +1,6 @@
 """The picture as it is shown: the columns of the board, the needs of people, and the links between cards.
 
-How things stand is the hub's word: each card says its state, and why it needs somebody (`model/log/attention.py`).
+States are the hub's word: each card says its state, and why it needs a person (`model/log/attention.py`).
 """
 
 from collections.abc import Mapping
@@ -38,12 +38,12 @@ class ViewModel:
         return sorted(tasks, key=lambda task: (URGENCY[task["priority"]], task["number"]))
 
     def at_work_on(self, name: str) -> Card | None:
-        """The task that the agent is at."""
+        """Return the task that the agent works on."""
         agent = self.picture["agents"].get(name)
         return self.picture["tasks"].get(agent["holds"][0]) if agent and agent["holds"] else None
 
     def task_of(self, need: Needed) -> Card | None:
-        """The task that a need is about, if it is about one."""
+        """Return the task that a need is about, if it is about one."""
         match need.noun:
             case "tasks":
                 return need.card

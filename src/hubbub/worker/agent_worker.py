@@ -2,7 +2,7 @@
 
 Threads: `run` takes from the inbox; `_link` keeps up the presence and hands in results, in that order, so that a result
 reaches the hub before the hub hears that we are back and delivers the task again; `_listen` follows the inbox and wakes
-`run`; each job has its own. Handing in and coming back must not mix: both happen under one lock.
+`run`; each job has its own. Handing in and coming back must not interleave: both happen under one lock.
 """
 
 import threading
@@ -19,8 +19,8 @@ from hubbub.worker.shell_command import CommandExit
 from hubbub.worker.usage_gate import LOOK, UsageGate, told
 
 BEAT = timedelta(seconds=10)
-SAFETY_LOOK = timedelta(seconds=30)  # into the inbox, should a wake-up have been lost
-PAGE = 50  # letters looked at once
+SAFETY_LOOK = timedelta(seconds=30)  # between checks of the inbox, in case a wake-up was lost
+PAGE = 50  # letters read at once
 BACK_OFF = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries to reach the hub
 NEEDS_THOUGHT = ("task", "broadcast")
 GONE = frozenset({404, 409})
@@ -55,7 +55,7 @@ class Worker:
         self._is_held = False  # our account is paused
         self.leaving, self.left = threading.Event(), threading.Event()
         self._wake, self._kick = threading.Event(), threading.Event()
-        self._is_over = threading.Event()  # nothing runs, or what runs is not waited for any longer
+        self._is_over = threading.Event()  # nothing runs, or running jobs are not waited for any longer
         self._handing_in = threading.Lock()
         self._is_over.set()
         self._is_connected = True
@@ -63,7 +63,7 @@ class Worker:
         self._refusal: HubRefused | None = None
 
     def run(self, grace: timedelta) -> None:
-        """Work until told to leave; then give running commands `grace` to end, hand in, and go.
+        """Work until told to leave; then give running commands `grace` to end, hand in results, and go.
 
         Raises `HubRefused` if we cannot be this agent (any more).
         """
@@ -98,10 +98,10 @@ class Worker:
     # ---- taking ------------------------------------------------------------------------------------------------
 
     def _take(self) -> None:
-        """Take the waiting letters, most urgent first, as far as there is room."""
+        """Take the waiting letters, most urgent first, while there is room."""
         in_hand = (
             self._in_hand()
-        )  # before we look: what is handed in meanwhile may still be among what we see
+        )  # before we look: results handed in meanwhile may still be among the letters
         try:
             letters = self.hub.inbox(self.seat.name, limit=PAGE)
         except (HubUnreachable, HubRefused) as error:
@@ -116,13 +116,13 @@ class Worker:
                     return
                 self._begin(letter)
         if len(letters) == PAGE and self._has_room():
-            self._wake.set()  # there may be more behind what was only shown
+            self._wake.set()  # there may be more after those that were only shown
 
     def _has_room(self) -> bool:
         return len(self.jobs) < self.concurrency and not self.leaving.is_set()
 
     def _may_begin(self) -> bool:
-        """Ask whether our account is open. If the hub cannot say, try: it refuses what is not allowed."""
+        """Ask whether our account is open. If the hub cannot tell, try: it refuses forbidden work."""
         was_held = self._is_held
         try:
             self._is_held = not self.gate.is_open()
@@ -160,7 +160,7 @@ class Worker:
         self._kick.set()
 
     def _accepted(self, letter: LetterReply) -> Assignment | None:
-        """Return the assignment once the hub knows that we do it; None if it is not ours to do (any more)."""
+        """Return the assignment once the hub knows that we do it; None if it is not ours (any more)."""
         ref = letter["task_id"]
         if ref is None:
             return Assignment.of_broadcast(letter, self._attempt(letter["id"]))
@@ -172,7 +172,7 @@ class Worker:
         return Assignment.of_task(task) if task else None
 
     def _attempt(self, ref: str) -> int:
-        """Note that a broadcast begins, and return for which time; 1 where the disk does not take the note."""
+        """Note that a broadcast begins, and return the number of the attempt; 1 if the disk does not take the note."""
         try:
             return self.spool.begin(ref)
         except OSError as error:
@@ -180,7 +180,7 @@ class Worker:
             return 1
 
     def _start(self, ref: str) -> TaskReply | None:
-        """Accept and start a task. If an answer got lost on the way, go on from the task's present status."""
+        """Accept and start a task. If an answer was lost on the way, go on from the task's present status."""
         task = self.hub.task(ref)
         if task["assignee"] != self.seat.name:
             return None
@@ -192,7 +192,7 @@ class Worker:
     # ---- working -----------------------------------------------------------------------------------------------
 
     def _see_through(self, job: Job) -> None:
-        """Watch over a job until its command has ended, and put its result where it will be handed in."""
+        """Watch over a job until its command has ended, and store its result for handing in."""
         verb, text = self._outcome(job)
         result = None if job.is_lost.is_set() else self._keep(job, verb, text)
         with self._handing_in:
@@ -268,7 +268,7 @@ class Worker:
         return result
 
     def _check(self, job: Job) -> None:
-        """Report the job's progress, and find out whether it is still ours. Without a hub it simply goes on."""
+        """Report the job's progress, and check whether it is still ours. Without a hub it simply goes on."""
         if job.epoch is None or job.is_lost.is_set() or not self._is_connected:
             return
         try:
@@ -284,14 +284,14 @@ class Worker:
             job.lose()
 
     def _stop_if_told(self, job: Job) -> None:
-        """Have the command end if its agent is to use nothing more; it has a moment to say what it has."""
+        """End the command if a budget, stop or pause ends its agent's work; it has a moment to print its results."""
         if job.stopped is None and not job.waits and (why := self.gate.stopped()) is not None:
             job.stopped = why
             self.say(f"{job.assignment.label} is stopped: {why}")
             job.program.stop()
 
     def _why_lost(self, job: Job) -> str | None:
-        """Report progress, if there is any; else look at the task. None if it is ours."""
+        """Report progress, if there is any; else look at the task. Return why it is lost; None if it is ours."""
         ref, output = job.assignment.ref, job.news()
         if output is not None:
             report = {"by": self.seat.name, "epoch": job.epoch, "output": output}
@@ -302,10 +302,10 @@ class Worker:
             return None
         return f"it is {task['status']}, with {task['assignee'] or 'nobody'}"
 
-    # ---- handing in, being there -------------------------------------------------------------------------------
+    # ---- handing in, and presence ------------------------------------------------------------------------------
 
     def _link(self) -> None:
-        """Hand in results and keep the seat, regularly and whenever something happened."""
+        """Hand in results and renew the lease of the name, regularly and after each event."""
         tries = 0
         while not self.left.is_set():
             self._kick.clear()
@@ -314,7 +314,7 @@ class Worker:
                     if self.left.is_set():
                         return
                     if self.outbox.hand_in():
-                        self._wake.set()  # what was in hand until now may have come again
+                        self._wake.set()  # jobs in hand until now may have come again
                     self._was_away |= self.seat.beat(self._doing())
                     if self._was_away:
                         self._carry_on()
@@ -362,7 +362,7 @@ class Worker:
             tries += 1
 
     def _finish(self, grace: timedelta) -> None:
-        """Wait for the running jobs, stop those that do not end, hand in, and give up the seat."""
+        """Wait for the running jobs, stop those that do not end, hand in, and give up the lease of the name."""
         for job in list(self.jobs.values()):
             if job.waits:
                 job.lose()
@@ -392,7 +392,7 @@ class Worker:
                     return
                 self.left.wait(pause)
 
-    # ---- trouble -----------------------------------------------------------------------------------------------
+    # ---- failures ----------------------------------------------------------------------------------------------
 
     def _trouble(self, error: HubUnreachable | HubRefused) -> None:
         """Go on without the hub for a while; if it rejects us, stop and leave."""

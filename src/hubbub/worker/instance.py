@@ -23,7 +23,7 @@ class Instance:
 
     @classmethod
     def parse(cls, text: str | None) -> "Instance | None":
-        """The instance that `text` names; None where it is not a worker's."""
+        """Return the instance that `text` names; None if it is not a worker's."""
         kind, _, rest = (text or "").partition(":")
         host, _, process = rest.partition(":")
         pid, _, started = process.partition(":")
@@ -34,12 +34,12 @@ class Instance:
 
     @property
     def is_here(self) -> bool:
-        """True if it ran on this machine, so that we can know whether it lives."""
+        """Tell whether it ran on this machine, so that we can know whether it lives."""
         return self.host == _host()
 
     @property
     def is_dead(self) -> bool:
-        """True if it ran here and is gone."""
+        """Tell whether it ran here and is gone."""
         return self.is_here and _started(self.pid) != self.started
 
 
@@ -59,7 +59,7 @@ def _started(pid: int) -> str | None:
 
 
 def _started_by_ps(pid: int) -> str | None:
-    """Return the start time of the process where there is no /proc."""
+    """Return the start time of the process, on systems without /proc."""
     shown = subprocess.run(
         ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )

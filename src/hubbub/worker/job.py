@@ -12,16 +12,16 @@ from hubbub.model.used import Listener
 from hubbub.worker.shell_command import CommandExit, ShellCommand
 from hubbub.worker.usage_gate import conversation_of
 
-CHECK = timedelta(seconds=2)  # how often a running task is looked at: is it still ours, what did it print
+CHECK = timedelta(seconds=2)  # between checks of a running task: whether it is still ours, and its output
 PROGRESS_LINES, PROGRESS_LENGTH = 5, 500
 STDERR_LINES, STDERR_LENGTH = 20, 4_000
 VARIABLES = "HUBBUB_TASK_"
-CONVERSATION = "HUBBUB_CONVERSATION"  # the variable with the name of what a program can go on with
+CONVERSATION = "HUBBUB_CONVERSATION"  # the variable with the name under which a program can continue
 GO_ON = "The usage limit that stopped you is over. Go on with the task where you were."
 ANEW = (
     "An earlier run of this task was stopped by a usage limit. What it had done is still there; it said last:"
 )
-RESOURCE = "OTEL_RESOURCE_ATTRIBUTES"  # what programs that export say of themselves
+RESOURCE = "OTEL_RESOURCE_ATTRIBUTES"  # attributes that exporting programs add to their reports
 LONGEST_VARIABLE = 30_000  # characters; Linux takes 128 KiB
 
 
@@ -69,17 +69,17 @@ class Assignment:
 
     @property
     def label(self) -> str:
-        """The name that people use for it."""
+        """Return the name that people use for it."""
         kind = "broadcast" if self.number is None else f"task #{self.number}"
         return f"{kind} {self.title!r}"
 
     @property
     def mark(self) -> str:
-        """The mark of its output among that of others."""
+        """Return the mark of its output among that of others."""
         return "broadcast" if self.number is None else f"#{self.number}"
 
     def environment(self) -> dict[str, str]:
-        """The command's variables, beside the text."""
+        """Return the command's variables, beside the text."""
         facts = {
             "ID": self.ref,
             "NUMBER": self.number,
@@ -109,9 +109,9 @@ class Job:
         `resume` is the command that continues a stopped conversation; without it the command is run anew.
         """
         self.assignment = assignment
-        self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
-        self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
-        self.stopped: str | None = None  # why the command was told to end, such as a spent budget
+        self.epoch = assignment.epoch  # rises when the task is delivered to us again while we work on it
+        self.is_lost = threading.Event()  # another agent took it, or it was cancelled
+        self.stopped: str | None = None  # why the command was ended, such as a spent budget
         self.waits = False  # for the end of a pause; nothing runs
         self._heard = partial(_tell, heard, assignment.mark) if heard is not None else None
         self._listener = Listener(f"{assignment.ref} {assignment.attempt}")
@@ -123,12 +123,12 @@ class Job:
             CONVERSATION: str(uuid4()),
         }
         self.program = ShellCommand(command, self._environment, self._hear)
-        self.thread = threading.current_thread()  # that which sees it through
+        self.thread = threading.current_thread()  # the thread that watches over it
         self._told = ""
 
     def start(self, timeout: timedelta | None) -> None:
         self.program.start(self._text, timeout)
-        if self.is_lost.is_set():  # while another run was made ready
+        if self.is_lost.is_set():  # while another run was prepared
             self.program.stop()
 
     def go_on(self, ended: CommandExit) -> None:
@@ -145,7 +145,7 @@ class Job:
         self.program.stop()
 
     def used(self) -> list[Mapping[str, object]]:
-        """Use that the command reported, for its task."""
+        """Return the use that the command reported, for its task."""
         return [asdict(each) | {"task": self._task()} for each in self._listener.used()]
 
     def _task(self) -> str | None:
@@ -166,7 +166,7 @@ class Job:
 
 
 def _exporting(environment: Mapping[str, str], assignment: Assignment) -> dict[str, str]:
-    """Variables by which an exporting command names its task: where several run, the hub cannot know."""
+    """Return the variables by which an exporting command names its task: with several running, the hub cannot know."""
     if assignment.number is None:
         return {}
     others = environment.get(RESOURCE)

@@ -1,4 +1,4 @@
-"""The seat of an agent: a name is taken by one live worker at a time."""
+"""The lease of an agent's name: one live worker holds it at a time."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class NameLease:
     def take(self) -> bool:
         """Become the agent, or return False if `interrupted` first.
 
-        If somebody else is that agent, wait until they fall silent; raise the `HubRefused` if they do not.
+        If another is that agent, wait until it falls silent; raise the `HubRefused` if it does not.
         """
         try:
             self._put(take=True)
@@ -44,7 +44,7 @@ class NameLease:
         return self._opened_at is not None
 
     def beat(self, doing: Sequence[str]) -> bool:
-        """Send a heartbeat with our condition. True if the hub had thought us gone, and we are back now."""
+        """Send a heartbeat with our condition; return whether the hub had thought us gone, and we are back now."""
         before = self._opened_at
         try:
             self._put(condition="working" if doing else "idle", doing="; ".join(doing) or "")

@@ -1,4 +1,4 @@
-"""The way of results to the hub: kept until it has them, handed in once."""
+"""The delivery of results to the hub: each is kept until the hub has it, and handed in once."""
 
 from collections.abc import Callable
 
@@ -22,8 +22,8 @@ class ResultOutbox:
     def hand_in(self) -> int:
         """Hand in every result that the hub does not have yet, and return how many were stored.
 
-        Those of another worker are handed in only once it is dead. Raises `HubUnreachable` and `HubRefused` when it
-        cannot be done now. A result that the hub does not want any more, because the task is somebody else's or has
+        Those of another worker are handed in only once it is dead. Raises `HubUnreachable` and `HubRefused` if that
+        is impossible now. A result that the hub does not want any more, because the task is another's or has
         ended, is dropped with a message.
         """
         ours = self._ours()
@@ -41,7 +41,7 @@ class ResultOutbox:
         return [each for each in self.spool.kept() if self.seat.speaks_for(each.instance)]
 
     def _tell_use(self, result: SpooledResult) -> None:
-        """Report the use for a result; twice does no harm. A hub that refuses is not asked again."""
+        """Report the use for a result; a repetition does no harm. A hub that refuses is not asked again."""
         if result.used:
             try:
                 self.hub.post("/cost/reports", {"used": result.used})
@@ -75,5 +75,5 @@ class ResultOutbox:
 
 
 def is_final(refusal: HubRefused) -> bool:
-    """Return whether another try would be refused, too: the hub does not want the result."""
+    """Tell whether another try would be refused, too: the hub does not want the result."""
     return not refusal.is_temporary and refusal.status not in SHUT_OUT

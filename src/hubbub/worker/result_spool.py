@@ -22,7 +22,7 @@ class SpooledResult:
     verb: str
     text: str
     instance: str
-    used: list[Mapping[str, object]] = field(default_factory=list)  # what its command said that it used
+    used: list[Mapping[str, object]] = field(default_factory=list)  # the use that its command reported
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class ResultSpool:
         return cls(data / "work" / whose[:32])
 
     def keep(self, result: SpooledResult) -> None:
-        """Store a result; when this returns it survives a crash."""
+        """Store a result; when this returns, it survives a crash."""
         durable_files.write(
             self.folder / f"{result.name}.json", json.dumps(asdict(result), ensure_ascii=False)
         )
@@ -62,13 +62,13 @@ class ResultSpool:
         ]
 
     def drop(self, result: SpooledResult) -> None:
-        """Drop a result and the note on its letter: the hub has the result, or will not have it."""
+        """Drop a result and the note on its letter: the hub has the result, or does not want it."""
         self._held.pop(result.name, None)
         for suffix in ("json", "begun"):
             (self.folder / f"{result.name}.{suffix}").unlink(missing_ok=True)
 
     def begin(self, ref: str) -> int:
-        """Note that a broadcast begins, and return for which time, from 1; the hub counts a task's attempts."""
+        """Note that a broadcast begins; return the number of the attempt, from 1. The hub counts those of tasks."""
         note = self.folder / f"{ref}.0.begun"
         attempt = int(note.read_text("utf-8")) + 1 if note.exists() else 1
         durable_files.write(note, str(attempt))

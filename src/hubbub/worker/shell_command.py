@@ -12,10 +12,10 @@ from typing import IO
 from hubbub.processes.output_ends import OutputEnds
 from hubbub.processes.process_group import ProcessGroup
 
-KEPT = 24_000  # bytes kept of the beginning of an output, and as many of its end: the hub takes 50,000 characters
+KEPT = 24_000  # bytes of the beginning of an output, and as many of its end: the hub takes 50,000 characters
 CHUNK = 65_536
-STOP_GRACE = timedelta(seconds=5)  # between asking a command to end and ending it
-DRAIN = timedelta(seconds=2)  # for what a daemon that holds the pipes may still print
+STOP_GRACE = timedelta(seconds=5)  # between asking a command to end and killing it
+DRAIN = timedelta(seconds=2)  # for the last output of a daemon that holds the pipes
 
 
 class CommandOutput(OutputEnds):
@@ -25,7 +25,7 @@ class CommandOutput(OutputEnds):
         return _without_nul(super().text())
 
     def lines(self, most: int, length: int) -> str:
-        """Return the last lines so far, at most so many characters."""
+        """Return the last lines so far, at most that many characters."""
         text = _without_nul(self.last(4 * length)).rstrip()
         return "\n".join(text.split("\n")[-most:])[-length:]
 
@@ -73,7 +73,7 @@ class CommandExit:
 
     @property
     def verdict(self) -> str:
-        """The reason of its failure, in a few words."""
+        """Return the reason of its failure, in a few words."""
         if self.timed_out:
             return "took too long and was stopped"
         if self.exit_code < 0:
@@ -90,7 +90,7 @@ class ShellCommand:
         environment: Mapping[str, str],
         heard: Callable[[str], None] | None = None,
     ) -> None:
-        """Prepare a run; `heard` gets each line that the command prints, as soon as it is whole."""
+        """Prepare a run; `heard` gets each line that the command prints, as soon as it is complete."""
         self.command, self.environment = command, environment
         self._heard = heard
         self.ended = threading.Event()
@@ -120,7 +120,7 @@ class ShellCommand:
             self.stop()
 
     def stop(self) -> None:
-        """Ask the command to end, and end it if it does not. Returns at once."""
+        """Ask the command to end, and kill it if it does not. Returns at once."""
         self._is_stopped = True
         self._signal(signal.SIGTERM)
         self._after(STOP_GRACE, lambda: self._signal(signal.SIGKILL))
@@ -172,7 +172,7 @@ def _read(pipe: IO[bytes], printed: CommandOutput, lines: LineSplitter) -> None:
 
 
 def _write(pipe: IO[bytes], text: str) -> None:
-    with suppress(BrokenPipeError), pipe:  # a command need not read what it is given
+    with suppress(BrokenPipeError), pipe:  # a command need not read its input
         content = memoryview(text.encode("utf-8", "replace"))
         while content:
             content = content[pipe.write(content) :]

@@ -1,4 +1,4 @@
-"""The hub's knowledge of our account: whether it is open, and what follows from a limit that was reached.
+"""The hub's knowledge of our account: whether it is open, and the consequences of a limit.
 
 All times are the hub's: a machine's own clock may be wrong.
 """
@@ -14,10 +14,10 @@ from hubbub.model.limits.usage_limits import LimitKind, UsageLimit, read
 from hubbub.model.timestamps import duration_text
 from hubbub.worker.shell_command import CommandExit
 
-LOOK = timedelta(seconds=5)  # how often it is asked whether a pause is over: people end one at any time
-SHORT = 400  # characters: whoever ends well having said no more than that may have said that it can't work
-LINES, LENGTH = 20, 40_000  # of each output: no more lines of both than the reader looks at
-MISSING = 404  # from a hub that knows of no accounts
+LOOK = timedelta(seconds=5)  # between checks for the end of a pause: people end one at any time
+SHORT = 400  # characters: a short output may be the report of a limit, even if the command ended well
+LINES, LENGTH = 20, 40_000  # of each output: the parser reads no more of both
+MISSING = 404  # from a hub without accounts
 # The name goes into a command line, so it never looks like an option.
 _CONVERSATION = re.compile(
     r"(?:session_id|thread_id|sessionID|session id)\"?\s*[:=]\s*\"?(\w[\w-]{7,79})", re.ASCII
@@ -36,19 +36,19 @@ class UsageGate:
         return self._left(self._ask()) is None
 
     def stopped(self) -> str | None:
-        """Return why our agent may use nothing more, if so. Raises `HubUnreachable` and `HubRefused`."""
+        """Return why our agent must stop, if so. Raises `HubUnreachable` and `HubRefused`."""
         found: str | None = self._ask().get("stopped")
         return found
 
     def limit_of(self, ended: CommandExit) -> UsageLimit | None:
         """Return the limit that ended a run; None for another end, or if the hub cannot be asked for the time.
 
-        A run that ended well was never overloaded: it waited that out itself.
+        A run that ended well was never overloaded: the program waited that out itself.
         """
         printed = f"{ended.stdout.lines(LINES, LENGTH)}\n{ended.stderr.lines(LINES, LENGTH)}".strip()
         if ended.timed_out or ended.exit_code < 0 or (ended.exit_code == 0 and len(printed) > SHORT):
             return None
-        notice = read(printed, now=0)  # the hub's time is asked for only where something is to be timed
+        notice = read(printed, now=0)  # the hub's time is requested only if it is needed
         if notice is None or (ended.exit_code == 0 and notice.kind is LimitKind.OVERLOADED):
             return None
         try:
@@ -72,7 +72,7 @@ class UsageGate:
                 if self.is_open():
                     return
             except (HubUnreachable, HubRefused):
-                continue  # without a hub nobody knows; it comes back
+                continue  # the hub is away; it comes back
 
     def _ask(self) -> Any:
         try:
@@ -83,19 +83,19 @@ class UsageGate:
             return {"goes_on_at": None, "now": None}
 
     def _left(self, found: Any) -> timedelta | None:
-        """Time until something may be begun; None if it may now."""
+        """Return the time until something may be begun; None if it may now."""
         at = found["goes_on_at"]
         return timedelta(milliseconds=at - found["now"]) if at is not None else None
 
 
 def told(left: timedelta) -> str:
-    """Say how long a pause lasts, for people."""
+    """Format the length of a pause for people."""
     return f"paused for {duration_text(int(left.total_seconds() * 1000))}"
 
 
 def conversation_of(ended: CommandExit) -> str | None:
-    """The name that the program printed for continuing its conversation."""
+    """Return the name that the program printed for continuing its conversation."""
     found = _CONVERSATION.search(
         f"{ended.stderr.text()}\n{ended.stdout.text()}"
-    )  # what comes later may be quoted
+    )  # later output may be quoted
     return found[1] if found else None

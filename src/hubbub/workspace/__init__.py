@@ -1,1 +1,1 @@
-"""The folder where a team works, on the machine where it works: who is in the team, and what runs around its tasks."""
+"""The folder where a team works, on the team's machine: its members, and the hooks around its tasks."""

@@ -27,9 +27,9 @@ PROJECT = Subject(DocumentKind.PROJECT)
 
 
 class HubDocument(NamedTuple):
-    """A document as the hub holds it. A summary is one part without a key; at version 0 there is nothing yet."""
+    """A document as the hub holds it. A summary is one part without a key; version 0 is empty."""
 
-    project: str  # the id of the project that it belongs to
+    project: str  # the id of its project
     version: int
     parts: tuple[MemoryPart, ...]
 
@@ -45,16 +45,16 @@ class ForeignDocument(HubError):
 
 
 class Documents(Protocol):
-    """The documents of one project in the hub. Everything raises `HubAway`, and `HubError` where the hub refuses."""
+    """The documents of one project in the hub. Every method raises `HubAway`, and `HubError` if the hub refuses."""
 
     async def versions(self) -> Mapping[Subject, int]:
         """Return the version of each document."""
 
     async def fetch(self, subject: Subject) -> HubDocument:
-        """One of them; one that is not there is empty, at version 0."""
+        """Return one of them; a missing one is empty, at version 0."""
 
     async def replace(self, subject: Subject, parts: Sequence[MemoryPart], version: int) -> int:
-        """Put `parts` in its place, and give its new version. Raises `Conflict` if `version` is not the one it has.
+        """Replace its content by `parts`; return its new version. Raises `Conflict` if `version` is outdated.
 
         Also raises `ForeignDocument`.
         """

@@ -1,4 +1,4 @@
-"""Bringing the memory and the summaries of an existing relay folder into the hub, once; the folder stays as it is."""
+"""Importing the memory and the summaries of an existing relay folder into the hub, once; the folder stays as it is."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ class ImportOutcome(StrEnum):
 
     ADDED = auto()  # the hub had nothing of the kind
     MERGED = auto()  # with what the hub had
-    UNCHANGED = auto()  # the hub had it all
+    UNCHANGED = auto()  # the hub had everything in it
     REFUSED = auto()
 
 
@@ -31,7 +31,7 @@ class ImportedFile(NamedTuple):
 
 
 async def import_folder(folder: Path, documents: Documents) -> AsyncIterator[ImportedFile]:
-    """Merge each file into what the hub holds; doing it again changes nothing. Raises `Away`."""
+    """Merge each file into the hub's document; a repetition changes nothing. Raises `Away`."""
     shelf = RelayFolder(folder)
     for subject in await asyncio.to_thread(shelf.subjects):
         try:

@@ -19,7 +19,7 @@ class Workspace:
 def find(environment: Mapping[str, str], cwd: Path) -> Workspace:
     """Return the workspace that RELAY_PROJECT_ROOT and RELAY_DIR name, else the one of the working folder `cwd`.
 
-    Relative paths count from `cwd`, which is absolute; an empty variable is as good as none. Where only the relay
+    Relative paths are relative to `cwd`, which is absolute; an empty variable counts as unset. If only the relay
     folder is named, the root is the folder that holds it.
     """
     root, folder = environment.get("RELAY_PROJECT_ROOT"), environment.get("RELAY_DIR")
@@ -31,5 +31,5 @@ def find(environment: Mapping[str, str], cwd: Path) -> Workspace:
 
 
 def _seen_from(cwd: Path, path: str) -> Path:
-    """Return an absolute path without `..`; links are not followed, since a folder belongs where its name stands."""
+    """Return an absolute path without `..`; links are not followed, since a folder belongs where its name is."""
     return Path(os.path.normpath(cwd / path))

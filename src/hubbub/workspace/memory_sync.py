@@ -2,8 +2,8 @@
 
 Three texts are compared: the base on which file and hub last agreed, the hub's text, and the file's. A change on one
 side is taken over by the other; a part that both changed stays as the hub has it, followed by the file's version in a
-section that says so. A deleted or emptied file is restored: a memory must not be cleared by accident. The hub is asked
-and told before the file is written, and the new base is noted last; after a crash in between, the next merge has the
+section that says so. A deleted or emptied file is restored: a memory must not be cleared by accident. The hub is read
+and written before the file, and the new base is stored last; after a crash in between, the next merge has the
 same effect.
 """
 
@@ -24,8 +24,8 @@ from hubbub.model.work.memory_merge import MergeConflict, merge, merge_text
 from hubbub.workspace.documents import DocumentKind, Documents, ForeignDocument, HubAway, HubDocument, Subject
 from hubbub.workspace.relay_folder import FileRefused, RelayFolder, SyncBase, parts_of, text_of
 
-EMPTY = timedelta(milliseconds=500)  # so long a file may be empty before it is taken for emptied
-DEBOUNCE = 400  # milliseconds that a burst of changes to files may go on before they are looked at
+EMPTY = timedelta(milliseconds=500)  # how long a file may be empty before it counts as emptied
+DEBOUNCE = 400  # milliseconds that a burst of changes to files may last before they are read
 
 Clock = Callable[[], datetime]
 Tell = Callable[[str], None]
@@ -50,7 +50,7 @@ def combine(
 ) -> tuple[tuple[MemoryPart, ...], list[MergeConflict]]:
     """Return the merged parts of a document that the hub holds and whose file says `theirs`, and the conflicts.
 
-    `base` is what they last agreed on, None if they never did. `label` marks the file's version in a conflict.
+    `base` is their last common state, None if there was none. `label` marks the file's version in a conflict.
     """
     if subject.kind is not DocumentKind.RUN:
         merged = merge(base or (), held, theirs, label=label)
@@ -74,11 +74,11 @@ class Mirror:
         self._project: str | None = None
 
     async def sync(self, subject: Subject) -> list[str]:
-        """Make file and hub equal; gives a sentence for each clash.
+        """Make file and hub equal; return a sentence for each clash.
 
-        Raises `HubAway`, and `HubError` where the hub or the file refuses: then both are as they were.
+        Raises `HubAway`, and `HubError` if the hub or the file refuses: then both are as they were.
         """
-        said: tuple[MemoryPart, ...] | None = None  # by the file, when the hub last agreed to it
+        said: tuple[MemoryPart, ...] | None = None  # the file's content when the hub last agreed to it
         was_empty = False
         clashes: dict[MergeConflict, None] = {}
         while True:
@@ -101,10 +101,10 @@ class Mirror:
                 return [sentence(self._shelf.name(subject), clash) for clash in clashes]
 
     async def run(self, changes: AsyncIterator[Subject | None], tell: Tell) -> None:
-        """Keep files and hub equal until `changes` ends: the files are watched, and the hub tells its changes.
+        """Keep files and hub equal until `changes` ends: the files are watched, and the hub reports its changes.
 
         `changes` yields the documents that changed at the hub, and None whenever changes may have been missed, above
-        all after it was away; until then work that cannot be done is left. `tell` gets the sentences of conflicts and
+        all after it was away; until then impossible work is left. `tell` gets the sentences of conflicts and
         errors.
         """
         pending = _Pending()
@@ -131,12 +131,12 @@ class Mirror:
         return SyncPlan(parts, clashes, text, theirs)
 
     def _base(self, subject: Subject, held: HubDocument) -> tuple[MemoryPart, ...] | None:
-        """Return the text last agreed on; None if the hub has since lost it or was restored to an earlier state."""
+        """Return the last common text; None if the hub has since lost it or was restored to an earlier state."""
         base = self._shelf.base(held.project, subject)
         return base.parts if base and base.version <= held.version else None
 
     def _settle(self, subject: Subject, plan: SyncPlan, project: str, version: int) -> bool:
-        """Bring the plan to the file, and note that it was; False if the file is not any more what the plan knew."""
+        """Write the plan's result to the file, and store the base; False if the file has changed since the plan."""
         base, agreed = self._shelf.base(project, subject), SyncBase(version, plan.parts)
         is_written = _says(subject, plan.text, plan.parts)
         if is_written and (base == agreed or plan.text is None):
@@ -150,7 +150,7 @@ class Mirror:
         return True
 
     async def _watch(self, pending: "_Pending", tell: Tell) -> None:
-        """Have looked at what changes in the folder; as long as there is none, wait for it to come."""
+        """Mark the documents that change in the folder as pending; while there is no folder, wait for it."""
         try:
             while True:
                 place = _nearest(self._shelf.folder)
@@ -161,7 +161,7 @@ class Mirror:
                         for path in paths:
                             await self._note(path, pending)
                         if not paths:
-                            pending.add(None)  # what came before it watched
+                            pending.add(None)  # changes from before it was watched
                         if place != _nearest(self._shelf.folder):
                             break
         except (OSError, WatchfilesRustInternalError):
@@ -178,14 +178,14 @@ class Mirror:
             pending.add(None)
 
     def _has_changed(self, subject: Subject, version: int | None = None) -> bool:
-        """Tell whether the file differs from what was last agreed on, or the hub is at another `version`."""
+        """Tell whether the file differs from its last common state, or the hub is at another `version`."""
         try:
             base = self._shelf.base(self._project, subject) if self._project else None
             if base is None or version not in (None, base.version):
                 return True
             return not _says(subject, self._shelf.read(subject), base.parts)
         except HubError:
-            return True  # to be said when it is looked at
+            return True  # to be reported when it is read
 
     async def _work(self, pending: "_Pending", tell: Tell) -> None:
         while True:
@@ -234,14 +234,14 @@ class _Pending:
         self._came.set()
 
     async def take(self) -> set[Subject | None]:
-        """Everything that was added since the last time, once there is something."""
+        """Return everything that was added since the last call, once there is something."""
         await self._came.wait()
         self._came.clear()
         taken, self._changed = self._changed, set()
         return taken
 
     def finish(self) -> None:
-        """Say that what was taken is done."""
+        """Note that the taken ones are done."""
         if not self._changed:
             self._idle.set()
 
@@ -278,14 +278,14 @@ async def _changes(place: Path, *, recursive: bool) -> AsyncGenerator[set[Path],
 
 
 class _Place(NamedTuple):
-    """A folder, and which one it is: another may come to be in its place, and watching goes on with the old one."""
+    """A folder, and its identity: another may take its place, while watching goes on with the old one."""
 
     path: Path
     inode: int
 
 
 def _nearest(folder: Path) -> _Place:
-    """The folder or, where it does not exist, the nearest that does in which it would come to be."""
+    """Return the folder or, if it does not exist, the nearest existing one above it."""
     for path in (folder, *folder.parents):
         with suppress(FileNotFoundError, NotADirectoryError):
             found = path.stat()
@@ -295,12 +295,12 @@ def _nearest(folder: Path) -> _Place:
 
 
 def refused(name: str, error: HubError) -> str:
-    """The refusal, told to people; where the hub refused, it does not know of the file."""
+    """Word a refusal for people; if the hub refused, it does not know of the file."""
     return str(error) if isinstance(error, FileRefused) else f"{name}: {error}"
 
 
 def sentence(name: str, clash: MergeConflict) -> str:
-    """The clash, told to people."""
+    """Word a clash for people."""
     what = f"section {clash.key!r}" if clash.key is not None else "the same text"
     if clash.kept_as is None:
         return f"{name}: {what} was deleted on one side and changed on the other; it is kept"

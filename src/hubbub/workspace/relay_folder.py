@@ -1,4 +1,4 @@
-"""The files of a relay folder that are kept equal with the hub, and beside them what they were when they last were.
+"""The files of a relay folder that are kept equal with the hub, and their last common state beside them.
 
     memory/project.md   memory/agents/<name>.md   sessions/<run>/summary.md   .hubbub/
 
@@ -84,13 +84,13 @@ class RelayFolder:
         return False
 
     def subjects(self) -> list[Subject]:
-        """The documents that there are files of."""
+        """List the documents with files."""
         patterns = (f"memory/*{SUFFIX}", f"memory/agents/*{SUFFIX}", f"sessions/*/{SUMMARY}")
         paths = sorted(path for pattern in patterns for path in self.folder.glob(pattern))
         return [subject for path in paths if (subject := self.subject(path))]
 
     def read(self, subject: Subject) -> str | None:
-        """The text of the document's file; None if there is no file."""
+        """Return the text of the document's file; None if there is no file."""
         name = self.name(subject)
         try:
             content = _read(self._inside(name))
@@ -117,7 +117,7 @@ class RelayFolder:
                 kept["version"], tuple(MemoryPart(key, content) for key, content in kept["parts"])
             )
         except (OSError, ValueError, LookupError, TypeError):
-            return None  # there is none, or somebody has written into it
+            return None  # there is none, or it was edited
 
     def keep_base(self, project: str, subject: Subject, base: SyncBase) -> None:
         parts = [(part.key, part.content) for part in base.parts]
@@ -127,7 +127,7 @@ class RelayFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Have the folder to ourselves; another mirror on it waits. Only for as long as files are written."""
+        """Lock the folder; another mirror on it waits. Only for as long as files are written."""
         try:
             ours = self._inside(OURS)
             durable_files.make_folder(ours)
@@ -153,7 +153,7 @@ class RelayFolder:
         return path
 
     def _replace(self, name: str, text: str) -> None:
-        """Write a file next to its place, make sure that it is on the disk, and put it there. Needs the lock."""
+        """Write a file next to its place, sync it to the disk, and put it there. Needs the lock."""
         target, draft = self._inside(name), self._inside(f"{OURS}/draft")
         try:
             durable_files.make_folder(target.parent)
@@ -175,7 +175,7 @@ def text_of(subject: Subject, parts: Sequence[MemoryPart]) -> str:
 
 
 def parts_of(subject: Subject, text: str, known: Sequence[MemoryPart]) -> tuple[MemoryPart, ...]:
-    """The parts that the text of a file says, of a document that was `known`."""
+    """Parse the parts in the text of a file, for a document that was `known`."""
     if subject.kind is not DocumentKind.RUN:
         return tuple(parse(text, known))
     before, now = text_of(subject, known).replace("\r\n", "\n"), text.replace("\r\n", "\n")
@@ -183,7 +183,7 @@ def parts_of(subject: Subject, text: str, known: Sequence[MemoryPart]) -> tuple[
 
 
 def encoded(name: str) -> str:
-    """A name as a file is called: letters and digits of any script, `-` and `_` stay; the rest as in an address."""
+    """Encode a name as a file name: letters and digits of any script, `-` and `_` stay; the rest as in an address."""
     return "".join(each if _is_plain(each) else _percent(each) for each in name)
 
 
@@ -196,7 +196,7 @@ def _percent(character: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """The content of a regular file, once nobody is just writing it."""
+    """Return the content of a regular file, once nobody is just writing it."""
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)

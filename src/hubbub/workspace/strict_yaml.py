@@ -1,7 +1,7 @@
-"""Strict reader of unchecked YAML that people write, into plain values.
+"""Strict parser of unchecked YAML that people write, into plain values.
 
 No object is ever built for a tag: we follow the parser's events, and know text, numbers, true and false, null, lists
-and maps, as in YAML 1.2. Size, depth and number of values are bounded, counting aliases by what they stand for, so that
+and maps, as in YAML 1.2. Size, depth and number of values are bounded, counting aliases by their content, so that
 no file can fill the memory.
 """
 
@@ -28,7 +28,7 @@ NUMBER = re.compile(
       | [-+]?\.(inf|Inf|INF) | \.(nan|NaN|NAN)""",
     re.VERBOSE,
 )
-SOME_NUMBER = 0.0  # no key takes a number, so it does not matter which
+SOME_NUMBER = 0.0  # no key takes a number, so its value does not matter
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 BAD_ESCAPE = "an escape that is no character"
@@ -36,9 +36,9 @@ TEXT, LIST, MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")
 
 
 def read(path: Path) -> Value:
-    """The content of a YAML file, None if there is none in it.
+    """Return the content of a YAML file, None if it is empty.
 
-    Raises `FileNotFoundError`, and `TeamError` with the line for whatever is wrong with the file or its YAML.
+    Raises `FileNotFoundError`, and `TeamError` with the line for any fault of the file or its YAML.
     """
     text = _text(path)
     try:
@@ -162,9 +162,7 @@ class _Document:
 
 def _scalar(event: yaml.ScalarEvent) -> Value:
     text = _content(event)
-    if (
-        event.tag is not None or not event.implicit[0]
-    ):  # it says itself that it is text, by a tag or by quotes
+    if event.tag is not None or not event.implicit[0]:  # a tag or quotes mark it as text
         return text
     if text in NULL:
         return None

@@ -22,10 +22,10 @@ from hubbub.workspace.team_errors import shown
 
 BEFORE_LIMIT = timedelta(seconds=30)  # for each command
 AFTER_LIMIT = timedelta(seconds=120)
-GRACE = timedelta(seconds=2)  # between asking a command to end and ending it
+GRACE = timedelta(seconds=2)  # between asking a command to end and killing it
 
-KEPT = 2_000  # characters of what a command printed
-KEPT_BYTES = 4 * KEPT  # a character of UTF-8 has at most four
+KEPT = 2_000  # characters of a command's output
+KEPT_BYTES = 4 * KEPT  # a character of UTF-8 has at most four bytes
 CHUNK = 65_536
 DRAIN = 64  # chunks: more than a pipe holds
 
@@ -75,10 +75,10 @@ async def run(
     limit: timedelta,
     judge: Judge,
 ) -> HookFailure | None:
-    """Run the commands one after the other in the folder `root`, each for at most `limit`; the first that failed.
+    """Run the commands one after the other in the folder `root`, each for at most `limit`; return the first failure.
 
-    One that `judge` has something against is not run, and has failed.
-    They get our environment without what is called a secret, and RELAY_AGENT_ID, RELAY_TASK_ID and RELAY_SESSION_ID.
+    A command that `judge` objects to is not run, and counts as failed.
+    They get our environment without secrets, and RELAY_AGENT_ID, RELAY_TASK_ID and RELAY_SESSION_ID.
     """
     about = {"RELAY_AGENT_ID": agent_id, "RELAY_TASK_ID": task_id, "RELAY_SESSION_ID": run_name}
     environment = {name: value for name, value in os.environ.items() if not _is_secret(name)} | about
@@ -126,7 +126,7 @@ after_task = _kind("after_task", AFTER_LIMIT)
 async def _failure(
     command: str, root: Path, environment: Mapping[str, str], output: "_Output", limit: timedelta
 ) -> str | None:
-    """Run one command; why it failed, None if it did not."""
+    """Run one command; return why it failed, None if it did not."""
     try:
         child = AsyncProcess(
             ["/bin/sh", "-c", command],
@@ -173,7 +173,7 @@ class _Output:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Take what is left in the pipe, and no more: somebody else may hold it, and go on writing."""
+        """Read the rest of the pipe, and no more: another process may hold it, and go on writing."""
         asyncio.get_running_loop().remove_reader(self._reader)
         os.close(self.writer)
         for _ in range(DRAIN):
@@ -182,7 +182,7 @@ class _Output:
         os.close(self._reader)
 
     def _take(self) -> bool:
-        """Read some; whether there was any."""
+        """Read a chunk; return whether there was one."""
         try:
             chunk = os.read(self._reader, CHUNK)
         except BlockingIOError:
@@ -192,7 +192,7 @@ class _Output:
 
     @property
     def text(self) -> str:
-        """The beginning, with a note if that is not all; bytes that are no UTF-8 are replaced, and NUL."""
+        """Return the beginning, with a note if it was cut; invalid UTF-8 and NUL are replaced."""
         text = self._kept.beginning().replace("\0", "\ufffd").strip()
         if len(text) <= KEPT and not self._kept.missing:
             return text

@@ -1,6 +1,6 @@
 """A team file's content, key by key: every value checked, nothing inherited yet.
 
-`docs/schemas/agents.schema.json` says the same to editors; a test holds the two together.
+`docs/schemas/agents.schema.json` says the same to editors; a test compares the two.
 """
 
 import re
@@ -39,11 +39,11 @@ class Prompt:
 
     @property
     def length(self) -> int:
-        """The number of characters with the blocks, before ids are filled in."""
+        """Return the number of characters with the blocks, before ids are filled in."""
         return len(self.text) + sum(len(self.blocks[name]) for name in BLOCK.findall(self.text))
 
     def spoken_to(self, agent_id: str) -> str:
-        """All of it, for one agent. A block in a block stays as it is written."""
+        """Return the whole prompt for one agent. A block in a block stays as it is written."""
         return BLOCK.sub(lambda match: self.blocks[match[1]], self.text).replace(AGENT_ID, agent_id)
 
 
@@ -66,14 +66,14 @@ class AgentEntry:
     review_checklist: str | None
 
     def over(self, base: "AgentEntry") -> "AgentEntry":
-        """Return this entry, completed by `base` where it says nothing."""
+        """Return this entry, completed by `base` where it has no value."""
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(base, **{name: value for name, value in said.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)
 class TeamFile:
-    """A team file: its name, its agents in order, and what its agents fall back to when nobody says otherwise."""
+    """A team file: its name, its agents in order, and its agents' default entry."""
 
     file: str
     agents: Mapping[str, AgentEntry]
@@ -104,10 +104,10 @@ def is_agent_id(text: str) -> bool:
 
 
 class _Section:
-    """A map in a team file, and the `place` to name when something in it is wrong."""
+    """A map in a team file, and the `place` to name in errors about it."""
 
     def __init__(self, place: str, value: "Value", keys: Collection[str] | None = None) -> None:
-        """Any key will do if `keys` is None."""
+        """Check the map; any key is allowed if `keys` is None."""
         if not isinstance(value, dict):
             raise TeamError(f"{place}: must be a map")
         self.place, self.values = place, value
@@ -145,7 +145,7 @@ class _Section:
         return value if isinstance(value, bool) else None
 
     def commands(self, key: str) -> tuple[str, ...] | None:
-        """One command or several; `false` is none, on purpose."""
+        """Return one command or several; `false` means none, on purpose."""
         if key not in self.values:
             return None
         value = self.values[key]
@@ -155,12 +155,12 @@ class _Section:
         return commands
 
     def section(self, key: str, keys: Collection[str] | None = None) -> "_Section":
-        """The map under `key`, an empty one if there is none."""
+        """Return the map under `key`, an empty one if there is none."""
         return _Section(f"{self.place}: {key}", self.values.get(key, {}), keys)
 
 
 def _texts(value: "Value") -> tuple[str, ...] | None:
-    """The texts of a list, None if it is something else or one of them is empty."""
+    """Return the texts of a list, None if it is something else or one of them is empty."""
     if not isinstance(value, list):
         return None
     texts = tuple(item for item in value if isinstance(item, str) and item.strip())

@@ -1,4 +1,4 @@
-"""Views of a team's agents: the full one for those who work with them; one without prompts for choosing among them."""
+"""Views of a team's agents: the full one for their colleagues; one without prompts for choosing among them."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ Row = Mapping[str, object]
 
 
 def team(workspace: Workspace, run: str) -> list[Row]:
-    """The agents of a run's team. Raises `TeamError`."""
+    """List the agents of a run's team. Raises `TeamError`."""
     return [_member(persona) for persona in teams.team(workspace, run)]
 
 
 def pool(workspace: Workspace) -> list[Row]:
-    """The agents of the pool. Raises `TeamError`."""
+    """List the agents of the pool. Raises `TeamError`."""
     return [_candidate(persona) for persona in teams.pool(workspace)]
 
 

@@ -1,6 +1,6 @@
 """The members of a team: the team file of a run, and the pool of agents behind it.
 
-An entry inherits what it does not say itself from the one it `extends`, looked up in its own file and then in the pool;
+An entry inherits its missing values from the one it `extends`, looked up in its own file and then in the pool;
 without `extends`, from the pool agent with its id.
 """
 
@@ -21,7 +21,7 @@ POOL_FILE = "agents.pool.yml"
 RUN = re.compile(r"[A-Za-z0-9_-]{1,128}")
 TEAM_FILE = re.compile(rf"session-agents-{RUN.pattern}\.yml")
 
-LINKS = 16  # entries in a row that inherit one from the other
+LINKS = 16  # entries in a row that inherit from one another
 PROMPT_LIMIT = 4 * 1024 * 1024  # characters in all prompts of a team
 
 T = TypeVar("T")
@@ -29,9 +29,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TeamAgent:
-    """An agent as its team file describes it, with all it inherits. The hooks are shell commands, in order.
+    """An agent as its team file describes it, with everything it inherits. The hooks are shell commands, in order.
 
-    `base_id` is the id that it extends; `tags` are None where nobody gave any.
+    `base_id` is the id that it extends; `tags` are None if nobody gave any.
     """
 
     id: str
@@ -50,7 +50,7 @@ class TeamAgent:
 
 
 def team(workspace: Workspace, run: str) -> list[TeamAgent]:
-    """The team of a run, in the order of its file. Raises `TeamError`, also when there is no such file."""
+    """Return the team of a run, in the order of its file. Raises `TeamError`, also if there is no such file."""
     roster = _team(workspace, run)
     if roster is None:
         raise TeamError(f"{_team_file(run)} is not in the relay folder")
@@ -58,7 +58,7 @@ def team(workspace: Workspace, run: str) -> list[TeamAgent]:
 
 
 def pool(workspace: Workspace) -> list[TeamAgent]:
-    """All agents to choose from, in the order of the pool's file. Raises `TeamError`, also when there is none."""
+    """Return all agents to choose from, in the order of the pool's file. Raises `TeamError`, also if there is none."""
     roster = _pool(workspace)
     if roster is None:
         raise TeamError("No agent pool configured")
@@ -66,16 +66,16 @@ def pool(workspace: Workspace) -> list[TeamAgent]:
 
 
 def team_agent(workspace: Workspace, run: str, agent_id: str) -> TeamAgent | None:
-    """One agent of the run's team, or of the pool if the run has no team file; None if it is not there.
+    """Return one agent of the run's team, or of the pool if the run has no team file; None if it is not there.
 
-    Raises `TeamError` if the file that would say so cannot be used.
+    Raises `TeamError` if the file that decides this cannot be used.
     """
     roster = _team(workspace, run) or _pool(workspace)
     return roster.persona(agent_id) if roster else None
 
 
 class TeamHook(NamedTuple):
-    """One command of a hook, where it is written."""
+    """One command of a hook, at its place in the file."""
 
     file: str
     agent: str
@@ -84,7 +84,7 @@ class TeamHook(NamedTuple):
 
 
 def hooks(workspace: Workspace) -> list[TeamHook]:
-    """Every command of every hook that a team file of the workspace has. Raises `TeamError`."""
+    """List every command of every hook in the team files of the workspace. Raises `TeamError`."""
     folders = dict.fromkeys((workspace.folder, workspace.root))
     pools = [folder / POOL_FILE for folder in folders if (folder / POOL_FILE).exists()]
     listed = workspace.folder.iterdir() if workspace.folder.is_dir() else ()
@@ -106,7 +106,7 @@ def are_there(workspace: Workspace) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # reading them says what is wrong
+        return True  # reading them reports the fault
 
 
 def _team(workspace: Workspace, run: str) -> "_Roster | None":
@@ -132,7 +132,7 @@ def _pool(workspace: Workspace) -> "_Roster | None":
 
 
 def _read(path: Path) -> "Value":
-    """Read a team file. What reads YAML takes a while to load, and who has no team never needs it."""
+    """Read a team file. The YAML parser takes a while to load, and without a team it is never needed."""
     from hubbub.workspace.strict_yaml import read
 
     return read(path)
@@ -146,11 +146,11 @@ class _Roster:
         self.room = PROMPT_LIMIT
 
     def personas(self) -> list[TeamAgent]:
-        """All who are not disabled."""
+        """List all agents that are not disabled."""
         return [found for agent_id in self.book.agents if (found := self.persona(agent_id))]
 
     def persona(self, agent_id: str) -> TeamAgent | None:
-        """None for who is not there, or disabled."""
+        """Return an agent; None if it is missing or disabled."""
         if agent_id not in self.book.agents or (entry := self._completed(agent_id)).disabled:
             return None
         return TeamAgent(

@@ -1,1 +1,1 @@
-"""Companions of the bridge: the part of each dialect that happens on the agent's machine."""
+"""Companions of the bridge: the part of each dialect on the agent's machine."""

@@ -1,7 +1,8 @@
-"""cmdop on the agent's machine: the machine is this one, and its tools are done in this process.
+"""cmdop on the agent's machine: the machine is this one, and its tools run in this process.
 
-Every call passes this machine's gate. What the machine does never leaves it; all else goes to the hub once the gate has
-let it through. Where the gate has a person asked, the question goes to the hub, or to the client if the operator says.
+Every call passes this machine's gate. The machine's own work never leaves it; all other calls go to the hub once the
+gate has let them through. If the gate has a person asked, the question goes to the hub, or to the client if the
+operator says so.
 """
 
 import asyncio
@@ -44,7 +45,7 @@ from hubbub.node.requests.hub_client import HubClient as NodeHub
 from hubbub.node.tools.forwarding import BY_NAME
 from hubbub.serve.monitoring import logging_setup as logs
 
-KEPT = 1000  # outcomes of calls with a key of the client's, the newest
+KEPT = 1000  # outcomes of calls with a client's key, the newest
 
 
 class CmdopCompanion:
@@ -53,7 +54,7 @@ class CmdopCompanion:
     headers: Mapping[str, str] = {}
 
     def __init__(self, node: LocalNode, who: Principal, chain: CallChain = ()) -> None:
-        """`chain` tells for whom the client works, where it is itself the agent of a machine."""
+        """Set up the companion; `chain` says for whom the client works, if it is itself the agent of a machine."""
         self._node, self._who, self._chain = node, who, chain
         self._client: McpClient | None = None
         self._keyed: dict[str, tuple[NodeCall, asyncio.Task[ToolResult]]] = {}
@@ -65,7 +66,7 @@ class CmdopCompanion:
         call = ClientCall(message, ask)
         tool = DIALECT.tools.get(call.tool) if isinstance(call.tool, str) else None
         if tool is None:
-            return None  # the hub says which there are
+            return None  # the hub lists them
         try:
             arguments = tool.given(call.arguments)
             chain = self._chain or call_chain.checked(
@@ -127,7 +128,7 @@ class CmdopCompanion:
         return _Person(self._client, message)
 
     def _progress(self, message: Message) -> Callable[[str], Awaitable[None]] | None:
-        """Tells the client a piece of text, if it wants to hear it."""
+        """Return a function that sends the client a piece of text; None if it wants none."""
         token, client, told = json_rpc.meta(message).get(PROGRESS), self._client, itertools.count(1)
         if client is None or token is None:
             return None
@@ -169,7 +170,7 @@ def _is_same(one: NodeCall, other: NodeCall) -> bool:
 
 
 def _answered(call: ClientCall, answer: ToolResult) -> Message:
-    """The answer to the client."""
+    """Return the answer to the client."""
     result: Message = {
         "content": [{"type": "text", "text": text} for text in answer.shown],
         "structuredContent": dict(answer.content),
@@ -181,7 +182,7 @@ def _answered(call: ClientCall, answer: ToolResult) -> Message:
 
 
 def _unfinished(first: InputRequired) -> Message:
-    """The answer that has the client ask, and make the call again."""
+    """Return the answer that tells the client to ask, and to make the call again."""
     params = {
         "mode": "form",
         "message": elicitation.sentence(first.question),
@@ -207,16 +208,16 @@ async def companion(
 ) -> AsyncIterator[CmdopCompanion]:
     """Yield the companion of a client that works in the present folder. `hub` returns the present hub.
 
-    `is_attended` says that the machine's operator sits at the client, who is then asked there whatever the policy says.
-    `chain` is as for the companion, at least that of its token. `joined` is what the machine is where it has joined a
-    hub: it has one name then.
+    `is_attended` says that the machine's operator sits at the client, who is then asked there whatever the policy
+    says. `chain` is that of the companion, at least that of its token. `joined` is the machine's membership if it has
+    joined a hub: it has one name then.
     """
     logs.configure(form="json", level="warning")  # to standard error: the output is the client's
     present = hub()
     me: Message = await asyncio.to_thread(present.get, "/me")
     project = present.project or me["projects"][0]["slug"]
     who = Principal(project=project, name=me["agent"] or HUB)
-    chain = call_chain.at_least(chain, tuple(me.get("chain", ())))  # an older hub says nothing of it
+    chain = call_chain.at_least(chain, tuple(me.get("chain", ())))  # an older hub does not report it
     name = describe(data, name=joined.name if joined is not None else None).name
     wire = HttpTransport(lambda: hub().url, present.token, name, project=present.project)
     node = open_node(

@@ -1,4 +1,4 @@
-"""Companions of the bridge: the part of a dialect that happens on the client's machine."""
+"""Companions of the bridge: the part of a dialect on the client's machine."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
@@ -10,17 +10,17 @@ Hear = Callable[[Message], Awaitable[None]]
 
 
 class Ask(Protocol):
-    """Sends a request to the hub, and gives the answer.
+    """Sends a request to the hub, and returns the answer.
 
-    `hear` takes what the hub says before the answer. Who hears may wait long: the hub is told then, too, if the request
-    is cancelled here.
+    `hear` takes the hub's messages before the answer, and may wait long. If the request is cancelled here, the hub is
+    told.
     """
 
     async def __call__(self, message: Message, hear: Hear | None = None) -> Message: ...
 
 
 class Companion(Protocol):
-    """Sees each call of a tool before the hub does.
+    """Sees each tool call before the hub does.
 
     It is asked anew for each call, and several calls may be under way at once. A call that the client cancels is
     cancelled here too, wherever it waits.
@@ -28,10 +28,10 @@ class Companion(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The present headers of each request to the hub."""
+        """Return the present headers of each request to the hub."""
 
     def meet(self, client: McpClient) -> None:
-        """Note the client of the calls; it may be told and asked something while one is under way."""
+        """Note the client of the calls, which may be sent messages and questions while one is under way."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         """Return the answer to a `tools/call`; None leaves it to the hub, just as the client sent it.
@@ -49,7 +49,7 @@ class NoCompanion:
         self.headers = headers or {}
 
     def meet(self, client: McpClient) -> None:
-        """There is nothing to say to it."""
+        """Do nothing: the client is not needed."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         return None

@@ -17,7 +17,7 @@ PAUSE = 1.0  # seconds before we ask again, when the stream has ended
 async def changes(hub: Callable[[], Hub]) -> AsyncGenerator[Subject | None, None]:
     """Yield the documents that change from now on, and None when any may have: at first, and after an outage.
 
-    Ends when the hub does not let us listen any more. `hub` returns it anew each time, as its address may change.
+    Ends if the hub does not let us listen any more. `hub` is called for each request, as its address may change.
     """
 
     def address() -> str:

@@ -1,7 +1,7 @@
-"""GolemXV's environment: the agent's identity, its project, and its stay.
+"""GolemXV's environment: the agent's identity, its project, and its check-in.
 
-The first two decide the bridge's token; project and stay go as headers with each request, for calls that name none. How
-the hub takes them is in `dialects/golemxv/definition.py`.
+The first two decide the bridge's token; project and check-in go as headers with each request, for calls that name none.
+The hub reads them in `dialects/golemxv/definition.py`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def chosen(choice: Choice, environment: Mapping[str, str]) -> Choice:
 
 
 def companion(environment: Mapping[str, str]) -> NoCompanion:
-    """One that has each request say what the environment does. Raises `Invalid` for what no header can hold."""
+    """Return a companion that adds the environment's headers. Raises `Invalid` for a value that no header can hold."""
     said = {header: value for name, header in HEADERS.items() if (value := environment.get(name))}
     for name in (name for name, header in HEADERS.items() if not _is_sendable(said.get(header, ""))):
         raise Invalid(f"{name} has characters that are not allowed; give it as it was printed")

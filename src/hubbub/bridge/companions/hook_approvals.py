@@ -10,17 +10,17 @@ WHY = "it came with the project, and nobody has seen it, or it has changed since
 
 
 class HookApprovals:
-    """The questions of one client. `hub` gives the hub as it is now, `data` is the machine's own folder."""
+    """The questions of one client. `hub` returns the present hub, `data` is the machine's own folder."""
 
     def __init__(self, hub: Callable[[], Hub], data: Path) -> None:
         self._hub, self._data = hub, data
 
     async def allows(self, command: str, root: Path, agent: str) -> bool:
-        """Ask whether the hook may run in the folder, and remember a yes. Nobody's answer is a no.
+        """Ask whether the hook may run in the folder, and remember a yes. Without an answer it may not.
 
-        It waits as long as the machine's policy says; where that is strict, nobody is asked.
+        It waits as long as the machine's policy says; if that is strict, nobody is asked.
         """
-        # The gate and its kin are loaded where there are hooks that nobody has seen, and only there.
+        # The gate and its modules are loaded only if there are hooks that nobody has seen.
         from hubbub import settings
         from hubbub.model.fleet.calls import Principal, Question, Ruling, call_digest
         from hubbub.node.gate import hook_trust

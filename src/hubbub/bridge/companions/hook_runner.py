@@ -1,7 +1,7 @@
 """Claiming and completing tasks, with the hooks in the team's files around them.
 
-The hub decides and the hooks run here, so each is a dialogue, in the words of `workspace/hook_steps.py`. The hub's
-belief meanwhile is a lease: if we die it ends by itself, and the next one runs the hook anew.
+The hub decides and the hooks run here, so each is a dialogue, in the words of `workspace/hook_steps.py`. The hub
+meanwhile holds a lease for it: if we die the lease ends by itself, and the next one runs the hook anew.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from hubbub.workspace.locations import Workspace
 from hubbub.workspace.team_errors import TeamError
 from hubbub.workspace.teams import TeamAgent
 
-RENEW_EVERY = timedelta(seconds=10)  # a third of the time for which the hub believes that a hook is running
-FAREWELL = timedelta(seconds=2)  # for the hub to hear that nothing came of a hook
+RENEW_EVERY = timedelta(seconds=10)  # a third of the hub's lease for a running hook
+FAREWELL = timedelta(seconds=2)  # for the hub to hear that a hook came to nothing
 
 
 class HookRunner:
@@ -29,11 +29,11 @@ class HookRunner:
     def __init__(
         self, workspace: Workspace, data: Path | None = None, people: HookApprovals | None = None
     ) -> None:
-        """`people` are asked about hooks that nobody has seen; without them these do not run."""
+        """Set up the calls; `people` are asked about hooks that nobody has seen, which do not run without them."""
         self.workspace, self._data, self._people = workspace, data, people
 
     async def claim(self, call: ClientCall) -> Message:
-        """Look whether the task is available, run the claimer's hook, then claim it."""
+        """Check whether the task is available, run the claimer's hook, then claim it."""
         if not await self._has_teams():
             return await call.ask({STEP: HookStep.DIRECT})
         looked = await call.step(HookStep.LOOK)
@@ -46,7 +46,7 @@ class HookRunner:
         return await call.ask({STEP: HookStep.DIRECT})
 
     async def update(self, call: ClientCall) -> Message | None:
-        """Have the holder's hook check the task before it is done; other changes are the hub's."""
+        """Have the holder's hook check the task before it is done; other changes are left to the hub."""
         if call.arguments.get("status") != "done":
             return None
         if not await self._has_teams():
@@ -59,14 +59,14 @@ class HookRunner:
         return await asyncio.to_thread(teams.are_there, self.workspace)
 
     async def _begun(self, call: ClientCall, step: HookStep) -> Message:
-        """The hub's answer to the first step, when no other hook is running for the same task."""
+        """Return the hub's answer to the first step, once no other hook is running for the same task."""
         begun = await call.step(step)
         while (other := reply_of(begun).get("busy")) is not None:
             begun = await call.step(step, {CHECK: other})
         return begun
 
     async def _check(self, call: ClientCall, begun: Message, check: str) -> Message:
-        """Run the hook, and tell the hub what came of it."""
+        """Run the hook, and report its result to the hub."""
         try:
             async with _renewed(call, check):
                 failure = await self._after(call, reply_of(begun))
@@ -83,7 +83,7 @@ class HookRunner:
             raise
 
     async def _before(self, call: ClientCall, seen: Reply) -> str | None:
-        """Run the hook before a task; why it is not to be claimed, or None."""
+        """Run the hook before a task; return why the task is not to be claimed, or None."""
         try:
             persona = await self._persona(seen, call.arguments.get("agent_id"))
         except TeamError as error:
@@ -110,7 +110,7 @@ class HookRunner:
         call: ClientCall,
         seen: Reply,
     ) -> str | None:
-        """Run hooks at the root of the project; the sentence about the first that failed, or None."""
+        """Run hooks at the root of the project; return the sentence about the first that failed, or None."""
         if persona is None:
             return None
         await self._show(commands, persona.id)
@@ -124,7 +124,7 @@ class HookRunner:
         )
 
     async def _show(self, commands: tuple[str, ...], agent: str) -> None:
-        """Have people see the hooks that nobody has seen, until they say no to one."""
+        """Show people the hooks that nobody has seen, until they say no to one."""
         if self._people is None or not commands:
             return
         from hubbub.node.gate import hook_trust as judged
@@ -135,7 +135,7 @@ class HookRunner:
                 return
 
     def _denial(self, command: str, root: Path) -> str | None:
-        """Return the machine's objection to a hook, if any. The gate is loaded only where there are hooks."""
+        """Return the machine's objection to a hook, if any. The gate is loaded only if there are hooks."""
         from hubbub.node.gate import hook_trust as judged
 
         return judged.denial(command, root, self._data)
@@ -143,7 +143,7 @@ class HookRunner:
 
 @asynccontextmanager
 async def _renewed(call: ClientCall, check: str) -> AsyncIterator[None]:
-    """Tell the hub that the check goes on, for as long as it does."""
+    """Renew the check at the hub, for as long as it goes on."""
 
     async def renew() -> None:
         while True:

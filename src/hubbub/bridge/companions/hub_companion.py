@@ -1,7 +1,7 @@
-"""The hub's own tongue over the bridge: the name that an agent has said to `join` goes with whatever it calls next.
+"""The hub's own dialect over the bridge: the name that an agent gives to `join` goes with all its later calls.
 
-A call over the bridge stands for itself, and the hub's connections keep nothing for it: of several agents that share a
-token none would be known again.
+A call over the bridge stands for itself, and the hub's connections store nothing for it: otherwise none of several
+agents that share a token would be recognised.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from hubbub.bridge.messages import json_rpc
 from hubbub.bridge.messages.json_rpc import Message
 from hubbub.bridge.messages.mcp_client import McpClient
 
-JOIN, YOU = "join", "you"  # the tool, and who it says that one is
+JOIN, YOU = "join", "you"  # the tool, and the member with the caller's name
 HEADER = "X-Hubbub-Agent"
 
 
@@ -23,7 +23,7 @@ class HubCompanion:
         self.headers: Mapping[str, str] = {}
 
     def meet(self, client: McpClient) -> None:
-        """There is nothing to say to it."""
+        """Do nothing: the client is not needed."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         """Answer a `join`, and note its name; all else is left to the hub."""

@@ -1,4 +1,4 @@
-"""Memory and summaries, also as files on this machine: each read and write finds hub and file in step."""
+"""Memory and summaries, also as files on this machine: each read and write first synchronises hub and file."""
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,12 +11,12 @@ from hubbub.workspace.documents import PROJECT, DocumentKind, Documents, Foreign
 from hubbub.workspace.memory_sync import Mirror, refused
 from hubbub.workspace.relay_folder import RelayFolder
 
-CONFLICT = "conflict"  # in a reply: what hub and file could not agree on
+CONFLICT = "conflict"  # in a reply: the conflicts of hub and file
 KEPT = 20  # sentences that are kept for the next reply
 
 
 class MemoryCalls:
-    """The calls that have to do with the files of a relay folder, and what keeps those in step beside the calls."""
+    """The calls about the files of a relay folder, and the mirroring of those beside the calls."""
 
     def __init__(self, folder: Path, documents: Documents) -> None:
         self._shelf = RelayFolder(folder)
@@ -29,7 +29,7 @@ class MemoryCalls:
         await self._mirror.run(changes, self._tell)
 
     async def read(self, call: ClientCall, find: "Find") -> Message:
-        """The hub's answer, once it knows what the files say."""
+        """Return the hub's answer, once it knows the files' content."""
         is_in_step = await self._sync(call, find)
         answer = await call.ask()
         if not is_in_step:  # the hub was away; as it has answered it is back
@@ -38,28 +38,28 @@ class MemoryCalls:
         return self._telling(answer)
 
     async def write(self, call: ClientCall, find: "Find") -> Message:
-        """The hub's answer, once the files say the same."""
+        """Return the hub's answer, once the files have the same content."""
         answer = await call.ask()
         if reply_of(answer).get("success"):
             await self._sync(call, find)
         return self._telling(answer)
 
     async def summaries_only_here(self, call: ClientCall) -> list[Subject]:
-        """The summaries that the hub does not have. Raises `HubAway`."""
+        """Return the summaries that the hub does not have. Raises `HubAway`."""
         known = await self._documents.versions()
         return [
             each for each in self._shelf.subjects() if each.kind is DocumentKind.RUN and each not in known
         ]
 
     async def _sync(self, call: ClientCall, find: "Find") -> bool:
-        """Make documents equal here and in the hub, as far as possible; False if the hub is away."""
+        """Make documents equal here and in the hub, if possible; False if the hub is away."""
         try:
             for subject in await find(call):
                 try:
                     for sentence in await self._mirror.sync(subject):
                         self._tell(sentence)
                 except ForeignDocument:
-                    pass  # the hub says so itself, if the call is about that
+                    pass  # the hub reports it itself, if the call is about that
                 except HubError as error:
                     self._tell(refused(self._shelf.name(subject), error))
         except HubAway:
@@ -67,7 +67,7 @@ class MemoryCalls:
         return True
 
     def _tell(self, sentence: str) -> None:
-        """Say it with the next reply."""
+        """Add a sentence to the next reply."""
         if sentence not in self._untold:
             self._untold.append(sentence)
 
@@ -81,17 +81,17 @@ class MemoryCalls:
 
 Find = Callable[
     [ClientCall], Awaitable[list[Subject]]
-]  # the documents that a call has to do with; may raise `HubAway`
+]  # the documents that a call is about; may raise `HubAway`
 
 
 async def memory_of(call: ClientCall) -> list[Subject]:
-    """The memory that a call means; none, if it names it in a way that the hub refuses."""
+    """Return the memory that a call means; none, if it names it in a way that the hub refuses."""
     name = call.arguments.get("agent_id")
     return [PROJECT] if name is None else _named(DocumentKind.AGENT, name)
 
 
 async def summary_of(call: ClientCall) -> list[Subject]:
-    """The summary that a call means; none, if it names it in a way that the hub refuses."""
+    """Return the summary that a call means; none, if it names it in a way that the hub refuses."""
     return _named(DocumentKind.RUN, call.arguments.get("session_id"))
 
 

@@ -1,7 +1,7 @@
 """Relay's part on the agent's machine: the run, the team's files, the hooks, the files of memory.
 
 The hub keeps everything; a call that concerns this machine goes to it too, with our past or coming steps in `_meta`.
-How the hub takes that is in `dialects/relay/task_hooks.py` and `dialects/relay/team_tools.py`.
+The hub reads those in `dialects/relay/task_hooks.py` and `dialects/relay/team_tools.py`.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class RelayContext(NamedTuple):
 
     workspace: Workspace
     run: str | None
-    data: Path  # of the machine's own, where it is kept which hooks a person has seen
+    data: Path  # the machine's own, with the hooks that a person has seen
 
 
 class RelayCompanion:
@@ -65,7 +65,7 @@ class RelayCompanion:
         return {RUN_HEADER: self.run} if self.run is not None else {}
 
     def meet(self, client: McpClient) -> None:
-        """There is nothing to say to it."""
+        """Do nothing: the client is not needed."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         call = ClientCall(message, ask)
@@ -88,7 +88,7 @@ class RelayCompanion:
         return await self._listed(call, lambda: team_listing.pool(self.workspace))
 
     async def _listed(self, call: ClientCall, read: Callable[[], list[Row]]) -> Message:
-        """The agents in a file of this machine, if the hub lets the caller ask."""
+        """Return the agents in a file of this machine, if the hub lets the caller ask."""
         answer = await call.ask({LISTS: True})
         if not reply_of(answer).get("success"):
             return answer
@@ -99,7 +99,7 @@ class RelayCompanion:
 
 
 def find_context(environment: Mapping[str, str], cwd: Path, data: Path) -> RelayContext:
-    """Return where a client in the folder `cwd` works. Raises `Invalid` for a run that can be none."""
+    """Return where a client in the folder `cwd` works. Raises `Invalid` for an impossible run."""
     run = environment.get(RUN_VARIABLE) or None
     if run is not None and not teams.RUN.fullmatch(run):
         allowed = "1 to 128 letters from A to Z, digits, '-' or '_'"
@@ -109,7 +109,7 @@ def find_context(environment: Mapping[str, str], cwd: Path, data: Path) -> Relay
 
 @asynccontextmanager
 async def companion(place: RelayContext, hub: Callable[[], Hub]) -> AsyncIterator[RelayCompanion]:
-    """The companion of a client, and its files kept in step meanwhile. `hub` gives the hub as it is now."""
+    """Yield the companion of a client, and mirror its files meanwhile. `hub` returns the present hub."""
     remembered = MemoryCalls(place.workspace.folder, RemoteDocuments(hub))
     async with asyncio.TaskGroup() as tasks:
         staying = tasks.create_task(remembered.stay_in_step(changes(hub)))

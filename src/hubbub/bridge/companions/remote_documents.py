@@ -1,4 +1,4 @@
-"""The documents of a project as a program on this machine mirrors or imports them: over REST."""
+"""The documents of a project over REST, for a program on this machine that mirrors or imports them."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ class RemoteDocuments:
 
     @staticmethod
     async def _call(method: Callable[..., Any], *arguments: object) -> Any:
-        """A call of the blocking client. Raises `HubAway`, and `HubError` as the core would."""
+        """Call the blocking client. Raises `HubAway`, and `HubError` like the core."""
         try:
             return await asyncio.to_thread(method, *arguments)
         except HubUnreachable as error:

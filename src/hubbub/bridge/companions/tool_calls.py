@@ -1,4 +1,4 @@
-"""Calls of tools for companions: the client's request, and the hub's reply."""
+"""Tool calls for companions: the client's request, and the hub's reply."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,15 +12,15 @@ from hubbub.model.fleet import calls
 from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult
 from hubbub.workspace.hook_steps import STEP, HookStep
 
-KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a call that is repeated gets the answer of the first
-PROGRESS = "progressToken"  # there, too
+KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a repeated call gets the answer of the first
+PROGRESS = "progressToken"  # likewise
 TOLD = "notifications/progress"
 
 Reply = Mapping[str, Any]
 
 
 class ClientCall:
-    """A call of a tool by the client, and the way to the hub."""
+    """A tool call by the client, and the way to the hub."""
 
     def __init__(self, message: Message, ask: Ask) -> None:
         self.message = message
@@ -37,7 +37,7 @@ class ClientCall:
 
     @property
     def has_key(self) -> bool:
-        """True if the client gave it a key of its own."""
+        """Tell whether the client gave it a key of its own."""
         return KEY in json_rpc.meta(self.message)
 
     async def ask(self, said: Mapping[str, object] | None = None) -> Message:
@@ -45,7 +45,7 @@ class ClientCall:
         return await self._asked({**json_rpc.meta(self.message), **(said or {})})
 
     async def step(self, step: HookStep, said: Mapping[str, object] | None = None) -> Message:
-        """The hub's answer to one of the steps that the call is taken in. It is not what the client's key is for."""
+        """Return the hub's answer to one of the call's steps. The client's key is not for steps."""
         meta = {name: value for name, value in json_rpc.meta(self.message).items() if name != KEY}
         return await self._asked({**meta, STEP: step, **(said or {})})
 
@@ -55,7 +55,7 @@ class ClientCall:
         """Return the hub's answer to an order, with `said` in the `_meta` of its call.
 
         `is_own` marks the client's own call. One that `is_far` is done on another machine: it may take long, its
-        progress is told here, and no question about it is asked here.
+        progress is reported here, and no question about it is asked here.
         """
         known, token = json_rpc.meta(self.message), str(uuid4())
         meta = {name: value for name, value in known.items() if name != PROGRESS and (is_own or name != KEY)}
@@ -81,7 +81,7 @@ class ClientCall:
 
 
 def reply_of(answer: Message) -> Reply:
-    """Return what the tool replied; nothing, if the call came to an error of the protocol."""
+    """Return the tool's reply; an empty one, if the call ended in an error of the protocol."""
     result = answer.get("result")
     content = result.get("structuredContent") if isinstance(result, dict) else None
     return content if isinstance(content, dict) else {}
@@ -100,11 +100,11 @@ def result_of(answer: Message) -> ToolResult:
 
 
 def with_reply(answer: Message, reply: Reply) -> Message:
-    """The answer to a call, with another reply in it."""
+    """Return the answer to a call, with another reply in it."""
     text = {"type": "text", "text": json_rpc.encoded(dict(reply)).decode()}
     return {**answer, "result": {**answer["result"], "content": [text], "structuredContent": dict(reply)}}
 
 
 def refused(answer: Message, error: Exception) -> Message:
-    """The answer to a call, with the reply that it cannot be, and why."""
+    """Return the answer to a call, with a refusal as its reply."""
     return with_reply(answer, {"success": False, "error": str(error)})

@@ -1,1 +1,1 @@
-"""The messages that go over the bridge, and the client that they come from."""
+"""The messages over the bridge, and the client that they come from."""

@@ -15,7 +15,7 @@ NAMED_BY = {
     CALL: "name",
     "prompts/get": "name",
     "resources/read": "uri",
-}  # what the header Mcp-Name repeats
+}  # the value repeated in the header Mcp-Name
 
 PARSE_ERROR, INVALID_REQUEST, UNAVAILABLE = -32700, -32600, -32000
 _PLAIN_HEADER = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
@@ -23,13 +23,13 @@ _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 
 
 def encoded(message: Message | str | int) -> bytes:
-    """Encode a message, or an id, as one line. Halves of surrogates, which UTF-8 cannot hold, stay escapes."""
+    """Encode a message, or an id, as one line. Lone surrogates, which UTF-8 cannot hold, stay escaped."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 
 def decoded(line: bytes) -> Message | None:
-    """The message on a line; None if it is not a JSON object, or has an id that can be none."""
+    """Decode the message on a line; None if it is not a JSON object, or has an impossible id."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -42,7 +42,7 @@ def is_request(message: Message) -> bool:
 
 
 def opening(request: Message) -> bytes:
-    """Return how the hub begins its answer to `request`: what begins so need not be decoded to be known."""
+    """Return the beginning of the hub's answer to `request`, which is recognised by it without decoding."""
     return b'{"jsonrpc":"2.0","id":' + encoded(request["id"]) + b","
 
 
@@ -62,13 +62,13 @@ def meta(message: Message) -> Message:
 
 
 def modern_version(message: Message) -> str | None:
-    """The revision a self-contained request names; None for one that belongs to a transport session."""
+    """Return the revision that a self-contained request names; None for a message of a transport session."""
     version = meta(message).get(MODERN_VERSION_KEY)
     return version if isinstance(version, str) else None
 
 
 def mirrored(message: Message) -> dict[str, str]:
-    """The headers in which a self-contained message repeats parts of its body."""
+    """Return the headers in which a self-contained message repeats parts of its body."""
     method = str(message.get("method", ""))
     version = modern_version(message) or ""
     headers = {"MCP-Protocol-Version": header_value(version), "Mcp-Method": header_value(method)}
@@ -79,7 +79,7 @@ def mirrored(message: Message) -> dict[str, str]:
 
 
 def header_value(text: str) -> str:
-    """`text` where a header can hold it; else in base64, marked as the protocol says."""
+    """Return `text` if a header can hold it; else in base64, marked as the protocol says."""
     if _PLAIN_HEADER.fullmatch(text) and not _ENCODED_HEADER.fullmatch(text):
         return text
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
@@ -90,7 +90,7 @@ def error(request_id: object, code: int, sentence: str) -> Message:
 
 
 def cancelled(request: Message) -> Message:
-    """The notification that nobody waits for the answer to `request` any more."""
+    """Return the notification that nobody waits for the answer to `request` any more."""
     return {
         "jsonrpc": "2.0",
         "method": "notifications/cancelled",
@@ -99,7 +99,7 @@ def cancelled(request: Message) -> Message:
 
 
 def updated(uri: str, subscription_id: object = None) -> Message:
-    """The notification that a resource may have changed."""
+    """Return the notification that a resource may have changed."""
     params: Message = {"uri": uri}
     if subscription_id is not None:
         params["_meta"] = {SUBSCRIPTION_KEY: subscription_id}

@@ -1,4 +1,4 @@
-"""The client on the other end of the bridge, for a companion with a call of it under way."""
+"""The client on the other end of the bridge, for a companion with a pending call of it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,11 +31,11 @@ class McpClient:
         return isinstance(said, Mapping) and isinstance(said.get(of), Mapping)
 
     async def tell(self, method: str, params: Mapping[str, object]) -> None:
-        """Notify it of something."""
+        """Send it a notification."""
         await self._write({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
     async def ask(self, method: str, params: Mapping[str, object]) -> Mapping[str, Any]:
-        """Its result of a request of ours; an empty one, if it says that it has none."""
+        """Return its result for a request of ours; an empty one, if it refuses."""
         request_id = f"hubbub-{uuid4()}"
         answered = self._asked[request_id] = asyncio.get_running_loop().create_future()
         try:
@@ -46,7 +46,7 @@ class McpClient:
         return result if isinstance(result, Mapping) else {}
 
     def hears(self, message: Message) -> bool:
-        """Take the message if it answers a request of ours; tell whether it does."""
+        """Take the message if it answers a request of ours; return whether it does."""
         asked = self._asked.get(message.get("id")) if "method" not in message else None
         if asked is None:
             return False

@@ -1,1 +1,1 @@
-"""The ways from the bridge to the hub, and what MCP makes of them."""
+"""The transports from the bridge to the hub, and MCP over them."""

@@ -11,7 +11,7 @@ from hubbub.model.programs.proxy_trust import trusts_environment
 
 
 class HttpxTransport:
-    """A `Transport` to what `address` gives, anew for each request; `headers` go with every one."""
+    """A `Transport` to the URL that `address` returns, anew for each request; `headers` go with every one."""
 
     def __init__(self, address: Callable[[], str], headers: Mapping[str, str]) -> None:
         self.address = address

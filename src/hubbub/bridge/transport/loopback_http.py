@@ -1,7 +1,7 @@
-"""The way to a hub on this machine: HTTP/1.1 over connections of our own, at a fraction of the usual price.
+"""The transport to a hub on this machine: HTTP/1.1 over connections of our own, at a fraction of the usual cost.
 
-A call through the bridge waits for three programs, one after the other, so that what each of them takes is felt: with
-httpx2 most of it was spent here. A hub next door needs no more than plain connections that are kept.
+A call through the bridge waits for three programs, one after the other, so the time of each matters: with
+httpx2 most of it was spent here. A hub on the same machine needs no more than plain connections that are kept.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from hubbub.bridge.transport.transport import Away
 from hubbub.client import CONNECT_SECONDS, QUIET_SECONDS
 
 HTTP_PORT = 80
-READ_AHEAD = 256 * 1024  # bytes of a body that nobody has taken yet; then the hub has to wait
-FRAMES = frozenset({b"content-length", b"transfer-encoding"})  # what says where a body ends
+READ_AHEAD = 256 * 1024  # bytes of a body that nobody has read yet; then the hub has to wait
+FRAMES = frozenset({b"content-length", b"transfer-encoding"})  # headers that say where a body ends
 
 
 class LoopbackTransport:
-    """A `Transport` to what `address` gives, anew for each connection; `headers` go with every request."""
+    """A `Transport` to the URL that `address` returns, anew for each connection; `headers` go with every request."""
 
     def __init__(self, address: Callable[[], str], headers: Mapping[str, str]) -> None:
         self.address, self.headers = address, headers
@@ -41,7 +41,7 @@ class LoopbackTransport:
             self._idle.pop().close()
 
     def _kept(self) -> "_Line | None":
-        """A connection that is free and still good."""
+        """Return a connection that is free and still good."""
         while self._idle:
             line = self._idle.pop()
             if line.is_free:
@@ -67,7 +67,7 @@ class LoopbackTransport:
 
 
 class _Line(asyncio.Protocol):
-    """One connection, and as an `Answer` what came last on it; `idle` is where it waits for its next request."""
+    """One connection and, as an `Answer`, the last one on it; `idle` is where it waits for its next request."""
 
     def __init__(self, url: str, headers: Mapping[str, str], idle: "list[_Line]") -> None:
         parts = urlsplit(url)
@@ -81,7 +81,7 @@ class _Line(asyncio.Protocol):
         self._forget()
 
     def _forget(self) -> None:
-        """Be ready for another answer."""
+        """Prepare for another answer."""
         self.status = 0
         self._headers: list[tuple[bytes, bytes]] = []
         self._chunks: list[bytes] = []
@@ -104,7 +104,7 @@ class _Line(asyncio.Protocol):
 
     @property
     def is_free(self) -> bool:
-        """True if another request can be sent: all was sent and received, and the other side is there."""
+        """Tell whether another request can be sent: all was sent and received, and the other side is there."""
         return self._is_kept and self._fault is None and self._transport.get_write_buffer_size() == 0
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ class _Line(asyncio.Protocol):
         return b"".join(self._chunks)
 
     def response(self) -> httpx2.Response:
-        request = httpx2.Request("GET", self._url)  # of which its errors want to know
+        request = httpx2.Request("GET", self._url)  # required by its errors
         return httpx2.Response(self.status, headers=self._headers, stream=_Body(self), request=request)
 
     async def body(self) -> AsyncIterator[bytes]:
@@ -165,7 +165,7 @@ class _Line(asyncio.Protocol):
         else:
             self.close()
 
-    # ---- what the connection brings ------------------------------------------------------------------------------
+    # ---- callbacks of the connection -----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -182,12 +182,12 @@ class _Line(asyncio.Protocol):
         self._wake()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The end: which completes a body of unsaid length, and breaks off any other."""
+        """Handle the end: it completes a body of undeclared length, and breaks off any other."""
         framed = FRAMES & {name.lower() for name, _value in self._headers}
         self._is_whole = self._is_whole or (self._is_headed and not framed)
         self._wake("the connection was lost")
 
-    # ---- what the parser finds in it -----------------------------------------------------------------------------
+    # ---- callbacks of the parser ---------------------------------------------------------------------------------
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers.append((name, value))
@@ -218,7 +218,7 @@ class _Body(httpx2.AsyncByteStream):
 
 
 def _lines(headers: Mapping[str, str]) -> str:
-    """Headers as they are written. Raises `ValueError` for what would be read as something else."""
+    """Return headers as they are written. Raises `ValueError` for those that would be read differently."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
     if not all(line.isascii() and line.isprintable() for line in lines):
         raise ValueError("a header holds printable ASCII, and nothing else")

@@ -1,7 +1,7 @@
-"""The hub's side of the bridge: Streamable HTTP, in both of its eras.
+"""The hub's side of the bridge: Streamable HTTP, in both of its forms.
 
-A *transport session* is the older era's: opened by `initialize`, named by a header from then on, gone with the process
-of the hub that opened it. The newer era's requests stand for themselves.
+A *transport session* belongs to the older revisions: opened by `initialize`, named by a header from then on, gone with
+the process of the hub that opened it. The newer revision's requests stand for themselves.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from hubbub.client import refusal
 from hubbub.model.programs import retry_after
 from hubbub.model.programs.proxy_trust import trusts_environment
 
-Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and says whether it has heard enough
+Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and returns whether it has heard enough
 
 SESSION_HEADER = "Mcp-Session-Id"
 JSON, STREAM = "application/json", "text/event-stream"
 LARGEST_EVENT = 64 * 1024 * 1024
 TEMPORARY = frozenset({409, 429, 502, 503, 504})
 NOT_FOUND = 404
-FAILED = 400  # is the least status of a failure
+FAILED = 400  # the least status of a failure
 
 
 class SessionGone(Exception):
@@ -35,7 +35,7 @@ class SessionGone(Exception):
 
 
 class HttpRefused(Exception):
-    """The hub said no to the HTTP request; `reply` is its JSON-RPC error, where it sent one."""
+    """The hub refused the HTTP request; `reply` is its JSON-RPC error, if it sent one."""
 
     def __init__(self, sentence: str, reply: Message | None = None) -> None:
         super().__init__(sentence)
@@ -43,7 +43,7 @@ class HttpRefused(Exception):
 
 
 class Upstream:
-    """One MCP endpoint of the hub. `address` gives its URL, more than once: a hub may come back elsewhere."""
+    """One MCP endpoint of the hub. `address` returns its URL, each time anew: a hub may come back elsewhere."""
 
     def __init__(self, address: Callable[[], str], token: str) -> None:
         self.session_id: str | None = None
@@ -62,11 +62,11 @@ class Upstream:
         *,
         is_heard: bool = False,
     ) -> bool:
-        """Send a message, and have `hear` take what comes in answer, until it has heard enough; whether it has.
+        """Send a message, and pass the answering messages to `hear` until it has heard enough; return whether it has.
 
-        `line` is the message encoded, where somebody has done so, and `more` are headers to go with it: with an
-        idempotency key there it may be sent again after `Away`. `is_heard` says that a call may have something to say
-        before it is answered. Also raises `SessionGone` and `HttpRefused`.
+        `line` is the encoded message, if there is one, and `more` are headers to go with it: with an
+        idempotency key there it may be sent again after `Away`. `is_heard` says that a call may send messages
+        before its answer. Also raises `SessionGone` and `HttpRefused`.
         """
         headers = {**self._headers(message, is_heard=is_heard), **(more or {})}
         async with await self._answer("POST", headers, line or json_rpc.encoded(message)) as answer:
@@ -79,7 +79,7 @@ class Upstream:
             return False
 
     async def listen(self, opened: Callable[[], Awaitable[None]], hear: Hear) -> None:
-        """Have `hear` take what the hub says unasked in the transport session; `opened` is called before that."""
+        """Pass the hub's unsolicited messages in the transport session to `hear`; `opened` is called before that."""
         async with await self._answer("GET", {**self._in_session(), "Accept": STREAM}) as answer:
             await opened()
             async for content in events_of(answer):
@@ -109,10 +109,10 @@ class Upstream:
                 self.session_id = None
 
     def _headers(self, message: Message, *, is_heard: bool) -> dict[str, str]:
-        """Return what goes with a message.
+        """Return the headers of a message.
 
-        A call stands for itself in either era, since apart it costs the hub half as much; but in the older one the hub
-        says nothing before the answer then, and goes on where nobody wants that any more.
+        A call stands for itself in either form, since outside a session it costs the hub half as much; but in the
+        older one the hub then sends nothing before the answer, and goes on if nobody wants that any more.
         """
         if json_rpc.modern_version(message):
             own = json_rpc.mirrored(message)
@@ -131,7 +131,7 @@ class Upstream:
     async def _answer(
         self, method: str, headers: Mapping[str, str], content: bytes | None = None
     ) -> HttpAnswer:
-        """A successful answer, or one of the three ways in which it is none."""
+        """Return a successful answer, or raise one of the three kinds of failure."""
         if content is not None:
             headers = {**headers, "Content-Type": JSON}
         for _ in range(retry_after.PATIENT):
@@ -153,7 +153,7 @@ class Upstream:
 
 
 def transport_to(address: Callable[[], str], headers: Mapping[str, str]) -> Transport:
-    """The quickest way that there is to what `address` gives."""
+    """Return the fastest transport to the URL that `address` returns."""
     url = address()
     is_near = urlsplit(url).scheme == "http" and not trusts_environment(url)
     return LoopbackTransport(address, headers) if is_near else HttpxTransport(address, headers)
@@ -165,7 +165,7 @@ def _is_stream(answer: HttpAnswer) -> bool:
 
 @contextmanager
 def _reaching() -> Iterator[None]:
-    """Turn what can go wrong on the way into `Away`."""
+    """Turn failures on the way into `Away`."""
     try:
         yield
     except httpx2.TransportError as error:
@@ -199,7 +199,7 @@ async def events_of(answer: HttpAnswer) -> AsyncGenerator[bytes, None]:
 
 
 def read(content: bytes) -> Message:
-    """The message that came. Raises `HttpRefused` if it is none."""
+    """Decode the message that came. Raises `HttpRefused` if it is none."""
     message = json_rpc.decoded(content)
     if message is None:
         raise HttpRefused("the server at that address does not speak MCP")

@@ -1,7 +1,7 @@
-"""Carriers: they take HTTP requests to one address of a hub, and bring the answers.
+"""Transports: they carry HTTP requests to one address of a hub, and bring the answers.
 
-There are two. `near` is for a hub on this machine and made to be quick; `far` is for all others, and knows TLS and
-proxies. A caller that needs more than the quick one offers gets a response of httpx2 from either.
+There are two. `loopback_http` is for a hub on this machine and made to be fast; `httpx_transport` is for all others,
+and knows TLS and proxies. A caller that needs more than the fast one offers gets a response of httpx2 from either.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class Away(Exception):
 class HttpAnswer(Protocol):
     """An answer whose headers are here; its body may still be on its way, and raise `Away`.
 
-    A context: on leaving it the answer is done with, however much of it was read.
+    It is a context: on leaving it the answer is finished, however much of it was read.
     """
 
     @property
@@ -28,7 +28,7 @@ class HttpAnswer(Protocol):
         """Return the value of a header, named in small letters; empty if there is none."""
 
     async def whole(self) -> bytes:
-        """The body."""
+        """Return the body."""
 
     def response(self) -> httpx2.Response:
         """Return the answer as httpx2's, its body unread. Its errors are httpx2's."""
@@ -44,6 +44,6 @@ class Transport(Protocol):
     """The way to the hub, open until it is closed."""
 
     async def ask(self, method: str, headers: Mapping[str, str], content: bytes | None = None) -> HttpAnswer:
-        """Send a request; the answer as soon as it begins. Raises `Away`, or `ValueError` for no possible header."""
+        """Send a request; return the answer as soon as it begins. Raises `Away`, and `ValueError` for a bad header."""
 
     async def aclose(self) -> None: ...

@@ -1,7 +1,7 @@
-"""State of a checkout: the commit, the uncommitted changes, and the tree of both together, as git would name it.
+"""State of a checkout: the commit, the uncommitted changes, and git's tree of both together.
 
-Nothing is written to the repository: a copy of the index and a folder of objects are made for this, and thrown away. A
-repository with filters of its own is not looked at, as git would run them.
+Nothing is written to the repository: a copy of the index and a folder of objects are made for this, and deleted. A
+repository with filters of its own is skipped, as git would run them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def look(checkout: Checkout, until: float) -> State | None:
     head_tree = commits[0][1] if commits else None
     tree = _tree(checkout, until) if dirty or head_tree is None else head_tree
     if tree is None or (commits and commits[0][0] != head):
-        return None  # git was too slow, or is at work
+        return None  # git was too slow, or is busy
     paths = sum(len(each[2]) for each in commits) + len(dirty)
     return {
         "tree": tree,
@@ -86,7 +86,7 @@ def _dirty(lines: list[str]) -> Iterator[str]:
 
 
 def _commits(checkout: Checkout, until: float) -> list[tuple[str, str, list[str]]]:
-    """Return the last commits, newest first, with tree and files; of a merge, the files that are like in no parent."""
+    """Return the last commits, newest first, with tree and files; of a merge, those unlike every parent."""
     told = _asked(
         checkout,
         _LOG,
@@ -160,7 +160,7 @@ def _is_pushed(checkout: Checkout, head: str, facts: dict[str, str], until: floa
 
 
 def _moves(checkout: Checkout) -> Iterator[tuple[str, int, str]]:
-    """Moves of the branch, oldest first: the resulting commit, the time, and git's word for the move."""
+    """Yield the moves of the branch, oldest first: the resulting commit, the time, and git's word for the move."""
     try:
         with open(os.path.join(checkout.git, "logs", "HEAD"), "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))

@@ -1,7 +1,7 @@
 """Claude Code: reads its hooks, answers them, and has two ways to wake it while it is idle.
 
 The plugin's monitor (`hubbub-hook claude-code monitor`) runs as long as the client, and each line it prints reaches the
-model. Where plugins can't be, an `asyncRewake` hook (`hubbub-hook claude-code rewake`) waits behind the client's back;
+model. Without plugins, an `asyncRewake` hook (`hubbub-hook claude-code rewake`) waits in the background;
 by ending with code 2 it wakes the model with its text on stderr.
 """
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 CLIENT = "claude-code"
-INSTANCE = "CLAUDE_CODE_SESSION_ID"  # the variable by which the client names the run that started us
+INSTANCE = "CLAUDE_CODE_SESSION_ID"  # the variable with the client's name for the run that started us
 STARTED_AS = "CLAUDE_CODE_ENTRYPOINT"  # `cli` in a terminal, `sdk-cli` with `-p`
 FAILED = "PostToolUseFailure"  # the hook after a command with another exit status than 0
-BROKEN_OFF = "StopFailure"  # the hook after a turn that an error of the maker's server has ended
-LIMITS = ("rate_limit", "overloaded")  # the errors that are one
-MAYBE = "server_error"  # what an overloaded server may be called; the sentence tells
-WAKES = 2  # the exit code of a hook that has something to say
+BROKEN_OFF = "StopFailure"  # the hook after a turn that ended with an error of the maker's server
+LIMITS = ("rate_limit", "overloaded")  # the errors that are usage limits
+MAYBE = "server_error"  # possibly an overloaded server; the sentence tells
+WAKES = 2  # the exit code of a hook with a text for the model
 
 _MOMENTS = {
     "SessionStart": event.START,
@@ -48,7 +48,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """Read the call of the hook `name`; None if it is none of ours.
+    """Parse the call of the hook `name`; None if it is none of ours.
 
     A start counts only after a compaction. At any other the model does not run yet, and would read a pointer no sooner
     than a person's words; the mail is better left to a waker.
@@ -84,13 +84,13 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
 
 
 def _deed(tool: str | None) -> str:
-    """Classify a tool. A tool of a hub may complete a task, whatever its server is called."""
+    """Classify a tool. A hub's tool may complete a task, whatever its server is called."""
     server, _, own = (tool or "").removeprefix("mcp__").rpartition("__")
     return event.TELL if server and own in event.TELLING else _DEEDS.get(tool or "", event.OTHER)
 
 
 def _code(name: str, response: Mapping[str, object]) -> int | None:
-    """Return the exit status of a command: 0 after the hook for success, if the command ended without forgiveness."""
+    """Return the exit status of a command: 0 in the hook for success, unless its end forgives failure."""
     if name == FAILED:
         return 1
     is_open = any(
@@ -117,9 +117,9 @@ def _specific(name: str, **answer: str) -> Said:
 
 
 def monitor(_: list[str]) -> int:
-    """Print a line for every wake, for as long as the client lives; it hears nothing else of us.
+    """Print a line for every wake, for as long as the client lives; nothing else is printed.
 
-    The client tells its model when a monitor ends, which would wake it for nothing: so with nothing to wait for, this
+    The client tells its model when a monitor ends, which would wake it in vain: so with nothing to wait for, this
     waits for the end of the client.
     """
     from hubbub.clients.hook import wake_poll

@@ -1,9 +1,9 @@
 """Codex: reads its hooks and answers them.
 
-Files are edited with `apply_patch`, which may change several in one call: their paths are read from the patch itself. A
+Files are edited with `apply_patch`, which may change several in one call: their paths are parsed from the patch. A
 model without that tool gives the patch to its shell, where Codex takes it out before the shell sees it: its hook then
 reports a shell, and only the command shows that this is an edit. Codex runs a hook only after its owner has trusted it
-(`/hooks`); until then nothing here is called, and the ringer (`hubbub ring`) wakes Codex all the same.
+(`/hooks`); until then nothing here is called, and the ringer (`hubbub ring`) wakes Codex nevertheless.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DEEDS = {"apply_patch": event.EDIT, "Bash": event.SHELL}
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """Read the call of the hook `name`; None if it is none of ours."""
+    """Parse the call of the hook `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hubbub.clients.hook.hub_target import Target
 
 OK = 200
-LONGEST = 100_000  # characters of a command; what comes after is not looked at
+LONGEST = 100_000  # characters of a command; the rest is not checked
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply | None:
-    """Allow the command as it is, or deny it with a sentence that says how to run it. None: there is nothing to ask."""
+    """Allow the command as it is, or deny it with a sentence that says how to run it. None: no rule applies."""
     if told.deed != event.SHELL or not told.command:
         return None
     body: dict[str, object] = {

@@ -1,8 +1,8 @@
 """Cursor: reads its hooks and answers them.
 
-Its hooks have names and fields of their own. `preToolUse` may refuse a tool, `afterFileEdit` reports an edit that is
-done, `sessionStart` and `postToolUse` may give the model context, and `stop` may give it another message to go on with;
-`loop_limit` in `hooks.json` bounds how often, and we ask for it once only.
+Its hooks have names and fields of their own. `preToolUse` may refuse a tool, `afterFileEdit` reports a finished edit,
+`sessionStart` and `postToolUse` may give the model context, and `stop` may give it another message to go on with;
+`loop_limit` in `hooks.json` bounds how often, and we ask for it only once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """Read the call of the hook `name`; None if it is none of ours."""
+    """Parse the call of the hook `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("conversation_id") or told.get("session_id")), _folder(told)
     if moment is None or instance is None or cwd is None:

@@ -1,7 +1,7 @@
 """Claims at edit time: asks the hub before a file is changed, reports after it, and releases committed files.
 
 The digest of each file that the agent reads is remembered, so that it hears of later changes by others. Some clients
-let their model read nothing before a tool but a denial: any other text is said after it.
+show their model nothing before a tool but a denial: any other text is shown after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OK = 200
 MOST = 200  # files of one edit
-LONGEST = 2_000  # characters of what a model reads
+LONGEST = 2_000  # characters of a text for a model
 _DECISIONS = {ALLOW, WARN, DENY}
 
 
@@ -81,7 +81,7 @@ def unsaid(told: Event) -> str | None:
 
 
 def after(target: Target, told: Event, *, until: float, patience: float) -> None:
-    """Note what was read, edited or committed; one answer of the hub may take `patience` seconds."""
+    """Record files read, edited or committed; one answer of the hub may take `patience` seconds."""
     if may_be_commit(told):
         _let_go_of_clean(target, told, until, patience)
     elif told.deed in (event.EDIT, event.READ):
@@ -93,12 +93,12 @@ def after(target: Target, told: Event, *, until: float, patience: float) -> None
 
 
 def may_be_commit(told: Event) -> bool:
-    """Tell whether a shell may have committed files, or put them back: then git is asked which are clean."""
+    """Tell whether a shell may have committed files, or restored them: then git is asked which are clean."""
     return told.moment == event.AFTER and told.deed == event.SHELL and "git" in (told.command or "")
 
 
 def end(target: Target, told: Event, *, until: float) -> None:
-    """Release everything that this run of the client has claimed, and say that it is gone."""
+    """Release everything that this run of the client has claimed, and report that it is gone."""
     _release(target, told, {}, "ended", until)
     leaving = {"instance": told.instance}
     http_request.call(target, "DELETE", f"/agents/{target.agent}/presence", query=leaving, until=until)
@@ -167,7 +167,7 @@ def _remember(told: Event, file: EditedFile) -> None:
 
 
 def _let_go_of_clean(target: Target, told: Event, until: float, patience: float) -> None:
-    """Release files that are as committed."""
+    """Release files that equal their commit."""
     held: dict[tuple[str, str], list[str]] = {}
     for each in hook_state.recall_all(_held(told)):
         repository, folder, path = each.split("\n", 2)

@@ -1,4 +1,4 @@
-"""Events of clients' hooks, and their answers, in words that belong to no client.
+"""Events of clients' hooks, and their answers, in terms that belong to no client.
 
 Plain classes: importing `dataclasses` alone would take longer than running all of this.
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Moments: when a hook is called.
 START = "start"  # the client has begun, or goes on after a compaction
-PROMPT = "prompt"  # a person has said something
+PROMPT = "prompt"  # a person has written something
 BEFORE = "before"  # a tool is about to be used
 ASK = "ask"  # the client asks its person whether a tool may be used
 AFTER = "after"  # a tool has been used
@@ -19,14 +19,14 @@ TURN = "turn"  # the model has come to the end of its turn
 LIMIT = "limit"  # a turn has ended because the model's maker refuses more use for now
 END = "end"  # the client ends
 
-# Deeds: what a tool does.
+# Deeds: the kinds of tools.
 EDIT = "edit"
 READ = "read"
 SHELL = "shell"
-TELL = "tell"  # tell the hub of a task, which may complete it
+TELL = "tell"  # call a hub's tool about a task, which may complete it
 OTHER = "other"
 
-# The tools of the hub by which a task is completed, in any of its tool sets.
+# The hub's tools that complete a task, in any of its tool sets.
 TELLING = (
     "task", "report_completion", "send_reply", "update_task", "complete_task", "issue_update", "issue_close",
 )  # fmt: skip
@@ -34,16 +34,16 @@ TELLING = (
 ALLOW = "allow"
 WARN = "warn"
 DENY = "deny"
-GRANT = "grant"  # a person's yes to what the client asks
+GRANT = "grant"  # a person's yes to the client's prompt
 
 
 def text(value: object) -> str | None:
-    """Return a client's value where we expect text; None for anything else."""
+    """Return a client's value if it is a text; None for anything else."""
     return value if isinstance(value, str) else None
 
 
 def facts(value: object) -> dict[str, object]:
-    """Return a client's value where we expect an object; an empty one for anything else."""
+    """Return a client's value if it is an object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
@@ -87,32 +87,32 @@ class Event:
         notice: str | None = None,
         is_certain: bool = False,
     ) -> None:
-        self.call = call  # a digest of what the tool is given, where the client tells all of it
+        self.call = call  # a digest of the tool's arguments, if the client tells all of them
         self.client = client
         self.moment = moment
-        self.notice = notice  # at a limit: the sentence that people are shown
+        self.notice = notice  # at a limit: the sentence shown to people
         self.is_certain = is_certain  # at a limit: the client itself says that it is one
-        self.instance = instance  # which run of the client's program this is, in its own words
+        self.instance = instance  # the run of the client's program, in its own words
         self.cwd = cwd
         self.deed = deed
-        self.tool = tool  # what the client calls it
+        self.tool = tool  # the client's name for it
         self.paths = tuple(paths)
         self.command = command  # the text given to a shell
-        self.code = code  # the exit status of the command, where the client tells it
-        self.took = took  # milliseconds, where the client tells them
+        self.code = code  # the exit status of the command, if the client tells it
+        self.took = took  # milliseconds, if the client tells them
         self.continued = continued  # at a turn's end: a hook has already made the model go on once
-        self.heard = heard  # the model reads what this hook is answered; where not, it reads a denial alone
+        self.heard = heard  # whether the model reads the answer to this hook; if not, it reads only a denial
 
 
 class Reply:
-    """Our answer: what the client does and its model reads; nothing at all for `allow` without a `text`."""
+    """Our answer: the client's action and the text for its model; nothing at all for `allow` without a `text`."""
 
     __slots__ = ("decision", "goes_on", "text")
 
     def __init__(self, decision: str = ALLOW, text: str | None = None, *, goes_on: bool = False) -> None:
-        self.decision = decision  # allow, warn (go on, and read this), deny, grant (what the client asks)
+        self.decision = decision  # allow, warn (go on, and read this), deny, grant (the client's prompt)
         self.text = text
-        self.goes_on = goes_on  # at a turn's end: the model shall take another turn, because of `text`
+        self.goes_on = goes_on  # at a turn's end: the model takes another turn, because of `text`
 
     def __bool__(self) -> bool:
         return self.decision != ALLOW or self.text is not None

@@ -35,7 +35,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """Read the call of the hook `name`; None if it is none of ours."""
+    """Parse the call of the hook `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:

@@ -1,4 +1,4 @@
-"""The identity of a file: the repository that it belongs to, and its path in there.
+"""The identity of a file: its repository, and its path in it.
 
 The same file has the same name in every worktree and every clone, on every machine: that of the repository's remote,
 else of its first commit. Git's own files are read for it; starting git would take longer than all the rest. Only
@@ -19,16 +19,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-LARGEST = 1_000_000  # bytes of a file of git's that are read
+LARGEST = 1_000_000  # bytes of one of git's files that are read
 LONGEST = 1_024  # characters of a path, as the hub takes it
-DEEPEST = 100  # folders above a file that are looked into
+DEEPEST = 100  # folders above a file that are searched
 REPOSITORY_LENGTH = 300
 ROOT_SECONDS = 0.2  # for git to find the first commit
 ON_BRANCH = "ref: refs/heads/"
-NO_FILE = ".invalid"  # what stands there where git keeps its branches in a table
+NO_FILE = ".invalid"  # its content if git keeps its branches in a table
 ROOTS = "roots"  # the shelf of first commits
 
-_REPOSITORYS = ("local", "worktree")  # what git calls the places of a repository's own settings
+_REPOSITORYS = ("local", "worktree")  # git's scopes of a repository's own settings
 # git writes no index, so it runs no hook for that, and fetches nothing, for which a repository may name a program.
 _KEPT_STILL = {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 _SCHEMES = {"http", "https", "ssh", "git", "git+ssh", "ssh+git", "git+https", "git+http"}
@@ -46,8 +46,8 @@ class Checkout:
 
     def __init__(self, *, folder: str, git: str, common: str) -> None:
         self.folder = folder  # the root of the working tree, without links
-        self.git = git  # what belongs to this worktree alone
-        self.common = common  # what all worktrees share
+        self.git = git  # this worktree's own
+        self.common = common  # shared by all worktrees
 
     def repository(self) -> str:
         """Return the repository's one name, the same wherever it is checked out."""
@@ -82,7 +82,7 @@ def checkout(file: str) -> Checkout | None:
 
 
 def identity(address: str) -> str | None:
-    """Name the repository at a remote address; None for one on this machine."""
+    """Return the name of the repository at a remote address; None for one on this machine."""
     scheme, has_scheme, rest = address.strip().partition("://")
     if has_scheme:
         if scheme.lower() not in _SCHEMES:
@@ -152,7 +152,7 @@ def _above(file: str) -> Iterator[str]:
 
 def _checkout_in(folder: str) -> Checkout | None:
     git = os.path.join(folder, ".git")
-    if os.path.isfile(git):  # a worktree or a submodule: it says where git keeps what belongs to it
+    if os.path.isfile(git):  # a worktree or a submodule: it names the folder of its own files
         said = _read(git).strip()
         if not said.startswith("gitdir: "):
             return None
@@ -210,7 +210,7 @@ def _first_commit(common: str) -> str | None:
 
 
 def git(arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None = None) -> str | None:
-    """Run git as `git_answer` does, and return its output if it ended well."""
+    """Run git like `git_answer`, and return its output if it ended well."""
     told = git_answer(arguments, seconds, more)
     return told[1] if told is not None and told[0] == 0 else None
 
@@ -248,7 +248,7 @@ def _path() -> str:
 
 
 def _of_folder(common: str) -> str:
-    """Name a repository without commits, which nobody can have cloned yet."""
+    """Return the name of a repository without commits, which nobody can have cloned yet."""
     return f"folder/{hook_state.key(f'{host()}:{common}')}"
 
 

@@ -1,4 +1,4 @@
-"""The memory of one run of a client: stored on this machine, from one call of a hook to the next.
+"""The memory of one run of a client, on this machine, from one call of a hook to the next.
 
 A shelf is a private folder, and each thing on it a small file of its own: tools run side by side, and so do their
 hooks, which then need no lock.
@@ -14,12 +14,12 @@ from hubbub.clients.hook.hub_target import data_folder
 
 LARGEST = 10_000  # bytes of one thing
 KEEP = 7 * 24 * 3600  # seconds for which an abandoned shelf is kept
-UNCLAIMED = "unclaimed"  # no shelf, but a file as long as the number of edits that it counts
+UNCLAIMED = "unclaimed"  # no shelf, but a file whose length is the number of edits that it counts
 PRIVATE = 0o700
 
 
 def digest(path: str, *, largest: int = 4_000_000) -> str | None:
-    """Return the SHA-256 of a file's content; None if it is none, or too large to read in passing."""
+    """Return the SHA-256 of a file's content; None if it is no file, or too large to read in passing."""
     try:
         with open(path, "rb", opener=at_once) as file:
             if os.fstat(file.fileno()).st_size > largest:
@@ -86,7 +86,7 @@ def clear(shelf: str) -> None:
 
 
 def tidy() -> None:
-    """Forget shelves untouched for a week, and the counts from before."""
+    """Forget shelves untouched for a week, and counts older than that."""
     try:
         shelves = [each for each in os.scandir(_room()) if each.stat().st_mtime < time.time() - KEEP]
     except OSError:
@@ -96,7 +96,7 @@ def tidy() -> None:
 
 
 def note_unclaimed() -> None:
-    """Count an edit that went on unclaimed, as the hub took too long: a byte each, which needs no lock."""
+    """Count an edit that went on unclaimed, as the hub took too long: one byte each, which needs no lock."""
     try:
         os.makedirs(_room(), PRIVATE, exist_ok=True)
         counter = os.open(os.path.join(_room(), UNCLAIMED), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

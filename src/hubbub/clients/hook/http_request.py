@@ -40,7 +40,7 @@ def call(
     """Send a request for `path` below `/api/v1`; return the status and the JSON object of the answer.
 
     `until` is the time, of `time.monotonic()`, at which we stop waiting. `path` and the values of `query` are unquoted:
-    they are quoted here, where `path` may hold slashes. Raises `OSError`, of which `Unanswered` is one.
+    they are quoted here; `path` may contain slashes. Raises `OSError`, of which `Unanswered` is one.
     """
     scheme, host, port, prefix = _place(target.url)
     asked = {"project": target.project, **(query or {})}
@@ -89,7 +89,7 @@ def _connected(scheme: str, host: str, port: int, until: float) -> socket.socket
     connection = socket.create_connection((host, port), timeout=_left(until))
     if scheme == "http":
         return connection
-    import ssl  # many a hub is on this machine, and needs none
+    import ssl  # many hubs are on this machine, and need none
 
     connection.settimeout(_left(until))
     return ssl.create_default_context().wrap_socket(connection, server_hostname=host)
@@ -136,7 +136,7 @@ def _answer(received: bytes) -> tuple[int, dict[str, object]]:
 
 
 def _joined(chunked: bytes) -> bytes:
-    """Join the chunks of an answer, as some proxies send it."""
+    """Join the chunks of an answer, which some proxies send."""
     whole = bytearray()
     while True:
         size, _, rest = chunked.partition(b"\r\n")

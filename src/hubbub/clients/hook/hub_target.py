@@ -5,8 +5,8 @@ The environment comes first (`HUBBUB_URL` with `HUBBUB_TOKEN`, and `HUBBUB_AGENT
 whole user.
 
 Some clients let a project's own files set variables. So a token of the record, which installers put into the
-environment of clients, goes only to the address that it was made for, whatever `HUBBUB_URL` says; and a record names no
-token but those beside it, wherever `HUBBUB_CONFIG` leads.
+environment of clients, goes only to the address that it was made for, whatever `HUBBUB_URL` says; and a record can name
+only tokens beside itself, wherever `HUBBUB_CONFIG` leads.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def find(client: str, cwd: str) -> Target | None:
 
 
 def config_folder() -> str:
-    """Return the folder of configuration files, as `settings.py` does."""
+    """Return the folder of configuration files, like `settings.py`."""
     given = os.environ.get("HUBBUB_CONFIG")
     return os.path.abspath(os.path.expanduser(given or _users_folder("XDG_CONFIG_HOME", "~/.config")))
 
 
 def data_folder() -> str:
-    """Return the folder of data, as `settings.py` does."""
+    """Return the folder of data, like `settings.py`."""
     given = os.environ.get("HUBBUB_DATA")
     return os.path.abspath(os.path.expanduser(given or _users_folder("XDG_DATA_HOME", "~/.local/share")))
 

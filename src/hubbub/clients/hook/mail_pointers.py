@@ -1,6 +1,6 @@
 """Pointers to unread mail, at the moments when a client calls its hooks anyway.
 
-The hub decides whether there is something to say, and uses its own fixed words: a sender's never come this way.
+The hub decides whether there is a pointer, and words it itself: a sender's words never come this way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hubbub.clients.hook.hub_target import Target
 
 OK = 200
-# As `hubbub/model/mail/wakes.py` makes it; here again because a hook imports nothing else.
+# The text of `hubbub/model/mail/wakes.py`; repeated here because a hook imports nothing else.
 POINTER = re.compile(
     r"hubbub: [0-9]{1,9} unread \([MT]-[0-9]{1,18}(, [MT]-[0-9]{1,18}){0,9}(, and [0-9]{1,9} more)?\)\. "
     r"Read your hubbub inbox\."
@@ -40,5 +40,5 @@ def glance(target: Target, told: Event, *, until: float) -> Reply:
 
 
 def is_pointer(text: object) -> TypeGuard[str]:
-    """Tell whether a text is a hub's pointer. Some clients take it for their user's words: no other comes in."""
+    """Tell whether a text is a hub's pointer. Some clients take it for their user's words: nothing else may pass."""
     return isinstance(text, str) and POINTER.fullmatch(text) is not None

@@ -2,12 +2,12 @@
 
 Without EVENT, stdin names it; without CLIENT it is Claude Code, whose form others understand too.
 
-It fails open: whatever goes wrong (no hub, no install, nonsense on stdin, no time left) the client hears nothing and
-goes on, as if there were no hook. A thread ends the process when the time is over, wherever it is stuck.
+It fails open: whatever goes wrong (no hub, no install, nonsense on stdin, no time left), it answers nothing and the
+client goes on, as if there were no hook. A thread ends the process when the time is over, wherever it is stuck.
 
 A client's module, `hubbub.clients.hook.<client>`, has
 
-    def read(name: str, told: dict) -> Event | None     reads the call of the hook `name`; None: nothing for us
+    def read(name: str, told: dict) -> Event | None     parses the call of the hook `name`; None: nothing for us
     def say(name: str, event: Event, reply: Reply) -> Said      puts the reply into the client's form
     COMMANDS: dict[str, Callable[[list[str]], int]]     its commands beside hooks, such as a wait for a wake (optional)
 """
@@ -38,12 +38,12 @@ CLIENTS = {
     "gemini": "gemini",
     "opencode": "opencode",
 }
-RUNG = ("codex",)  # those that nothing of their own wakes: the ringer does, and their first hook starts it
-DEADLINE = 0.3  # seconds for all, where a tool waits for us
-PATIENCE = 1.0  # seconds where only a beginning or an end waits
-COMMIT = 3.0  # seconds after what may have been a commit: time for git, not for the hub
+RUNG = ("codex",)  # clients that the ringer wakes, which their first hook starts
+DEADLINE = 0.3  # seconds in all, while a tool waits for us
+PATIENCE = 1.0  # seconds, if only a beginning or an end waits
+COMMIT = 3.0  # seconds after a possible commit: time for git, not for the hub
 MARGIN = 0.02  # seconds of it that giving the answer may take
-LARGEST = 16_000_000  # bytes of stdin that are read; whoever tells more is not understood
+LARGEST = 16_000_000  # bytes of stdin that are read; more is not understood
 USUAL = "claude-code"
 USAGE = "usage: hubbub-hook [CLIENT [EVENT]], where CLIENT is one of " + ", ".join(CLIENTS)
 
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 class Clock:
-    """The time from the process's start; when it is over, so is the process."""
+    """The time since the process's start; when it is over, the process ends."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -82,7 +82,7 @@ class Clock:
 
     @property
     def until(self) -> float:
-        """The time for the answer, of `time.monotonic()`: a little before the end."""
+        """Return the time for the answer, of `time.monotonic()`: a little before the end."""
         return self._began + self.seconds - MARGIN
 
     def take_time(self) -> float:
@@ -92,7 +92,7 @@ class Clock:
 
     @property
     def answer_until(self) -> float:
-        """The end of the wait for one answer of the hub, however much time git has."""
+        """Return the end of the wait for one answer of the hub, however much time git has."""
         return min(self.until, time.monotonic() + DEADLINE)
 
     def stop(self) -> None:
@@ -109,7 +109,7 @@ class Clock:
 
 
 def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
-    """Answer the call of the client's hook `name`. Raises whatever goes wrong."""
+    """Answer the call of the client's hook `name`. Raises any error."""
     told = json.loads(stdin)
     if not isinstance(told, dict):
         return Said()
@@ -152,7 +152,7 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
         edits.end(target, happened, until=until)
         return Reply()
     if happened.moment == event.LIMIT:
-        from hubbub.clients.hook import usage_limits  # a seldom end of a turn
+        from hubbub.clients.hook import usage_limits  # a rare end of a turn
 
         usage_limits.tell(target, happened, until=until)
         return Reply()
@@ -162,7 +162,7 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
 
 
 def _call(told: dict[str, object]) -> str | None:
-    """Return what tells one call of a tool from another, where the client tells all that the tool is given."""
+    """Return an identity of a tool call, if the client tells all its arguments."""
     given = told.get("tool_input")
     return json.dumps([told.get("tool_name"), given], sort_keys=True) if isinstance(given, dict) else None
 
@@ -173,7 +173,7 @@ def _reply_before(target: Target, happened: Event, until: float) -> Reply:
         return repeated
     reply = edits.before(target, happened, until=until)
     if reply is None:
-        from hubbub.clients.hook import commands  # no edit needs it
+        from hubbub.clients.hook import commands  # edits do not need it
 
         reply = commands.before(target, happened, until=until)
     if reply is None:
@@ -186,7 +186,7 @@ def _reply_before(target: Target, happened: Event, until: float) -> Reply:
 def _reply_after(target: Target, happened: Event, until: float) -> Reply:
     edits.after(target, happened, until=until, patience=DEADLINE)
     if edits.may_be_commit(happened):
-        from hubbub.clients.hook import merge_radar  # most commands are none of git's
+        from hubbub.clients.hook import merge_radar  # few commands are git's
 
         if merge_radar.may_have_moved(happened):
             merge_radar.start(happened)

@@ -1,4 +1,4 @@
-"""The merge radar on an agent's machine: after a commit the hub hears of it, and git says what will conflict.
+"""The merge radar on an agent's machine: reports each commit to the hub, and git's judgement on merges.
 
 It runs beside the client, in a process of its own and at low priority, so no tool waits for it. Git merges two commits
 in memory: neither the repository, the index nor the working tree is touched. A commit that this machine does not have
@@ -29,7 +29,7 @@ PATIENCE = 20.0  # for git to merge, or to fetch
 NICE = 10
 MOST_PATHS = 2_000
 MOST_FILES = 50
-HEADS = "heads"  # the shelf of the commits that the hub was told
+HEADS = "heads"  # the shelf of the reported commits
 _MAY_MOVE = (
     "commit",
     "merge",
@@ -42,7 +42,7 @@ _MAY_MOVE = (
     "switch",
     "checkout",
 )
-# What a repository's own settings may name that git would run, or ask, for a merge; and for a fetch.
+# Settings of a repository by which git would run or ask a program, for a merge; and for a fetch.
 _RUN_BY_MERGE = ("filter.", "merge.")
 _RUN_BY_FETCH = (
     "credential.",
@@ -53,7 +53,7 @@ _RUN_BY_FETCH = (
     "url.",
     "protocol.",
 )
-_PLAIN = ("url", "fetch", "pushurl", "tagopt", "prune")  # what a remote says of itself, and runs nothing
+_PLAIN = ("url", "fetch", "pushurl", "tagopt", "prune")  # settings of a remote that run nothing
 _FETCHING = {
     "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def look(target: Target, checkout: Checkout, until: float) -> None:
-    """Tell the hub the newest commit, and what git says of the branches that it has to be compared with."""
+    """Report the newest commit to the hub, and git's judgements on the branches to compare it with."""
     branch = checkout.branch()
     if branch is None or not git_checkout.names_none(checkout.folder, _RUN_BY_MERGE, until):
         return
@@ -132,7 +132,7 @@ def look(target: Target, checkout: Checkout, until: float) -> None:
 def judged(
     checkout: Checkout, base: str, head: str, others: Sequence[dict[str, str]], until: float
 ) -> Iterator[dict[str, object]]:
-    """Yield what git says of each branch that this machine has, or can fetch."""
+    """Yield git's judgement on each branch that this machine has, or can fetch."""
     for other in others:
         theirs = other["head"]
         if not _is_here(checkout, theirs, until) and not _fetch(checkout, other, until):
@@ -144,13 +144,13 @@ def judged(
 
 
 def conflicts(checkout: Checkout, one: str, other: str, until: float) -> list[str] | None:
-    """Return the files in which git finds conflicts between two commits; None if it does not say so in time."""
+    """Return the files in which git finds conflicts between two commits; None if it does not answer in time."""
     told = _merged(checkout, one, other, until)
     return told[1] if told is not None else None
 
 
 def _merged(checkout: Checkout, one: str, other: str, until: float) -> tuple[str, list[str]] | None:
-    """Merge two commits in memory; return the tree that comes of it, and the files in conflict."""
+    """Merge two commits in memory; return the resulting tree, and the files in conflict."""
     import shutil
     import tempfile
 
@@ -171,7 +171,7 @@ def _merged(checkout: Checkout, one: str, other: str, until: float) -> tuple[str
 
 
 def _is_merged(checkout: Checkout, base: str, commit: str, until: float) -> bool:
-    """Tell whether the main branch has all that a commit brings, also where it was squashed or rebased."""
+    """Tell whether the main branch has all changes of a commit, even if it was squashed or rebased."""
     told = _merged(checkout, base, commit, until)
     tree = _asked(checkout, ["rev-parse", f"{base}^{{tree}}"], until)
     return told is not None and tree is not None and told == (tree.strip(), [])
@@ -205,7 +205,7 @@ def _is_here(checkout: Checkout, commit: str, until: float) -> bool:
 
 
 def _fetch(checkout: Checkout, other: dict[str, str], until: float) -> bool:
-    """Fetch a branch from the remote, into no branch here; tell whether that brought the commit."""
+    """Fetch a branch from the remote, into no local branch; return whether that brought the commit."""
     if not git_checkout.names_none(checkout.folder, _RUN_BY_FETCH, until, but=_PLAIN):
         return False
     quiet = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap="]

@@ -1,7 +1,7 @@
-"""Any tool, before it is used: asks the hub whether the agent may go on, as a budget may be spent.
+"""Checks before any tool: asks the hub whether the agent may go on, as a budget may be spent.
 
-An edit and a command ask that with what else they ask. The hub's own tools are never kept from an agent: by them it
-says what is done, and asks for more.
+An edit and a command ask that along with their other questions. The hub's own tools are never denied to an agent:
+it reports its work by them, and asks for more.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from hubbub.clients.hook.hub_target import Target
 
 OK = 200
-# Some clients tell the name of a server's tool without the server.
+# Some clients give the name of a server's tool without the server.
 PLAIN = {"cursor": "MCP:", "gemini": ""}
 TOOLS = ("join", "inbox", "send", "board", "files", "share", *event.TELLING)
-SERVER = "hubbub"  # the name of the hub among a client's servers, which is in the names of its tools
+SERVER = "hubbub"  # the hub's name among a client's servers, which is part of its tools' names
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply:

@@ -1,12 +1,12 @@
 """opencode: reads the calls of our plugin, answers them, and waits for wakes.
 
 opencode runs no commands as hooks: its plugins are called in its own process. Ours (`hub.ts`) calls `hubbub-hook` with
-JSON of our own making (`instance`, `cwd`, `tool`, `path`, `patch`, `command`). Before a tool it gets `{"deny": …}`,
+JSON of our own form (`instance`, `cwd`, `tool`, `path`, `patch`, `command`). Before a tool it gets `{"deny": …}`,
 which makes the tool fail, and after it `{"text": …}`, which is added to the tool's result. At a permission prompt it
 tells the whole call (`tool_name`, `tool_input`) and gets `{"grant": true}` or `{"deny": …}`, which it passes on as
 opencode's own answer; it ends the hook once a person has answered there. It also keeps
-`hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and hands it to opencode's `prompt_async`
-from inside: so that needs neither a port nor a password.
+`hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and passes it to opencode's `prompt_async`
+from inside, which needs neither a port nor a password.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DEEDS = {
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
-    """Read the plugin's call at the moment `name`; None if it is none of ours."""
+    """Parse the plugin's call at the moment `name`; None if it is none of ours."""
     moment = _MOMENTS.get(name)
     instance, cwd = text(told.get("instance")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:

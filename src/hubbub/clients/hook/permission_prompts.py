@@ -1,10 +1,10 @@
-"""A client's own permission prompts, brought to the people of the hub: whoever answers first, there or here, is heard.
+"""A client's own permission prompts, put to the people of the hub: the first answer counts, there or here.
 
-The client's prompt stays what it is. The hub is asked beside it, or before it where the client shows none while its
+The client's prompt stays unchanged. The hub is asked beside it, or before it if the client shows none while its
 hook runs (`HOLDING`), and then for a short while only. Without a hub, an answer, or the whole call to show, nothing is
-said, and the client asks as ever. A yes counts for the very call that was shown.
+returned, and the client asks as usual. A yes counts for the very call that was shown.
 
-While a question waits, its mark is on a shelf of the run of the client. The run's next hooks take it off, once the
+While a question waits, its mark is on a shelf of the run of the client. The run's next hooks remove it, once the
 client has been answered here: then the question is withdrawn, as it is when the client ends.
 """
 
@@ -24,23 +24,21 @@ if TYPE_CHECKING:
     from hubbub.clients.hook.hub_target import Target
 
 VARIABLE = "HUBBUB_PROMPT_SECONDS"
-BESIDE = 600.0  # seconds for an answer, where the client's own prompt is there meanwhile,
-HELD = 30.0  # and where it is held up
+BESIDE = 600.0  # seconds for an answer, if the client's own prompt is shown meanwhile,
+HELD = 30.0  # and if it is held up
 MOST = 3600.0
-SLACK = 5.0  # seconds more, for what has to be said at the end
-ASKING = ("claude-code", "codex", "opencode")  # clients whose prompts are brought to the hub
+SLACK = 5.0  # seconds more, for the final messages
+ASKING = ("claude-code", "codex", "opencode")  # clients whose prompts are put to the hub
 HOLDING = ("codex",)  # clients that show no prompt before their hook has ended
 DIALOGS = (
     "AskUserQuestion",
     "ExitPlanMode",
 )  # tools that are themselves a talk with the person: a yes would skip it
-BRIEF = (
-    2.0  # seconds for the hub to take a question, and before it is given up where that holds the client up
-)
+BRIEF = 2.0  # seconds for the hub to take a question, and before one that holds the client up is given up
 POLL = 90.0  # seconds for one wait at the hub, which ends it sooner
 AGAIN = 1.0  # seconds between two tries, while the hub is away
-LOOK = 0.25  # seconds between two looks whether the client was answered here
-LARGEST = 100_000  # characters of a call, each invisible one written out: the hub shows no more than that
+LOOK = 0.25  # seconds between two checks whether the client was answered here
+LARGEST = 100_000  # characters of a call with invisible ones written out: the hub shows no more than that
 SHELF = "prompts "
 OK = 200
 
@@ -54,7 +52,7 @@ def patience(client: str) -> float:
 
 
 def settle(told: Event) -> None:
-    """Take off the marks of prompts that this event shows to be answered: its tool ran, or the turn is over."""
+    """Remove the marks of prompts that this event shows to be answered: its tool ran, or the turn is over."""
     if told.moment == event.AFTER:
         if told.call is not None:
             hook_state.drop(SHELF + told.instance, told.call)
@@ -63,7 +61,7 @@ def settle(told: Event) -> None:
 
 
 def said(name: str, reply: Reply) -> Said:
-    """Answer the client in the form that Claude Code and Codex share."""
+    """Return the answer in the form that Claude Code and Codex share."""
     if reply.decision not in (GRANT, DENY):
         return Said()
     no = {"behavior": "deny", "message": reply.text}
@@ -72,7 +70,7 @@ def said(name: str, reply: Reply) -> Said:
 
 
 def ask(target: Target, told: Event) -> Reply:
-    """Ask the people of the hub whether the client may use the tool, until they say so or their time is over."""
+    """Ask the people of the hub whether the client may use the tool, until they answer or their time is over."""
     seconds = patience(told.client)
     question = _question(target, told) if seconds > 0 and told.tool not in DIALOGS else None
     if question is None:
@@ -211,7 +209,7 @@ def _question(target: Target, told: Event) -> dict[str, object] | None:
 
 
 def _shown(told: Event, given: dict[str, object]) -> str:
-    """Return all that the tool is given: a command as it is, and whatever else comes with it by its name."""
+    """Return all arguments of the tool: a command as it is, and everything else by its name."""
     command = told.command if told.deed == event.SHELL else None
     named = {name: each for name, each in given.items() if name not in ("command", "description")}
     if command is None:

@@ -1,6 +1,6 @@
-"""The same call of a tool again and again: counted on this machine, and told to the hub once it looks like a circle.
+"""Repeated tool calls: counted on this machine, and reported to the hub once they look like a loop.
 
-Tools of MCP servers are not counted: to ask one of them for mail time and again is how some agents wait.
+Tools of MCP servers are not counted: asking one of them for mail again and again is how some agents wait.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from hubbub.clients.hook.hub_target import Target
 
 OK = 200
-FROM = 5  # times in a row: below that the hub is not asked
-SHELF = "calls"  # of the last call of each run of a client, and how often it came in a row
+FROM = 5  # times in a row; below that the hub is not asked
+SHELF = "calls"  # the last call of each run of a client, and its repetitions in a row
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply | None:

@@ -1,7 +1,7 @@
 """The process of the ringer (`hubbub ring`) on this machine: whether it runs, and its start.
 
 Clients that are woken from outside need it; their first hook starts it, as `hubbub up` and `hubbub install` do. One
-runs for each folder of configuration: it holds a lock there, which ends with it however it ends.
+runs for each folder of configuration: it holds a lock there, which ends with the process in any case.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RingerLock:
 
 
 def take(folder: str) -> RingerLock | None:
-    """Take the lock in the folder of configuration, with our number in it; None if another process has it."""
+    """Take the lock in the folder of configuration, with our process id in it; None if another process has it."""
     path = os.path.join(folder, LOCK)
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -40,7 +40,7 @@ def take(folder: str) -> RingerLock | None:
             return None
         if _is_at(file, path):
             break
-        os.close(file)  # whoever had it has just removed it
+        os.close(file)  # its last holder has just removed it
     os.ftruncate(file, 0)
     os.pwrite(file, str(os.getpid()).encode(), 0)
     return RingerLock(file, path)
@@ -54,7 +54,7 @@ def _is_at(file: int, path: str) -> bool:
 
 
 def holder(folder: str) -> int | None:
-    """Return the process that rings; None if none does. Raises `ValueError` until it has written its number."""
+    """Return the process that rings; None if none does. Raises `ValueError` until it has written its id."""
     try:
         file = os.open(os.path.join(folder, LOCK), os.O_RDONLY)
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def stop(folder: str) -> bool:
         if pid is None:
             return False
         os.kill(pid, signal.SIGTERM)
-        file_locks.wait(file, shared=True)  # which it holds to its end
+        file_locks.wait(file, shared=True)  # held by it to its end
     except ProcessLookupError:
         return False
     finally:

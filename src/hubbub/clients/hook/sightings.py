@@ -1,7 +1,7 @@
 """Reports of an agent's work to the hub: the command, how it ended, and the state of the checkout after it.
 
-Looking at a checkout takes git some time, so it is done only while the agent's task asks for proof. Each report returns
-whether it does; the last answer is kept, so that one call is enough where nothing has changed.
+Checking a checkout takes git some time, so it is done only while the agent's task asks for proof. Each report returns
+whether it does; the last answer is kept, so that one call is enough if nothing has changed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 OK = 200
 MOST = 200  # files of one edit
 LONGEST = 4_000  # characters of a command
-ANSWER = 0.15  # seconds that are left for the hub when git has been asked
-LOOKS = "looks"  # the shelf of whether the hub wants to know how a checkout is
+ANSWER = 0.15  # seconds left for the hub after git was asked
+LOOKS = "looks"  # the shelf of the hub's wish to know the state of a checkout
 _DEEDS = {event.SHELL: "shell", event.EDIT: "edit", event.TELL: "look"}
 
 

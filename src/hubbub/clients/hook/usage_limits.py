@@ -1,6 +1,6 @@
-"""A limit of the model's maker, as a client reports it: told to the hub, which pauses the account.
+"""Usage limits of the model's maker, as a client reports them: passed to the hub, which pauses the account.
 
-The sentence is read here and not at the hub, as a time of day in it may be that of this machine. The reader takes a
+The sentence is parsed here and not at the hub, as a time of day in it may be that of this machine. The parser takes a
 while to import; a turn that a limit has ended has time.
 """
 
@@ -23,7 +23,7 @@ PROGRAMS = {"claude-code": "claude"}  # clients that report a limit, and their p
 
 
 def tell(target: Target, told: Event, *, until: float) -> None:
-    """Tell the hub of the limit, by the hub's own clock. Raises `OSError`."""
+    """Report the limit to the hub, by the hub's own clock. Raises `OSError`."""
     program = PROGRAMS[told.client]
     if not told.is_certain and _read(told, program, now=0) is None:
         return
@@ -31,7 +31,7 @@ def tell(target: Target, told: Event, *, until: float) -> None:
     now = answer.get("now")
     if status != OK or not isinstance(now, int):
         return
-    limit = _read(told, program, now) or UsageLimit(LimitKind.WINDOW, None)  # a sentence that nobody knows
+    limit = _read(told, program, now) or UsageLimit(LimitKind.WINDOW, None)  # an unknown sentence
     body = {
         "agent": target.agent,
         "kind": limit.kind,

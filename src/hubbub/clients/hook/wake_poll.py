@@ -1,8 +1,8 @@
 """The wait for a wake: a long poll, renewed while the client lives, and one waiter for each client.
 
-Monitors, hooks that end to wake their client, and the ringer all wait like this. The hub decides who is given a wake.
-Here nobody waits for a client that is gone, and of several waiters of one client, which pile up where each turn starts
-another, the newest stays.
+Monitors, hooks that end to wake their client, and the ringer all wait like this. The hub decides which waker gets a
+wake. Nobody waits here for a client that is gone, and of several waiters of one client, which pile up where each turn
+starts another, the newest stays.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
     from hubbub.clients.hook.hub_target import Target
 
-    Bring = Callable[[str], str]  # tells the client a wake's text; what came of it: one of the words below
+    Bring = Callable[[str], str]  # brings a wake's text to the client; returns one of the words below
 
 WOKEN, QUEUED, CANNOT = "woken", "queued", "cannot"
 WAIT = 45  # seconds of one poll
 SLACK = 10.0  # more, for the answer to come
-LOOK = 0.5  # seconds between two looks whether somebody newer is there, and the client still is
+LOOK = 0.5  # seconds between two checks for a newer waiter, and for the client
 LEAST_PAUSE, MOST_PAUSE = 1.0, 30.0  # seconds while the hub is away
-BRIEF = 2.0  # seconds for a word to the hub that nobody waits for
+BRIEF = 2.0  # seconds for a report to the hub that nobody waits for
 OK = 200
-REFUSED = (401, 403, 404)  # by which the hub says that asking again is no use
+REFUSED = (401, 403, 404)  # the hub's statuses that make another request useless
 SHELLS = ("sh", "dash", "bash", "zsh", "ash", "fish")
-FOLDER = "waiting"  # in the data folder: a file for each client that is waited for
+FOLDER = "waiting"  # in the data folder: a file for each client with a waiter
 
 
 class Waker:
@@ -116,7 +116,7 @@ def leave(target: Target, waker: Waker) -> None:
 def wait(target: Target, waker: Waker, bring: Bring, *, once: bool = False) -> bool:
     """Bring wakes to the client for as long as it lives; `once`: return True after the first.
 
-    An absent hub is waited for. Returns False when the hub refuses. The process ends when a newer waiter of the same
+    An absent hub is waited for. Returns False if the hub refuses. The process ends when a newer waiter of the same
     client is there, or the client is not. Raises `OSError` if the data folder takes no writes.
     """
     _watch(target, waker)
@@ -134,7 +134,7 @@ def wait(target: Target, waker: Waker, bring: Bring, *, once: bool = False) -> b
         pause = LEAST_PAUSE
         if wake is not None and _brought(target, wake, bring) and once:
             return True
-        time.sleep(max(0.0, asked_at + LEAST_PAUSE - time.monotonic()))  # whatever answers without waiting
+        time.sleep(max(0.0, asked_at + LEAST_PAUSE - time.monotonic()))  # in case answers come at once
 
 
 def beside(client: str, instance: str, method: str) -> tuple[Target, Waker] | None:
@@ -182,7 +182,7 @@ def stay() -> None:
 
 def _brought(target: Target, wake: Wake, bring: Bring) -> bool:
     result = bring(wake.text)
-    with suppress(OSError, ValueError):  # the hub sees it by the agent's looking into its inbox
+    with suppress(OSError, ValueError):  # the hub sees it when the agent looks into its inbox
         tell(target, wake, result)
     return result != CANNOT
 

@@ -1,7 +1,7 @@
 """Claude Code: its server entry, its plugin for the whole user, or its hooks for one project.
 
 We merge all of it ourselves, though there are `claude mcp add` and `claude plugin install`: they rewrite the files in
-their own form, and note this and that in them with every start. The settings are enough: the client takes up
+their own form, and add notes of their own to them at each start. The settings are enough: the client reads
 marketplaces and plugins from there at its next start, without a network.
 
 For a user the plugin brings hooks, skills, commands and the monitor that wakes the client. In a project there are only
@@ -42,18 +42,18 @@ from spliceconf import Trace
 
 NAME = "claude-code"
 JSON = "json"
-# Its marketplace, and what of the plugin it reads. The plugin's own server entry stays out: there would be two.
+# Its marketplace, and the parts of the plugin that it reads, without the plugin's server entry: there would be two.
 SHIPPED = (".claude-plugin", "plugins/hubbub")
 NOT_RENDERED = (".mcp.json", ".codex-plugin")
 HOOKS = "plugins/hubbub/hooks/hooks.json"
 WAITING = ("SessionStart", "Stop")  # after each of them the client is idle
-DAY = 86_400  # seconds for one that waits; the next turn's end starts another
+DAY = 86_400  # seconds for one that waits; the end of the next turn starts another
 ALLOWED = tuple(f"mcp__{SERVER}__{tool}" for tool in UNATTENDED)
 
 
 @dataclass(frozen=True, slots=True)
 class ClientNotes:
-    """Notes that the client itself will make of us, to be taken out with the rest."""
+    """Notes that the client itself will make about us, to be removed with the rest."""
 
     file: Path
     keys: tuple[str, ...]

@@ -15,8 +15,8 @@ VARIABLE = "HUBBUB_TOKEN"
 BRACED = r"\$\{(?P<variable>\w+)\}"  # how some clients name a variable in a header
 NAMED = r"\$\{env:(?P<variable>\w+)\}"  # and others
 
-# The hub's tools that an agent may use with nobody at hand: whoever was woken has to read its mail, and answer. Only
-# `ask` is not among them: it has other machines do something.
+# The hub's tools that an agent may use without a person: a woken agent has to read its mail, and answer. Only
+# `ask` is left out: it has other machines do something.
 UNATTENDED = ("join", "inbox", "send", "task", "board", "files", "share")
 
 
@@ -35,7 +35,7 @@ class UserFolders:
 
     @property
     def applications(self) -> Path:
-        """The folder of programs' own files: XDG's, macOS's or Windows'."""
+        """Return the folder of programs' own files: XDG's, macOS's or Windows'."""
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         if self.platform == "win32":
@@ -44,7 +44,7 @@ class UserFolders:
 
     @property
     def xdg(self) -> Path:
-        """The folder of configuration of programs that follow XDG on every platform but Windows."""
+        """Return the folder of configuration of programs that follow XDG on every platform but Windows."""
         return self.path("XDG_CONFIG_HOME", self.home / ".config")
 
     def path(self, variable: str, usual: Path) -> Path:
@@ -57,7 +57,7 @@ class InstallRequest:
     """A request to install: the scope, the place and the hub. `folder` is the project's, in that scope.
 
     `config` is hubbub's own folder of configuration, `data` that of a hub on this machine, else None. `token` is the
-    agent's, which belongs in no project's file.
+    agent's, which must not be in a project's file.
     """
 
     scope: str
@@ -73,7 +73,7 @@ class InstallRequest:
 
     @property
     def mcp(self) -> str:
-        """The address of the hub's MCP endpoint with its own tools."""
+        """Return the address of the hub's MCP endpoint with its own tools."""
         return f"{self.url.rstrip('/')}/mcp"
 
     @property
@@ -86,8 +86,8 @@ class ClientInstaller:
     """One client: `changes` makes its plan, `notes` lists the person's remaining steps.
 
     `words` are those that it replaces in a header: a pattern with a group `variable`, `file` or `secret`; None if it
-    replaces none. `no_project` is the sentence that refuses the project scope, where there is none. `is_bridged` says
-    that it starts `hubbub mcp` instead of connecting to an address.
+    replaces none. `no_project` is the sentence that refuses the project scope, for clients without it. `is_bridged`
+    says that it starts `hubbub mcp` instead of connecting to an address.
     """
 
     name: str
@@ -100,7 +100,7 @@ class ClientInstaller:
 
 
 def grant_note(client: str) -> str:
-    """Say which tools the client may use without asking the person."""
+    """Return a note on the tools that the client may use without asking the person."""
     tools = f"{', '.join(UNATTENDED[:-1])} and {UNATTENDED[-1]}"
     return f"{client} may use {len(UNATTENDED)} tools of the hub without asking you: {tools}; not ask"
 
@@ -111,7 +111,7 @@ def bearer(token: str) -> str:
 
 
 def export_note(request: InstallRequest) -> str:
-    """Say how the person puts the token into the client's environment."""
+    """Return a note on how the person puts the token into the client's environment."""
     return (
         f'start the client with its token: export {VARIABLE}="$(cat {shlex.quote(str(request.token_file))})"'
     )

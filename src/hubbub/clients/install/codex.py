@@ -1,10 +1,10 @@
 """Codex: a table in `config.toml`, with the token in a variable that it reads from its own `.env`.
 
-`codex mcp add` keeps neighbours and comments, and takes no entry for a project: we splice in both scopes. The hooks
-stand in a file of their own beside it; Codex runs them after the person has trusted them, and nobody else can do that.
+`codex mcp add` keeps neighbours and comments, but takes no entry for a project: we splice in both scopes. The hooks
+are in a file of their own beside it; Codex runs them after the person has trusted them, and nobody else can do that.
 The skills of the plugin are put into Codex's own folder of skills: a plugin would bring hooks and server twice.
 
-All windows of Codex share one server, which read its variables when it started. So that an open window finds the token
+All windows of Codex share one server, which reads its variables when it starts. So that an open window finds the token
 too, that server is restarted, unless it is busy: the windows stay.
 """
 

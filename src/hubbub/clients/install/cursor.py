@@ -17,7 +17,7 @@ from hubbub.clients.install.plugin_files import hook_items
 
 NAME = "cursor"
 HOOKS = "cursor/hooks.json"
-VERSION = 1  # of the form of the file
+VERSION = 1  # of the file's form
 
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:

@@ -1,4 +1,4 @@
-"""Looking for clients on this machine: by a command on PATH, or the folder that a client makes when it first runs."""
+"""Detection of clients on this machine: by a command on PATH, or the folder that a client makes when it first runs."""
 
 import shutil
 from collections.abc import Callable
@@ -33,7 +33,7 @@ SIGNS = {
 
 
 def found(at: UserFolders) -> list[str]:
-    """Return the names of the clients that are there, in the order in which they are listed."""
+    """List the names of the clients that are there, in the order of the table."""
     return [name for name in CLIENTS if _is_there(SIGNS[name], at)]
 
 

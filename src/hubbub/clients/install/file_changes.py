@@ -1,7 +1,7 @@
 """Files of a plan, changed in memory first, and then on the disk: all of them or none.
 
-A file is replaced by a finished one, at the target of a symbolic link, with the rights that it had; a copy of the old
-one lies beside it until the uninstall. Two installers do not write at the same time.
+A file is replaced by a finished one, at the target of a symbolic link, with the permissions that it had; a copy of the
+old one is kept beside it until the uninstall. Two installers do not write at the same time.
 """
 
 import difflib
@@ -34,8 +34,8 @@ class FileChanges:
     def __init__(self) -> None:
         self._before: dict[Path, str | None] = {}
         self._after: dict[Path, str | None] = {}
-        self.modes: dict[Path, int] = {}  # where the rights are to differ from those of the file on the disk
-        self._written: dict[Path, int] = {}  # with the rights that they had before
+        self.modes: dict[Path, int] = {}  # if they differ from those of the file on the disk
+        self._written: dict[Path, int] = {}  # with the permissions that they had before
         self._made: list[Path] = []
 
     def read(self, path: Path) -> str | None:
@@ -50,7 +50,7 @@ class FileChanges:
         self._after[path] = text
 
     def mode(self, path: Path) -> int:
-        """Return the new rights of the file."""
+        """Return the new permissions of the file."""
         return self.modes.get(path, _mode(path))
 
     def remove(self, path: Path) -> None:
@@ -75,7 +75,7 @@ class FileChanges:
         return "".join(self._diff_of(path) for path in self.changed())
 
     def commit(self) -> None:
-        """Write the changes. Raises `FileChanged` before anything is written, `OSError` after which to `revert`."""
+        """Write the changes. Raises `FileChanged` before anything is written; after an `OSError`, `revert` them."""
         for path in self.changed():
             if not self._is_still(path):
                 raise FileChanged(f"{path} was changed just now by another program; try again")
@@ -119,14 +119,14 @@ class FileChanges:
 
 @contextmanager
 def locked(config: Path) -> Iterator[None]:
-    """Lock out other installs and uninstalls. The folder itself is the lock, and goes if it is left empty."""
+    """Lock out other installs and uninstalls. The folder itself is the lock, and is removed if it is left empty."""
     while True:
         durable_files.make_folder(config, 0o700)
         lock = os.open(config, os.O_RDONLY)
         try:
             file_locks.wait(lock)
             if not _is_still(config, lock):
-                continue  # whoever had the lock before us took the folder away
+                continue  # the last holder of the lock has removed the folder
             try:
                 yield
             finally:
@@ -137,7 +137,7 @@ def locked(config: Path) -> Iterator[None]:
 
 
 def backup_of(path: Path) -> Path:
-    """Return a place for the backup, beside the file."""
+    """Return a path for the backup, beside the file."""
     target = Path(os.path.realpath(path))
     stamp = time.strftime(STAMP, time.gmtime())
     return target.with_name(f"{target.name}.hubbub-{stamp}.bak")
@@ -158,7 +158,7 @@ def digest(text: str) -> str:
 
 
 def write_new(path: Path, text: str, *, like: Path) -> None:
-    """Make a file with the rights of another, which may be replaced once this one is there."""
+    """Make a file with the permissions of another, which may be replaced once this one is there."""
     durable_files.write_new(path, text)
     path.chmod(_mode(like))
 
@@ -219,7 +219,7 @@ def _partial(path: Path, text: str, mode: int) -> Path:
 
 
 def _mode(path: Path) -> int:
-    """Return the rights of the file; for a missing one, the person's usual ones."""
+    """Return the permissions of the file; for a missing one, the person's usual ones."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)

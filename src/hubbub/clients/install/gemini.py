@@ -2,7 +2,7 @@
 
 `gemini mcp add` keeps comments, but rewrites the whole file in its own indentation: we splice instead. In a project the
 token is a variable of the environment. Gemini 0.61 reads `~/.gemini/.env` too late for its own settings, and then sends
-no token at all: so the user's own file holds it, and is for its owner alone from then on.
+no token at all: so the user's own file holds it, and is readable for its owner alone from then on.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Goose: an extension in `config.yaml`, which wants a name and a description of every extension.
+"""Goose: an extension in `config.yaml`, which needs a name and a description for every extension.
 
 Goose looks up the variables in `env_keys` in its environment, then among its own secrets, and puts them into the
 headers.

@@ -1,4 +1,4 @@
-"""Command lines for `hubbub-hook` in clients: the same for all of them, and the quickest there is."""
+"""Command lines for `hubbub-hook` in clients: the same for all of them, and as fast as possible."""
 
 import shlex
 from pathlib import Path

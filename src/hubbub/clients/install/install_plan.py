@@ -46,15 +46,15 @@ class InstallStep(Protocol):
     """One step of an install."""
 
     def make(self, plan: "InstallPlan") -> None:
-        """Do the step in the plan's files, and note there how to undo it."""
+        """Do the step in the plan's files, and record there how to undo it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
     """One value at one place of a configuration file, such as `("mcpServers", "hubbub")`.
 
-    `same` names the field that shows whether an existing value means the same hub; without it, any other value is
-    somebody else's. `language` is one of `EDITORS`. A `private` file is made for its owner alone.
+    `same` names the field that shows whether an existing value means the same hub; without it, any other value belongs
+    to others. `language` is one of `EDITORS`. A `private` file is made readable for its owner alone.
     """
 
     file: Path
@@ -133,8 +133,8 @@ class OwnedFile:
 class ClientCommand:
     """A program of the client's own, run after the files were written.
 
-    `environment` is added to ours. Doing it twice must be as good as once: an install may come over an earlier one.
-    Nothing of it is kept: a record that named programs would be one that has them run.
+    `environment` is added to ours. It must be repeatable: an install may come over an earlier one.
+    Nothing of it is recorded: a record with programs could make us run any.
     """
 
     argv: Sequence[str]
@@ -152,7 +152,7 @@ class ClientCommand:
 class InstallPlan:
     """The steps to do. `conflicts` are sentences that need `--force`; `notes` list the person's remaining steps.
 
-    `done` goes into the record: facts by which `undo.py` takes all of it back.
+    `done` goes into the record: facts by which `undo.py` removes everything again.
     """
 
     files: FileChanges = field(default_factory=FileChanges)
@@ -160,17 +160,17 @@ class InstallPlan:
     done: list[Facts] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    backups: dict[Path, Path] = field(default_factory=dict)  # of an earlier install, by the file they are of
-    folders: list[Path] = field(default_factory=list)  # made by an earlier install; those that are empty go
-    held: set[tuple[Path, Keys]] = field(default_factory=set)  # where what is there is an earlier install's
+    backups: dict[Path, Path] = field(default_factory=dict)  # of an earlier install, by their files
+    folders: list[Path] = field(default_factory=list)  # made by an earlier install; empty ones are removed
+    held: set[tuple[Path, Keys]] = field(default_factory=set)  # where an earlier install's entry is
 
     def add(self, changes: Sequence[InstallStep]) -> None:
-        """Make all of `changes`. Raises `CannotInstall` for a file that cannot be edited, with text to paste."""
+        """Do all of `changes`. Raises `CannotInstall` for a file that cannot be edited, with text to paste."""
         for change in changes:
             change.make(self)
 
     def require_inside(self, folder: Path) -> None:
-        """Raise `CannotInstall` if a link of somebody else's leads the file out of the folder."""
+        """Raise `CannotInstall` if a foreign link leads the file out of the folder."""
         for path in self.files.changed():
             if not (real := path.resolve()).is_relative_to(folder.resolve()):
                 raise CannotInstall(f"{path} leads out of the project, to {real}; nothing was changed")
@@ -195,7 +195,7 @@ class InstallPlan:
                     command.run()
                 remove_empty(self.folders)
                 then()
-            except BaseException:  # whatever it is: nothing half done
+            except BaseException:  # any error: nothing half done
                 self.files.revert()
                 self._drop_backups(set(self.backups.values()))
                 raise
@@ -219,14 +219,14 @@ class InstallPlan:
             return EDITORS[change.language].load(self.text_of(change))
 
     def write(self, change: ConfigEntry | ConfigListItem, text: str, facts: Facts) -> None:
-        """Set the new text of the change's file, and note how to undo it."""
+        """Set the new text of the change's file, and record how to undo it."""
         self.prepare(change.file, private=isinstance(change, ConfigEntry) and change.private)
         self.files.write(change.file, text)
         where = {"file": str(change.file), "language": change.language, "keys": [*change.keys]}
         self.done.append({**where, "end": newline(text), **facts})
 
     def prepare(self, path: Path, *, private: bool) -> None:
-        """Note everything made around a file before its first write: folders, the file, a backup, its rights."""
+        """Record everything made around a file before its first write: folders, the file, a backup, its permissions."""
         if not any(each.get("file") == str(path) for each in self.done):
             self._surround(path)
         mode = self.files.mode(path)
@@ -235,7 +235,7 @@ class InstallPlan:
             self.files.modes[path] = mode & ~OTHERS
 
     def own_folders(self, path: Path, made: Sequence[Path]) -> None:
-        """Note that folders above the file go when empty, if they are in `made`, or of an earlier install."""
+        """Record that folders above the file go when empty, if they are in `made`, or of an earlier install."""
         above = Path(os.path.realpath(path)).parents
         folders = [*made, *(each for each in self.folders if each in above)]
         self.folders = [each for each in self.folders if each not in folders]
@@ -300,7 +300,7 @@ def run(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 @contextmanager
 def explained(change: ConfigEntry | ConfigListItem) -> Iterator[None]:
-    """Say which file cannot be edited, and what to paste there by hand."""
+    """Add to errors which file cannot be edited, and what to paste there by hand."""
     try:
         yield
     except Unreadable as error:

@@ -1,7 +1,7 @@
-"""Metering: a client reports its use to the hub, where it can, by OTLP, to the hub's own addresses.
+"""Metering: a client reports its use to the hub, if it can, by OTLP, to the hub's own addresses.
 
 Many clients report to another receiver already. If any of our places is taken, nothing is changed, and a note says so:
-an existing receiver goes before ours.
+an existing receiver takes precedence.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ LOGS = "/v1/logs"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Entries made together, and only if nothing stands at any of their places, nor at those `beside`."""
+    """Entries made together, and only if all their places, and those `beside`, are free."""
 
     client: str
     file: Path

@@ -1,7 +1,7 @@
-"""opencode: `mcp` in `opencode.json`, or in `opencode.jsonc` where that is the one there.
+"""opencode: `mcp` in `opencode.json`, or in `opencode.jsonc` if that one exists.
 
-`opencode mcp add` rewrites the file: we splice. opencode reads a file into a value by itself, so that the token stays
-in ours. Our plugin, a file in its folder of plugins, claims files and wakes it; the skills stand beside it.
+`opencode mcp add` rewrites the file: we splice. opencode can read a value from another file, so the token stays
+in ours. Our plugin, a file in its folder of plugins, claims files and wakes it; the skills are beside it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The plugin's files for a client, as steps of its install: its hooks and skills are written once, in there.
+"""The plugin's files for a client, as steps of its install: the plugin is the only source of hooks and skills.
 
 The plugin calls `hubbub-hook` by its name; an install has the absolute command of this installation.
 """

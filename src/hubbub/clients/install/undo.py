@@ -1,4 +1,4 @@
-"""Undoing an install by the facts that it left: exactly our parts go, whatever others have changed since."""
+"""Undoing an install by its recorded facts: exactly our parts are removed, whatever others have changed since."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from hubbub.clients.install.file_changes import FileChanges, digest, is_backup
 from hubbub.clients.install.install_plan import CannotInstall, Facts, InstallPlan, holds
 from spliceconf import EDITORS, MISSING, Keys, Trace, Unreadable, find
 
-SCHEMA = "$schema"  # which opencode puts into every file that it reads
+SCHEMA = "$schema"  # opencode puts it into every file that it reads
 
 
 def undo(plan: InstallPlan, done: Sequence[Facts]) -> None:
@@ -26,7 +26,7 @@ def undo(plan: InstallPlan, done: Sequence[Facts]) -> None:
 
 
 def held(files: FileChanges, done: Sequence[Facts]) -> set[tuple[Path, Keys]]:
-    """Return the places where entries of `done` still stand: file and keys, without keys for a whole file."""
+    """Return the places where entries of `done` still are: file and keys, without keys for a whole file."""
     return {
         (Path(facts["file"]), tuple(facts.get("keys", ())))
         for facts in done
@@ -43,7 +43,7 @@ def _is_held(files: FileChanges, facts: Facts) -> bool:
             return bool(digest(text) == facts["digest"])
         present = find(EDITORS[facts["language"]].load(text), tuple(facts["keys"]))
         return _is_ours(present, facts["same"])
-    except Unreadable:  # which is refused in a sentence when it is to be edited
+    except Unreadable:  # refused in a sentence when it is to be edited
         return False
 
 
@@ -96,12 +96,12 @@ def _create(plan: InstallPlan, facts: Facts) -> None:
 
 
 def _says_nothing(text: str) -> bool:
-    """Tell whether a file that we made holds nothing of anybody's by now."""
+    """Tell whether a file that we made has no content of others by now."""
     if not text.strip():
         return True
     try:
         data = EDITORS["json"].load(text)
-    except Unreadable:  # other languages, and comments, are somebody's
+    except Unreadable:  # other languages, and comments, belong to others
         return False
     return isinstance(data, dict) and not data.keys() - {SCHEMA}
 

@@ -27,13 +27,13 @@ from spliceconf import EDITORS, MISSING, Unreadable, find
 PATIENCE = 15.0  # seconds
 REVISION = "2025-06-18"  # of MCP: one that every client of the table speaks
 ACCEPTED = "application/json, text/event-stream"
-OFF = {"disabled": True, "enabled": False}  # how clients say that an entry is not used
+OFF = {"disabled": True, "enabled": False}  # the clients' ways to disable an entry
 HEADER = re.compile(r"Bearer ([!-~]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """The result of the try, in a sentence, and the remedy if it failed."""
+    """The result of the check, in a sentence, and the remedy if it failed."""
 
     well: bool
     found: str
@@ -41,7 +41,7 @@ class VerifyResult:
 
 
 class _Failed(Exception):
-    """The try failed: its finding, and the remedy if it is not a new install."""
+    """The check failed: its finding, and the remedy if that is not a new install."""
 
     def __init__(self, found: str, do: str | None = None) -> None:
         super().__init__(found)
@@ -101,7 +101,7 @@ def _connected(
     url = entry.get(address)
     if not isinstance(url, str):
         raise _Failed(f"its entry has no address any more: {address or 'url'}", f"bring it back: {again}")
-    # A project's file comes from others, and a token is not for everybody.
+    # A project's file comes from others, who must not get a token.
     if _origin(url) != _origin(install.url):
         raise _Failed(f"its entry leads to {url}, and not to {install.url}", f"bring it back: {again}")
     authorization = _authorization(entry, install, environment)

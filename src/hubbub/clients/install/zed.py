@@ -1,7 +1,7 @@
 """Zed: `context_servers` in `settings.json`, a JSON file full of comments.
 
-Zed expands no variables in headers: the user's own file holds the token, and is for its owner alone from then on. A
-project's file cannot hold one.
+Zed expands no variables in headers: the user's own file holds the token, and is readable for its owner alone from then
+on. A project's file cannot hold one.
 """
 
 from collections.abc import Sequence

@@ -24,13 +24,13 @@ MANAGED = Path("packages", "app-server-daemon", "current", "bin", "codex")
 ANSWER_SECONDS = 5.0
 QUEUE_SECONDS = 30.0
 MOST_ROOMS = 50
-MOST_LINES = 200  # of others' news that may come before an answer
+MOST_LINES = 200  # of others' news that may precede an answer
 LARGEST = 16 * 1024 * 1024  # bytes of an answer
 WHO = {"clientInfo": {"name": "hubbub", "title": "hubbub", "version": "1"}}
 
 
 class CodexChannel:
-    """The door of the Codex whose files are in `home`."""
+    """The channel to the Codex whose files are in `home`."""
 
     client = "codex"
     method = "queue"
@@ -41,7 +41,7 @@ class CodexChannel:
 
     @staticmethod
     def here(environment: Mapping[str, str]) -> "CodexChannel":
-        """Return the person's own Codex, found like Codex finds its files."""
+        """Return the person's own Codex, found in the same way as Codex finds its files."""
         return CodexChannel(Path(environment.get("CODEX_HOME") or "~/.codex").expanduser(), environment)
 
     def rooms(self) -> Sequence[OpenConversation]:
@@ -60,7 +60,7 @@ class CodexChannel:
             ) as connection:
                 return _rooms(connection)
         except (OSError, ValueError, LookupError, TypeError, WebSocketException):
-            return ()  # a server that starts, ends, or is of another age
+            return ()  # a server that starts, ends, or has another version
 
     def knock(self, room: OpenConversation, text: str) -> WakeOutcome:
         program = self._program()

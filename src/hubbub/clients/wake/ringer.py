@@ -1,9 +1,9 @@
-"""The ringer: waits at the hubs for wakes of this machine's clients that have a door, and knocks there.
+"""The ringer: waits at the hubs for wakes of this machine's clients that have a wake channel, and delivers them.
 
-One process a machine, which holds a lock in the folder of configuration. For each install of such a client it finds the
-open conversations in its folder, asks the hub for wakes of the newest (so the hub knows whom it can wake, and counts on
-no closed client), and gives it the hub's own text. The letter is stored long before: whatever goes wrong here, it waits
-in the inbox.
+There is one process a machine, which holds a lock in the folder of configuration. For each install of such a client it
+finds the open conversations in its folder, asks the hub for wakes of the newest (so the hub knows whom it can wake, and
+relies on no closed client), and gives it the hub's own text. The letter is stored long before: whatever goes wrong
+here, it waits in the inbox.
 """
 
 import socket
@@ -34,7 +34,7 @@ class RingerTimings:
 
 
 def wake_channels(environment: Mapping[str, str]) -> dict[str, WakeChannel]:
-    """Return the doors of this machine, by the client's name."""
+    """Return the wake channels of this machine, by the client's name."""
     return {each.client: each for each in (CodexChannel.here(environment),)}
 
 
@@ -48,7 +48,7 @@ class Ringer:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
-        """Ring until `stopped` is set, or nobody is left to ring for; open requests at a hub end with the process."""
+        """Ring until `stopped` is set, or no client is left; open requests at a hub end with the process."""
         bells: dict[tuple[object, ...], threading.Event] = {}
         stamp: object = None
         while not self.stopped.is_set():
@@ -62,11 +62,11 @@ class Ringer:
             stop.set()
 
     def _follow(self, bells: dict[tuple[object, ...], threading.Event]) -> None:
-        """Start to ring for new installs, and stop for removed ones."""
+        """Begin to ring for new installs, and stop for removed ones."""
         try:
             installs = read(self.config)
         except BadRecord:
-            return  # half written by another program, or by hand: what rings goes on
+            return  # another program or a person is just writing it: the present rings go on
         wanted = {_identity(each, installs): each for each in installs if each.client in self.doors}
         for gone in bells.keys() - wanted.keys():
             bells.pop(gone).set()

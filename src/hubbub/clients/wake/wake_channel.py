@@ -1,4 +1,4 @@
-"""Doors: ways that a client itself offers to give an idle conversation something to read."""
+"""Wake channels: a client's own ways to give an idle conversation a text."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from hubbub.clients.hook.wake_poll import CANNOT
 
-LONGEST = 200  # characters of what a program said
+LONGEST = 200  # characters of a program's words
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -30,7 +30,7 @@ class WakeOutcome:
 
 
 class WakeChannel(Protocol):
-    """The way into one client of this machine."""
+    """The channel to one client of this machine."""
 
     client: str
     method: str
@@ -39,7 +39,7 @@ class WakeChannel(Protocol):
         """Return the open conversations; none if the client does not run."""
 
     def knock(self, room: OpenConversation, text: str) -> WakeOutcome:
-        """Give a conversation `text` to read, as its next prompt."""
+        """Give a conversation `text` as its next prompt."""
 
 
 def cannot(said: str) -> WakeOutcome:
