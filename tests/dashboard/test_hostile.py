@@ -3,6 +3,9 @@
 Each is shown as text: it opens no dialog, runs nothing, asks no other host, and breaks no layout.
 """
 
+import os
+import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from hubbub.core.agents import agents, scopes
 from hubbub.core.fleet import approvals, nodes
 from hubbub.core.mail import messages
 from hubbub.core.mail.messages import Thread
-from hubbub.core.people import runs
+from hubbub.core.people import projects, runs
 from hubbub.core.presence import presences
 from hubbub.core.work import artifacts, completion, reviews, tasks
 from hubbub.model.agents.scopes import Scope
@@ -85,6 +88,14 @@ NAMES = (
     "%2e%2e",
     "a/b?c#d&e=%",
 )
+# Of texts that chance makes: how many there are, from which seed, and how many are looked at together.
+TEXTS, SEED, A_BATCH = int(os.environ.get("TEXTS", "10")), os.environ.get("SEED", "1"), 10
+ODD = (*"<>\"'`&=/\\\t\n\r\u2028\u202e\ufeff", "]]>", "-->", "&#0;", "{{", "%3C")
+AROUND = (
+    ("", ""), ("<b>", "</b>"), ("<!--", "-->"), ("<![CDATA[", "]]>"), ("<a href='", "'>"), ('<p title="', '">'),
+    ("`", "`"), ("```\n", "\n```"), ("[x](", ")"), ("![", "](y)"), ("> - 1. ", ""), ("|", "|\n|-|\n"),
+    ("<textarea>", "</textarea>"), ("<svg><style>", "</style></svg>"),
+)  # fmt: skip
 
 # Whatever is on the page and cannot be ours.
 STRANGE = """(evil) => {
@@ -266,3 +277,42 @@ def _same(shown: str, title: str) -> bool:
     return title.replace("`", "").startswith(plain) and len(plain) >= min(
         len(title.replace("`", "")), MOST_OF_A_CARD
     )
+
+
+def made(chance: random.Random) -> str:
+    """A text of pieces of hostile ones, torn, put into one another, and with odd signs in between."""
+    pieces = []
+    for _ in range(chance.randint(1, 4)):
+        piece = chance.choice([*PAYLOADS.values()])[: chance.choice((12, 60, 400))]
+        for _ in range(chance.randrange(4)):
+            place = chance.randrange(len(piece) + 1)
+            piece = piece[:place] + chance.choice(ODD) + piece[place:]
+        pieces.append(chance.choice((piece, piece.swapcase(), piece.upper())))
+    before, behind = chance.choice(AROUND)
+    return f"{before}{chance.choice(('', ' ', chr(10))).join(pieces)}{behind} x"
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("batch", range(max(1, TEXTS // A_BATCH)))
+def test_no_page_is_harmed_by_texts_of_chance(visit: Visit, hub: Hub, batch: int) -> None:
+    """Texts that chance makes of hostile ones harm no view, and nothing beside it."""
+    chance = random.Random(f"{SEED} {batch}")
+    slug, texts = f"batch-{batch}", [made(chance) for _ in range(A_BATCH)]
+    place = replace(hub, project=hub.do(lambda tx: projects.create(tx, slug), hub.owner))
+    tasks_of = [
+        hub.do(lambda tx, number=number, text=text: _write(tx, place, len(NAMES) + number, text))
+        for number, text in enumerate(texts)
+    ]
+    page = visit(f"/?project={slug}", size=chance.choice((DESKTOP, PHONE)))
+    faults = {}
+    for view in VIEWS:
+        inside(page, "shell/router.js", "m.go(x)", view)
+        if found := _faults(page):
+            faults[view] = found
+    page = visit(f"/board?project={slug}&q={NOTHING}")
+    for task, text in zip(tasks_of, texts, strict=True):
+        inside(page, "shell/router.js", "m.set({ task: x })", str(task.number))
+        expect(page.locator(".inspector-head")).to_contain_text(f"T-{task.number}")
+        if found := _faults(page):
+            faults[text] = found
+    assert faults == {}

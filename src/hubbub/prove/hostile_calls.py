@@ -95,6 +95,24 @@ BODIES = (
     b"\0" * 9,
     b"1" * 6000,
 )
+# Doors that publish no schema, and names that their bodies have.
+PLAIN = """
+    POST /v1/traces         POST /v1/metrics         POST /v1/logs            POST /api/auth/register
+    POST /api/auth/login    POST /api/auth/node-token  GET /api/auth/me       GET /api/status
+    GET /api/tasks          GET /api/task/{id}       GET /api/completions     GET /api/messages
+    GET /api/nodes          POST /api/task           POST /api/broadcast      POST /_gxv/api/v1/checkin
+    POST /_gxv/api/v1/heartbeat  POST /_gxv/api/v1/scope  POST /_gxv/api/v1/checkout  POST /_gxv/api/v1/messages
+    POST /_gxv/api/v1/tasks/claim  POST /_gxv/api/v1/tasks/{id}/status        GET /api/relay/session
+    GET /api/relay/sessions/{name}/completion-check  GET /share/{secret}      GET /login/{code}
+    POST /login             POST /login/{code}       GET /docs/{page}         GET /assets/{digest}/{name}
+    GET /health             GET /ready               GET /metrics             GET /t/{task}
+    GET /{page}
+"""
+NAMES = """
+    username password network_id node_name invite_code alias task message priority from agent_name task_id status
+    content to declared_files result_summary limit code csrf resourceSpans resourceMetrics resourceLogs session_token
+"""
+ANYTHING: Json = {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "array"}, {}]}
 OFTEN = 200  # calls, after which the other project is checked
 ANSWERS = ("refused", "done", "connection closed", "5xx", "trace", "leak", "let in", "effect")
 WARM = 0.25  # of the time, after which memory and open files are to stay as they are
@@ -151,7 +169,7 @@ class Attacker:
         self._line = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
         self._ids: list[str] = []
         self._tokens = self._prepare()
-        self._targets = [*self._tools(), *self._routes()]
+        self._targets = [*self._tools(), *self._routes(), *_plain_doors()]
 
     def close(self) -> None:
         self._line.close()
@@ -386,10 +404,18 @@ class Attacker:
         return self.hub.process.pid
 
 
+def _plain_doors() -> list[Target]:
+    schema: Json = {"type": "object", "properties": dict.fromkeys(NAMES.split(), ANYTHING)}
+    words = PLAIN.split()
+    doors = zip(words[::2], words[1::2], strict=True)
+    return [Target(f"{method} {path}", method, path, None, schema, {}) for method, path in doors]
+
+
 def _is_open(target: Target) -> bool:
     """Tell whether anybody may call it, with or without a token."""
-    return target.tool is None and any(
-        word in target.path for word in ("login", "invite", "join", "share", "setup")
+    return target.tool is None and (
+        any(word in target.path for word in ("login", "invite", "join", "share", "setup", "register"))
+        or (target.method == "GET" and not target.path.startswith("/api/"))  # pages, health
     )
 
 

@@ -202,8 +202,9 @@ def _links(_plan: Plan, seconds: float) -> Found:
     )
 
 
-def _pages(_plan: Plan, _seconds: float) -> Found:
-    return _program("-m", "pytest", "-q", "tests/dashboard/test_hostile.py", tells="passed|failed|skipped")
+def _pages(plan: Plan, seconds: float) -> Found:
+    words, texts = ("-m", "pytest", "-q", "tests/dashboard/test_hostile.py"), int(seconds)
+    return _program(*words, tells="passed|failed|skipped", TEXTS=str(texts), SEED=str(plan.seed))
 
 
 LEAST_ROUNDS = 100  # below it the power cuts of every day are made
