@@ -318,7 +318,9 @@ class _Checkout:
         return {*last.dirty, *(path for each in self.own for path in each[2])}
 
     def runs(self, command: str) -> list[Sighting]:
-        return [each for each in self.seen if each.command == command]
+        return [
+            each for each in self.seen if each.command is not None and _bare(each.command) == _bare(command)
+        ]
 
     def is_alone(self, run: Sighting) -> bool:
         """Tell whether nothing was changed between the start and the end of a command."""
@@ -326,6 +328,11 @@ class _Checkout:
         during = [each for each in self.seen if run.began_at < each.at <= run.at and each is not run]
         tree = run.tree.tree if run.tree is not None else None
         return all(each.tree is not None and each.tree.tree == tree for each in [*before[-1:], *during])
+
+
+def _bare(command: str) -> str:
+    """Return the command without what changes neither its work nor its exit status."""
+    return command.strip().removesuffix("2>&1").rstrip()
 
 
 _KNOWN: Mapping[str, tuple[Callable[[Known], bool], str]] = {

@@ -44,13 +44,14 @@ class Worker:
         path.write_text(text)
         self.editor.tool("PostToolUse", "Write", file_path=str(path))
 
-    def run(self, *commands: str) -> None:
+    def run(self, *commands: str, below: str = "") -> None:
         """Run commands as the client's shell does, one call of it for each, and tell how they ended."""
+        folder = self.folder / below
         for command in commands:
             done = subprocess.run(
                 command,
                 shell=True,
-                cwd=self.folder,
+                cwd=folder,
                 env=self.editor.environment,
                 capture_output=True,
                 check=False,
@@ -59,7 +60,7 @@ class Worker:
             hook, told = ("PostToolUse", {"tool_response": answered}) if done.returncode == 0 else (
                 "PostToolUseFailure", {"error": f"Exit code {done.returncode}"}
             )  # fmt: skip
-            self.editor.hook(hook, tool_name="Bash", tool_input={"command": command}, **told)
+            self.editor.hook(hook, cwd=str(folder), tool_name="Bash", tool_input={"command": command}, **told)
 
     def commit(self, *paths: str) -> None:
         self.run(f"git add -A {shlex.join(paths)} && git commit -qm work")
@@ -178,6 +179,22 @@ def _hides_that_they_fail(worker: Worker) -> None:
     worker.commit()
 
 
+def _runs_others_by_the_same_words(worker: Worker) -> None:
+    worker.edit("a.txt", "TWO\n")
+    worker.run("mkdir -p below/tests && echo true >below/tests/run.sh")
+    worker.run(TESTS, below="below")
+    worker.run(f"cd {worker.folder / 'below'} && {TESTS}")
+    worker.commit()
+
+
+def _runs_them_in_another_checkout(worker: Worker) -> None:
+    other = worker.folder.parent / "other"
+    git(worker.folder.parent, "clone", "-q", str(worker.folder.parent / "origin.git"), str(other))
+    worker.edit("a.txt", "TWO\n")
+    worker.run(f"cd {other} && {TESTS}")
+    worker.commit()
+
+
 def _edits_the_tests_to_pass(worker: Worker) -> None:
     worker.edit("a.txt", "TWO\n")
     worker.edit("tests/run.sh", "true\n")
@@ -242,6 +259,8 @@ LIES: list[tuple[Story, tuple[str, ...], str]] = [
     (_edits_by_a_command_that_fails, USUAL, "tests (missing)"),
     (_has_the_tests_fail, USUAL, "tests (missing)"),
     (_hides_that_they_fail, USUAL, "tests (missing)"),
+    (_runs_others_by_the_same_words, USUAL, "tests (missing)"),
+    (_runs_them_in_another_checkout, USUAL, "tests (missing)"),
     (_edits_the_tests_to_pass, USUAL, "tests-kept (missing)"),
     (_edits_the_tests_and_takes_it_back, USUAL, "tests (missing)"),
     (_writes_its_own_evidence, USUAL, "tests (missing)"),
@@ -309,6 +328,19 @@ def _has_odd_names(worker: Worker) -> None:
     work(worker)
 
 
+def _says_where_it_runs_them(worker: Worker) -> None:
+    worker.edit("a.txt", "two\n")
+    worker.run(f"cd {worker.folder} && {TESTS} 2>&1", below="tests")
+    worker.commit()
+
+
+def _works_in_a_worktree_beside(worker: Worker) -> None:
+    beside = worker.folder.parent / "beside"
+    worker.run(f"git worktree add -q {beside}")
+    worker.run(f'cd "{beside}" && echo two >a.txt', f"cd {beside} && {TESTS}")
+    worker.run(f"cd {beside} && git commit -qam work")
+
+
 HONEST: list[tuple[Story, tuple[str, ...]]] = [
     (work, USUAL),
     (_needs_no_change, ("clean", "tests", "pushed")),
@@ -317,6 +349,8 @@ HONEST: list[tuple[Story, tuple[str, ...]]] = [
     (_mends_what_fails, USUAL),
     (_is_rebased, (*USUAL, "pushed")),
     (_amends_and_merges, USUAL),
+    (_says_where_it_runs_them, USUAL),
+    (_works_in_a_worktree_beside, USUAL),
     (_leaves_what_is_ignored, USUAL),
     (_has_odd_names, (*USUAL, "within a.txt *.txt")),
 ]

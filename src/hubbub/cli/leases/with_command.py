@@ -31,7 +31,7 @@ from hubbub.terminal.wrong_words import OneOf
 NOT_RUN, NOT_FOUND = 126, 127  # exit codes, as those of shells
 AT_A_TIME = 20.0  # seconds for which one call waits
 PATIENCE = 10.0  # seconds for which the hub may take over an answer
-TAKEN, GONE = 409, 404
+TAKEN, GONE = "taken", 404
 SAID: list[str] = []  # stands for those ahead when the command began to wait
 PERSON, USUAL_PROJECT = "utok_", "default"
 PRIORITIES = ("critical", "high", "medium", "low")
@@ -293,7 +293,7 @@ def _answer(target: Target, lease: Json | None, asking: Json, *, patient: bool) 
         return answer
     if status == GONE and lease is not None:  # this machine slept for too long
         return {}
-    refused = NotGranted if status == TAKEN else Refused
+    refused = NotGranted if answer.get("error") == TAKEN else Refused
     raise refused(str(answer.get("message", f"the hub answers {status}")))
 
 

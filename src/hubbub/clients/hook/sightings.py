@@ -22,6 +22,7 @@ OK = 200
 MOST = 200  # files of one edit
 LONGEST = 4_000  # characters of a command
 ANSWER = 0.15  # seconds left for the hub after git was asked
+SPECIAL = "\\$`*?[]{}()<>;&|~'\"\n\t"  # characters that a shell does not take as they are
 LOOKS = "looks"  # the shelf of the hub's wish to know the state of a checkout
 _DEEDS = {event.SHELL: "shell", event.EDIT: "edit", event.TELL: "look"}
 
@@ -59,7 +60,32 @@ def _checkout(told: Event) -> Checkout | None:
     """Return the checkout of a step: that of the first file, else that of the agent's folder."""
     if told.deed == event.EDIT and told.paths:
         return git_checkout.checkout(git_checkout.real(told.paths[0], told.cwd))
-    return git_checkout.checkout(os.path.join(git_checkout.real(".", told.cwd), "."))
+    return git_checkout.checkout(os.path.join(_going(told)[0], "."))
+
+
+def _going(told: Event) -> tuple[str, str]:
+    """Return the folder where a command runs, and the command without a leading `cd` to an absolute path."""
+    folder, command = git_checkout.real(".", told.cwd), (told.command or "").strip()
+    goal, then, rest = command.removeprefix("cd ").partition(" && ")
+    if not then or goal == command.partition(" && ")[0]:
+        return folder, command
+    is_quoted = len(goal) > 1 and goal[0] == goal[-1] and goal[0] in "'\""
+    goal = goal[1:-1] if is_quoted else goal
+    if not goal.startswith("/") or not set(goal).isdisjoint(SPECIAL if is_quoted else SPECIAL + " "):
+        return folder, command
+    return git_checkout.real(goal, told.cwd), rest.strip()
+
+
+def _command(told: Event, checkout: Checkout | None) -> str | None:
+    """Return the command as it would be written at the top of the checkout: below it, the same words run another."""
+    if told.deed != event.SHELL or told.command is None:
+        return None
+    folder, command = _going(told)
+    if checkout is None:
+        command = told.command
+    elif folder != checkout.folder and not command.startswith("cd "):
+        command = f"cd {os.path.relpath(folder, checkout.folder)} && {command}"
+    return command[:LONGEST]
 
 
 def _described(target: Target, told: Event, checkout: Checkout | None) -> dict[str, object]:
@@ -68,7 +94,7 @@ def _described(target: Target, told: Event, checkout: Checkout | None) -> dict[s
         "client": told.client,
         "clock": int(time.time() * 1000),
         "code": told.code,
-        "command": told.command[:LONGEST] if told.deed == event.SHELL and told.command is not None else None,
+        "command": _command(told, checkout),
         "deed": _DEEDS[told.deed],
         "host": git_checkout.host(),
         "instance": told.instance,
