@@ -110,7 +110,6 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
         *pages.assets.routes(),
         *protocol.routes,
         *health.routes(transactions, metrics),
-        *Exports(transactions, metrics.use, prices.read(settings.prices)).routes(),
         *CommHubRest(transactions, gatekeeper, is_open=settings.open_registration).routes(),
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
@@ -122,7 +121,8 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
         lifespan=lifespan,
         exception_handlers={HTTPException: http_error, HubError: hub_error, Exception: server_error},
     )
-    app = StreamsFirst(_streams(parts, site, desk, metrics), protocol.routes, inner)
+    exports = Exports(transactions, metrics.use, prices.read(settings.prices)).routes()
+    app = StreamsFirst(_streams(parts, site, desk, metrics), [*protocol.routes, *exports], inner)
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=protocol.paths)
     return SecurityHeaders(AccessLog(ErrorPages(guarded, pages), metrics))
 

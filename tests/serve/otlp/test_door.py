@@ -206,6 +206,20 @@ def test_only_who_may_write_may_export(hub: Hub, visit: Visit) -> None:
     assert viewer.post("/v1/logs", {}).status_code == 403
 
 
+@pytest.mark.parametrize("body", ["use", "nothing", "no export"])
+def test_a_token_that_was_revoked_exports_no_more(hub: Hub, visit: Visit, body: str) -> None:
+    """A client whose token is revoked between two exports is refused at the second, whatever that holds."""
+    secret = hub.token("coder-1")
+    client = visit(hub, secret, "")
+    told = {"use": exports.logs("claude-code", exports.claude_request()), "nothing": {}, "no export": [1]}[
+        body
+    ]
+    before = client.post("/v1/logs", told).status_code
+    hub.revoke(secret)
+    assert (before, client.post("/v1/logs", told).status_code) == (400 if body == "no export" else 200, 401)
+    assert client.get("/v1/logs").status_code == 401
+
+
 def test_an_export_of_somebody_with_several_projects_names_one(hub: Hub, visit: Visit) -> None:
     """A person's client says in its address which project is meant."""
     hub.other_project()

@@ -10,10 +10,8 @@ from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
-from hubbub.core.agents import agents
 from hubbub.core.limits import budgets
 from hubbub.core.limits.budgets import Use
-from hubbub.core.people import runs
 from hubbub.core.work import tasks
 from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.cost.spending import MICRO, SLICE, Measure, Reading, Source, Spending
@@ -24,12 +22,14 @@ from hubbub.model.timestamps import milliseconds
 from hubbub.model.used import Used
 from hubbub.store.agents import agents as agent_rows
 from hubbub.store.cost import spending as rows
+from hubbub.store.people import runs
 from hubbub.store.tx import Tx
 
 LATEST = timedelta(days=7)  # later readings are not counted: their marks are gone
 TOTALS = timedelta(days=35)  # how long the last value of a counter is kept
 SILENT = timedelta(minutes=10)  # after that another source takes over
 NANO = 1_000_000  # nanoseconds in a millisecond
+_SOURCES = {each: repr(each) for each in Source}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,11 @@ class _Meter:
     project: Project
     late: int = 0
     used: dict[_Slice, defaultdict[Measure, float]] = field(default_factory=dict)
+    name: str = field(init=False)  # of the project, as a part of ids
     known: dict[tuple[object, ...], _Whose] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.name = repr(self.project.id)
 
     def take(self, reading: Reading, *, counts: bool) -> None:
         """Count a reading, unless it was counted before or comes too late.
@@ -169,7 +173,7 @@ class _Meter:
             rows.add(
                 self.tx,
                 Spending(
-                    id=_digest(self.project.id, *where),
+                    id=_digest(self.name, *map(repr, where)),
                     project_id=self.project.id,
                     at=where.at,
                     conversation=where.conversation,
@@ -190,20 +194,16 @@ class _Meter:
 
         A total below the last one belongs to a counter that was restarted.
         """
-        mark = _digest(
-            self.project.id,
-            reading.conversation,
-            reading.source,
-            reading.mark,
-            reading.since,
-            reading.model,
-        )
-        before = rows.counted(self.tx, mark)
-        if before is not None and (reading.since is None or reading.at <= before.at):
-            return 0
-        kept = TOTALS if reading.since is not None else LATEST + timedelta(days=1)
+        parts = reading.mark, reading.since, reading.model
+        mark = _digest(self.name, repr(reading.conversation), _SOURCES[reading.source], *map(repr, parts))
         now = rows.CountedSpending(reading.at, reading.value)
-        rows.count(self.tx, mark, now, self.tx.now + milliseconds(kept))
+        if reading.since is None:
+            forget_at = self.tx.now + milliseconds(LATEST + timedelta(days=1))
+            return reading.value if rows.count_first(self.tx, mark, now, forget_at) else 0
+        before = rows.counted(self.tx, mark)
+        if before is not None and reading.at <= before.at:
+            return 0
+        rows.count(self.tx, mark, now, self.tx.now + milliseconds(TOTALS))
         return reading.value - before.total if before and before.total <= reading.value else reading.value
 
     def _whose(self, reading: Reading, at: int) -> _Whose:
@@ -215,13 +215,12 @@ class _Meter:
     def _found(self, reading: Reading, at: int) -> _Whose:
         """Find the owner of a reading. An agent's name from a client counts only if the project knows it."""
         tx, project_id = self.tx, self.project.id
-        agent = tx.actor.agent or reading.agent
-        if agent is not None and not agents.is_known(tx, project_id, agent):
-            agent = None
-        presence = agent_rows.presence(tx, project_id, agent) if agent is not None else None
-        machine = reading.machine or (presence.hostname if presence is not None else None)
+        agent, machine = tx.actor.agent or reading.agent, reading.machine
+        if agent is not None:
+            is_known, hostname = agent_rows.hostname(tx, project_id, agent)
+            agent, machine = agent if is_known else None, machine or hostname
         task_id, run_id = self._task(reading.task, agent, at)
-        return _Whose(agent, machine, task_id, run_id or runs.current(tx, project_id).id)
+        return _Whose(agent, machine, task_id, run_id or runs.id_of_current(tx, project_id))
 
     def _task(self, named: str | None, agent: str | None, at: int) -> tuple[UUID | None, UUID | None]:
         """Return the task that the client names, else the agent's task at that time; and its run."""
@@ -235,6 +234,7 @@ class _Meter:
         return (row["id"], row["run_id"]) if row is not None else (None, None)
 
 
-def _digest(*parts: object) -> UUID:
-    """Derive an id from the parts; only the same parts give the same id."""
-    return UUID(bytes=hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16])
+def _digest(*parts: str) -> UUID:
+    """Derive an id from the parts, given as Python writes them, only the same parts give the same id."""
+    text = f"({', '.join(parts)})"
+    return UUID(bytes=hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16])

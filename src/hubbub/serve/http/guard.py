@@ -82,9 +82,9 @@ class Guard:
     declared as JSON, 429 for a call that comes too soon after others of its token, and 503 if the store cannot tell
     whether the token is valid.
 
-    A small POST at one of `confirming` with a token that was valid before is passed on, and `mark_of` says so: its
-    route confirms the token in the transaction of the call, or raises `StaleToken`. Then the token is looked up, and
-    the request judged once more.
+    A small POST at one of `confirming`, or an export, with a token that was valid before is passed on, and `mark_of`
+    says so: its route confirms the token in the transaction of the call, or raises `StaleToken`. Then the token is
+    looked up, and the request judged once more.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Guard:
         confirming: Collection[str] = (),
     ) -> None:
         self.app = app
-        self.confirming = frozenset(confirming)
+        self.confirming = OTLP.union(confirming)
         self._stood: dict[str, Actor] = {}  # holders by fingerprint
         self.transactions = transactions
         self.hosts = hosts

@@ -9,21 +9,23 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from hubbub.core.cost import meter
 from hubbub.core.cost.meter import LATEST, Noted
 from hubbub.core.people import access
-from hubbub.core.transaction import Transactions
+from hubbub.core.transaction import Transactions, VouchedTransactions
 from hubbub.model.cost.prices import Prices
 from hubbub.model.cost.spending import Measure, Reading
 from hubbub.model.errors import Forbidden, HubError, ProjectDenied, ProjectRequired, StoreUnavailable, TooMany
 from hubbub.model.people.rights import Right
 from hubbub.model.programs.extras import NotInstalled
 from hubbub.serve.http import body_limits
-from hubbub.serve.http.guard import MIB, actor_of
+from hubbub.serve.http.error_responses import http_error
+from hubbub.serve.http.guard import MIB, OTLP, actor_of, mark_of
 from hubbub.serve.otlp.readings import Understood, understand
 from hubbub.serve.otlp.wire_formats import JSON, PROTOBUF, WIRE_FORMATS, Unread, WireFormat
 from hubbub.serve.otlp.words import Signal
@@ -55,32 +57,36 @@ class Exports:
         self._prices = prices
         self._use = use
 
-    def routes(self) -> list[BaseRoute]:
-        return [
-            Route(f"/v1/{signal}", partial(self._export, signal=signal), methods=["POST"])
-            for signal in Signal
-        ]
+    def routes(self) -> list[Route]:
+        return [Route(path, partial(self._export, signal=Signal(path.rpartition("/")[2]))) for path in OTLP]
 
     async def _export(self, request: Request, signal: Signal) -> Response:
-        form = WIRE_FORMATS[PROTOBUF if _media(request) == PROTOBUF else JSON]
+        """Answer an export. Raises `StaleToken` if its token has another holder by now."""
+        if request.method != "POST":
+            return await http_error(request, HTTPException(HTTPStatus.METHOD_NOT_ALLOWED))
+        form, mark = WIRE_FORMATS[PROTOBUF if _media(request) == PROTOBUF else JSON], mark_of(request.scope)
+        ways = VouchedTransactions(self._transactions, mark) if mark is not None else self._transactions
         try:
-            body = await request.body()
-            if request.headers.get("content-encoding", "").strip().lower() == "gzip":
-                body = await body_limits.run_off_loop(_unzipped, body)
-            understood = await body_limits.run_off_loop(partial(_understood, form, signal), body)
-            noted = await self._note(request, understood.readings)
-        except Unread as error:
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.is_large else HTTPStatus.BAD_REQUEST
-            return _refusal(form, status, INVALID, str(error))
-        except HubError as error:
-            status, code = next(REFUSED[kind] for kind in type(error).__mro__ if kind in REFUSED)
-            after = {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else {}
-            return _refusal(form, status, code, str(error), after)
+            return await self._counted(request, signal, form, ways)
+        except (Unread, HubError) as error:
+            if isinstance(ways, VouchedTransactions):
+                await ways.confirm(actor_of(request.scope))
+            return _refused(form, error)
+
+    async def _counted(
+        self, request: Request, signal: Signal, form: WireFormat, ways: Transactions
+    ) -> Response:
+        """Read an export, and count it. Raises `Unread` and the errors of `REFUSED`."""
+        body = await request.body()
+        if request.headers.get("content-encoding", "").strip().lower() == "gzip":
+            body = await body_limits.run_off_loop(_unzipped, body)
+        understood = await body_limits.run_off_loop(partial(_understood, form, signal), body)
+        noted = await self._note(request, ways, understood.readings)
         self._use(noted.used)
         rejected, why = _rejected(understood, noted)
         return Response(form.answer(signal, rejected, why), media_type=form.media)
 
-    async def _note(self, request: Request, readings: list[Reading]) -> Noted:
+    async def _note(self, request: Request, ways: Transactions, readings: list[Reading]) -> Noted:
         """Count the readings; a client without the right is refused even if its export has no tokens."""
         named = request.query_params.get("project")
 
@@ -89,8 +95,8 @@ class Exports:
 
         actor = actor_of(request.scope)
         if not readings:
-            return await self._transactions.read(actor, note)
-        return await self._transactions.write(actor, note, short=len(readings) <= SHORT)
+            return await ways.read(actor, note)
+        return await ways.write(actor, note, short=len(readings) <= SHORT)
 
 
 def _understood(form: WireFormat, signal: Signal, body: bytes) -> Understood:
@@ -123,7 +129,13 @@ def _media(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _refusal(
-    form: WireFormat, status: HTTPStatus, code: int, sentence: str, headers: Mapping[str, str] | None = None
-) -> Response:
-    return Response(form.refusal(code, sentence), status, headers, form.media)
+def _refused(form: WireFormat, error: Unread | HubError) -> Response:
+    """Return the refusal of an export, with the status of HTTP and the code of gRPC."""
+    headers: dict[str, str] = {}
+    if isinstance(error, Unread):
+        code, status = INVALID, HTTPStatus.BAD_REQUEST
+        status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.is_large else status
+    else:
+        status, code = next(REFUSED[kind] for kind in type(error).__mro__ if kind in REFUSED)
+        headers = {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else headers
+    return Response(form.refusal(code, str(error)), status, headers, form.media)

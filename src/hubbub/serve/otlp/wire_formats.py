@@ -10,11 +10,14 @@ from typing import Any, ClassVar, Protocol
 
 from hubbub.model.programs import extras
 from hubbub.serve.http import body_limits
+from hubbub.serve.otlp import words
 from hubbub.serve.otlp.words import Signal, Told, Value
 
 MOST = 20_000  # records of an export
 VALUES = 400_000  # in JSON
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
+NAMED = "event.name"  # an attribute
+SKIPPED = Told("", {}, {}, 0)  # counts as a record, and says nothing
 DELTA = 1  # OTLP's mark of a metric that counts since its last point
 
 # The nesting of an export: the members' names in JSON. Protobuf has them in its own case.
@@ -156,7 +159,11 @@ def _of_json(signal: Signal, resource: Mapping[str, Value], record: Mapping[str,
     if signal is Signal.METRICS:
         yield from _points_of_json(resource, record)
         return
-    values = _values(record.get("attributes"))
+    attributes = record.get("attributes")
+    if signal is Signal.LOGS and _is_of_no_use(_event_of_json(attributes)):
+        yield SKIPPED
+        return
+    values = _values(attributes)
     if signal is Signal.TRACES:
         mark = f"{record.get('traceId', '')} {record.get('spanId', '')}"
         yield Told(str(record.get("name")), resource, values, int(record.get("endTimeUnixNano") or 0), mark)
@@ -164,6 +171,12 @@ def _of_json(signal: Signal, resource: Mapping[str, Value], record: Mapping[str,
     at = int(record.get("timeUnixNano") or 0) or int(record.get("observedTimeUnixNano") or 0)
     body = record.get("body") or {}
     yield Told(event_name(record.get("eventName"), values, body.get("stringValue")), resource, values, at)
+
+
+def _event_of_json(attributes: Iterable[Mapping[str, Any]] | None) -> str:
+    """Find the name of an event that is among its attributes."""
+    named = (each.get("value") for each in attributes or () if each.get("key") == NAMED)
+    return str((next(named, None) or {}).get("stringValue") or "")
 
 
 def _points_of_json(resource: Mapping[str, Value], metric: Mapping[str, Any]) -> Iterator[Told]:
@@ -195,12 +208,17 @@ def _values(attributes: Iterable[Mapping[str, Any]] | None) -> dict[str, Value]:
     return found
 
 
+def _is_of_no_use(named: str) -> bool:
+    """Tell whether an event with that name among its attributes says nothing of tokens; most do not."""
+    return bool(named) and named not in words.ENDINGS
+
+
 def event_name(own: object, values: Mapping[str, Value], body: object) -> str:
     """Return the name of an event: from its values, else the declared one; or its text, if that is the full name.
 
     The declared name may be that of the place in the program instead.
     """
-    named, text = str(values.get("event.name") or own or ""), str(body or "")
+    named, text = str(values.get(NAMED) or own or ""), str(body or "")
     return text if "." not in named and text.endswith(named) else named
 
 
@@ -220,6 +238,9 @@ def _of_message(signal: Signal, resource: Mapping[str, Value], record: Any) -> I
     if signal is Signal.METRICS:
         yield from _points_of_message(resource, record)
         return
+    if signal is Signal.LOGS and _is_of_no_use(_event_of_message(record.attributes)):
+        yield SKIPPED
+        return
     values = _plain(record.attributes)
     if signal is Signal.TRACES:
         mark = f"{record.trace_id.hex()} {record.span_id.hex()}"
@@ -227,6 +248,10 @@ def _of_message(signal: Signal, resource: Mapping[str, Value], record: Any) -> I
         return
     at = record.time_unix_nano or record.observed_time_unix_nano
     yield Told(event_name(record.event_name, values, record.body.string_value), resource, values, at)
+
+
+def _event_of_message(attributes: Iterable[Any]) -> str:
+    return next((str(each.value.string_value) for each in attributes if each.key == NAMED), "")
 
 
 def _points_of_message(resource: Mapping[str, Value], metric: Any) -> Iterator[Told]:

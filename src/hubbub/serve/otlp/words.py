@@ -92,6 +92,8 @@ EVENTS: Mapping[str, Event] = {
     "codex.sse_event": Event(Source.EVENTS, _CODEX, when={"event.kind": frozenset({"response.completed"})}),
     "gemini_cli.api_response": Event(Source.EVENTS, _GEMINI),
 }
+# Their names with and without the client's, which some leave to the text of the event.
+ENDINGS = frozenset({*EVENTS, *(each.partition(".")[2] for each in EVENTS)})
 SPANS: Mapping[str, Event] = {
     "claude_code.llm_request": Event(Source.SPANS, _CLAUDE, dollars="cost_usd"),
 }

@@ -73,6 +73,17 @@ def find(tx: Tx, project_id: UUID, name: str) -> Agent | None:
     return Agent(**row) if row else None
 
 
+def hostname(tx: Tx, project_id: UUID, name: str) -> tuple[bool, str | None]:
+    """Return whether the project knows an agent of that name, and where it is, or was last, if it says so."""
+    row = tx.one(
+        """SELECT p.hostname FROM agents a LEFT JOIN presences p ON p.id = a.presence_id
+           WHERE a.project_id = :project_id AND a.name = :name""",
+        project_id=project_id,
+        name=name,
+    )
+    return row is not None, row["hostname"] if row is not None else None
+
+
 def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
     rows = tx.all(
         "SELECT project_id, name, created_at, presence_id FROM agents WHERE project_id = :id ORDER BY name",

@@ -69,6 +69,19 @@ def counted(tx: Tx, mark: UUID) -> CountedSpending | None:
     return CountedSpending(row["at"], row["total"]) if row else None
 
 
+def count_first(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> bool:
+    """Note the count under the mark; False if there is one already, which stays."""
+    row = tx.one(
+        """INSERT INTO counted (mark, at, total, forget_at) VALUES (:mark, :at, :total, :forget_at)
+           ON CONFLICT (mark) DO NOTHING RETURNING at""",
+        mark=mark,
+        at=now.at,
+        total=now.total,
+        forget_at=forget_at,
+    )
+    return row is not None
+
+
 def count(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> None:
     """Store the count under the mark."""
     tx.run(
