@@ -78,7 +78,7 @@ NOTICES: Mapping[str, Sequence[Notice]] = {
         _TOO_MANY,
     ),
     "codex": (
-        _notice(r"^\W*you.ve hit your usage limit\b", LimitKind.WINDOW),
+        _notice(r"^\W*(?:error: )?you.ve hit your usage limit\b", LimitKind.WINDOW),
         _notice(r"\busage_limit_reached\b", LimitKind.WINDOW),
         _notice(r"^selected model is at capacity\b", LimitKind.OVERLOADED),
         _TOO_MANY,
