@@ -237,6 +237,21 @@ def test_what_was_told_and_ignored_is_not_told_twice(world: World) -> None:
     assert story(world, first).ending is WakeEnding.IGNORED
 
 
+def test_what_was_told_in_a_turn_that_a_limit_ended_is_told_again(world: World) -> None:
+    """A limit that ends the turn in which an agent was told of its mail takes that back: a wake points at it anew."""
+    write(world)
+    first = ask(world)
+    assert first is not None
+    report(world, first)
+
+    world.do(wakes.take_back, world.id, first.agent)
+
+    assert story(world, first).ending is WakeEnding.LOST
+    second = ask(world)
+    assert second is not None
+    assert (second.text, second.id == first.id) == (first.text, False)
+
+
 def test_being_told_is_noted_with_the_letter(world: World) -> None:
     """A letter is notified when its receiver was told of it, not when somebody set out to."""
     sent = write(world)

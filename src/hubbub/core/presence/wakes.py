@@ -158,6 +158,15 @@ def report(
     return wake if wake.result is not None else _told(tx, wake, result, said, took_ms)
 
 
+def take_back(tx: Tx, project_id: UUID, agent: str) -> None:
+    """Point at the agent's unread letters anew: a limit has ended the turn in which it was told of them."""
+    wakes.lock_agent(tx, project_id, agent)
+    current = wakes.open_of(tx, project_id, agent)
+    if current is not None and current.taken_at is not None:
+        _end(tx, current, WakeEnding.LOST)
+    wakes.unpoint(tx, project_id, agent)
+
+
 def probe(tx: Tx, project_id: UUID, agent: str) -> Wake:
     """Test how an agent is woken: send it a message that says so, and have any waker wake it at once.
 

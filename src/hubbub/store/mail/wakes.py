@@ -205,6 +205,15 @@ def point(tx: Tx, wake: Wake, stale: Sequence[UUID]) -> None:
     )
 
 
+def unpoint(tx: Tx, project_id: UUID, agent: str) -> None:
+    """Note that no wake points at the agent's unread letters."""
+    tx.run(
+        f"UPDATE deliveries SET wake_id = NULL WHERE {_UNREAD} AND wake_id IS NOT NULL",
+        project_id=project_id,
+        agent=agent,
+    )
+
+
 def mark_notified(tx: Tx, wake: Wake) -> None:
     """Note that the receiver was told of the unread letters that the wake points at."""
     tx.run(

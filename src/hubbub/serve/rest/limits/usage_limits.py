@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from hubbub.core.actions import next_tool
 from hubbub.core.limits import accounts
 from hubbub.core.people import access
+from hubbub.core.presence import wakes
 from hubbub.model.limits.accounts import MOST_AGENTS, WITHOUT_END, Account
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Right
@@ -149,6 +150,7 @@ async def report_limit(call: Call, body: Reached) -> OfAgent:
         if body.account is not None:
             accounts.join(tx, project, agent, body.account)
         accounts.reached(tx, project, agent, UsageLimit(body.kind, body.until))
+        wakes.take_back(tx, project.id, agent)
         return _of_agent(tx, project, agent)
 
     return await call.write(report)
