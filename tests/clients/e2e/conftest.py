@@ -9,7 +9,7 @@ import pytest
 from tests.cli.processes import RunningHub
 from tests.clients.e2e.desk import Desk
 
-LIMIT = 180  # seconds
+LIMIT = 300  # seconds
 
 
 @pytest.fixture(autouse=True)

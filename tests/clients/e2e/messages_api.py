@@ -6,17 +6,21 @@ is decided by a script: a function from what the client just told to the words a
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 Block = dict[str, Any]  # one block of a message's content, in the form of the API
 Script = Callable[["Turn"], list[Block]]
 
 WITHIN = 60.0  # seconds
+LIMITED = (
+    b'{"type": "error", "error": {"type": "rate_limit_error", "message": "This would exceed your limit."}}'
+)
 
 _calls = count(1)
 
@@ -77,21 +81,39 @@ class ScriptedModel:
     url: str = ""
     turns: list[Turn] = field(default_factory=list)
     answered: int = 0  # requests, also those on the side
+    limited_until: int | None = None  # Unix seconds: until then nothing is answered but that
     _came: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, request: dict[str, Any]) -> list[Block]:
-        """Return the scripted answer to this request; requests without tools are the client's side questions and no
-        turn.
+        """Return the scripted answer to this request; nothing where the account's limit is reached.
+
+        Requests without tools are the client's side questions and no turn.
         """
-        self.answered += 1
-        if not request.get("tools"):
-            return [say("ok")]
+        if self.limited_until is not None:
+            return []
         turn = Turn(request)
-        blocks = self.script(turn)
+        blocks = self.script(turn) if turn.tools else [say("ok")]
         with self._came:
-            self.turns.append(turn)
-            self._came.notify_all()
+            self.answered += bool(blocks)
+            if blocks and turn.tools:
+                self.turns.append(turn)
+                self._came.notify_all()
         return blocks
+
+    def limit(self) -> Mapping[str, str]:
+        """What the vendor's server says beside its refusal, of a limit of some hours."""
+        until = str(self.limited_until)
+        told = {
+            "status": "rejected",
+            "reset": until,
+            "5h-status": "rejected",
+            "5h-reset": until,
+            "5h-utilization": "1",
+            "representative-claim": "five_hour",
+            "overage-status": "rejected",
+            "overage-disabled-reason": "org_level_disabled",
+        }
+        return {f"anthropic-ratelimit-unified-{name}": value for name, value in told.items()}
 
     def heard(self, *words: str, after: int = 0) -> Turn:
         """The first turn, from number `after` on, that was told all of these words; waits until it comes."""
@@ -105,48 +127,58 @@ class ScriptedModel:
         return turn
 
 
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    model: ClassVar[ScriptedModel]
+
+    def do_HEAD(self) -> None:
+        self._send("application/json", b"")
+
+    def do_GET(self) -> None:
+        self._send("application/json", b"{}")
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if "count_tokens" in self.path:
+            self._send("application/json", b'{"input_tokens": 100}')
+        elif not self.path.startswith("/v1/messages"):
+            self._send("application/json", b"{}")
+        else:
+            request = json.loads(body)
+            blocks = self.model.answer(request)
+            if blocks:
+                self._reply(request, _message(request, blocks))
+            else:
+                self._send("application/json", LIMITED, HTTPStatus.TOO_MANY_REQUESTS, self.model.limit())
+
+    def _reply(self, request: dict[str, Any], message: dict[str, Any]) -> None:
+        if request.get("stream"):
+            stream = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in _events(message))
+            self._send("text/event-stream", stream.encode())
+        else:
+            self._send("application/json", json.dumps(message).encode())
+
+    def _send(
+        self, kind: str, body: bytes, status: int = HTTPStatus.OK, more: Mapping[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
 @contextmanager
 def serving(script: Script) -> Iterator[ScriptedModel]:
     """A model that follows the script, served on a free port of loopback."""
     model = ScriptedModel(script)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_HEAD(self) -> None:
-            self._send("application/json", b"")
-
-        def do_GET(self) -> None:
-            self._send("application/json", b"{}")
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if "count_tokens" in self.path:
-                self._send("application/json", b'{"input_tokens": 100}')
-            elif not self.path.startswith("/v1/messages"):
-                self._send("application/json", b"{}")
-            else:
-                request = json.loads(body)
-                self._reply(request, _message(request, model.answer(request)))
-
-        def _reply(self, request: dict[str, Any], message: dict[str, Any]) -> None:
-            if request.get("stream"):
-                stream = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in _events(message))
-                self._send("text/event-stream", stream.encode())
-            else:
-                self._send("application/json", json.dumps(message).encode())
-
-        def _send(self, kind: str, body: bytes) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"model": model})) as server:
         model.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()

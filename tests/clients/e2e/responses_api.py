@@ -5,12 +5,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
 Item = dict[str, Any]
-Answers = Callable[["Asked"], Item]
+Answers = Callable[["Asked"], Item | None]
 
 WITHIN = 60.0  # seconds
 
@@ -78,15 +79,30 @@ class ScriptedModel:
     answers: Answers
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
+    limited_until: int | None = None  # Unix seconds: until then nothing is answered but that
     _came: threading.Condition = field(default_factory=threading.Condition)
 
-    def answer(self, body: Mapping[str, Any]) -> Item:
+    def answer(self, body: Mapping[str, Any]) -> Item | None:
+        """Return the scripted answer to this request; nothing where the account's limit is reached."""
+        if self.limited_until is not None:
+            return None
         asked = Asked(body)
         item = self.answers(asked)
-        with self._came:
-            self.asked.append(asked)
-            self._came.notify_all()
+        if item is not None:
+            with self._came:
+                self.asked.append(asked)
+                self._came.notify_all()
         return item
+
+    @property
+    def limit(self) -> bytes:
+        """What the vendor's server says of a limit of some hours."""
+        told = {
+            "type": "usage_limit_reached",
+            "message": "The usage limit has been reached",
+            "plan_type": "plus",
+        }
+        return json.dumps({"error": {**told, "resets_at": self.limited_until}}).encode()
 
     def heard(self, words: str) -> Asked:
         """Wait until the model was told these words last."""
@@ -108,6 +124,10 @@ def serving(answers: Answers) -> Iterator[ScriptedModel]:
 
         def do_POST(self) -> None:
             item = model.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            if item is None:
+                self._begin("application/json", HTTPStatus.TOO_MANY_REQUESTS)
+                self.wfile.write(model.limit)
+                return
             response = {"id": f"r{next(_numbers)}"}
             usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
             self._begin("text/event-stream")
@@ -118,8 +138,8 @@ def serving(answers: Answers) -> Iterator[ScriptedModel]:
             ):
                 self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **told})}\n\n".encode())
 
-        def _begin(self, content: str) -> None:
-            self.send_response(200)
+        def _begin(self, content: str, status: int = HTTPStatus.OK) -> None:
+            self.send_response(status)
             self.send_header("Content-Type", content)
             self.end_headers()
 

@@ -49,6 +49,8 @@ class Person:
     )  # what the model says where it is told these words
     scripts: dict[str, Script] = field(default_factory=dict)  # the same, where something happens meanwhile
 
+    script: Script | None = None  # the whole model, where it serves others too
+
     def __post_init__(self) -> None:
         known = {
             "hasCompletedOnboarding": True,
@@ -70,7 +72,7 @@ class Person:
     @contextmanager
     def working(self, **more: str) -> Iterator[tuple[Screen, ScriptedModel]]:
         """The client in a terminal, ready for a prompt."""
-        with serving(self.model) as model:
+        with serving(self.script or self.model) as model:
             environment = {
                 **self.desk.environment,
                 "ANTHROPIC_BASE_URL": model.url,

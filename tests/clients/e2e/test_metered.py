@@ -12,10 +12,10 @@ from tests.clients.e2e.test_codex import CONFIGURATION
 from tests.support.waiting import until
 
 
-def tokens(desk: Desk) -> int | None:
-    """Return the tokens of the agent `ember`, as the hub counts them."""
+def tokens(desk: Desk, agent: str = "ember") -> int | None:
+    """Return the tokens of an agent, as the hub counts them."""
     lines = desk.hub.client().get("/cost", by="agent")["lines"]
-    return next((line["tokens"] for line in lines if line["name"] == "ember"), None)
+    return next((line["tokens"] for line in lines if line["name"] == agent), None)
 
 
 def run(desk: Desk, *command: str | Path, **more: str) -> None:
