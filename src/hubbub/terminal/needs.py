@@ -10,6 +10,7 @@ TITLES = {
     NeedKind.LETTER: "Message to you",
     NeedKind.STOPPED: "Going round in circles",
     NeedKind.BUDGET: "A budget is short",
+    NeedKind.PAUSED: "All accounts are paused",
     NeedKind.EXPIRED: "Expired, ask again",
     NeedKind.STALE: "Fell silent at work",
     NeedKind.CONFLICT: "Same files, two agents",
@@ -29,8 +30,8 @@ def about(need: dict[str, Any]) -> str:
             return f"{card['sender']}: {card['text']}"
         case "overlaps":
             return f"{' and '.join(card['agents'])}: {', '.join(card['files'] or card['areas'])}"
-        case "stops" | "budgets":
-            return str(card.get("reason") or f"{card['kind']} {card['label']}")
+        case "stops" | "budgets" | "accounts":
+            return str(card.get("reason") or card.get("name") or f"{card['kind']} {card['label']}")
         case "agents":
             return f"{card['name']}: {card['doing'] or card['state']}"
         case _:
@@ -51,6 +52,8 @@ def remedy(need: dict[str, Any]) -> str:
             words = f"breaker lift {card['id']}"
         case "budgets":
             words = "budget list"
+        case "accounts":
+            words = "account list"
         case "agents":
             words = f"why {card['name']}"
         case _:

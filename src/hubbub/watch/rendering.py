@@ -7,7 +7,7 @@ from rich.text import Text
 from hubbub.model.fleet.calls import QuestionKind
 from hubbub.model.log.attention import Needed, NeedKind
 from hubbub.model.log.projection import Card
-from hubbub.terminal import display
+from hubbub.terminal import display, pauses
 from hubbub.terminal.needs import TITLES
 from hubbub.watch.view_model import ViewModel
 
@@ -69,16 +69,18 @@ def ref(task: Card) -> str:
     return f"T-{task['number']}"
 
 
-def task_lines(task: Card, now: int) -> Text:
-    """Render a task on the board: its state, number and age, its title, its assignee, and its note."""
+def task_lines(task: Card, shown: ViewModel) -> Text:
+    """Render a task on the board: its state, number and age, its title, its assignee, and why it does not go on."""
     state = task["state"]
     colour = COLOURS[state]
-    age = span(now - (task["ended_at"] or task["created_at"]))
+    age = span(shown.now - (task["ended_at"] or task["created_at"]))
     line = Text().append(f"{GLYPHS[state]} ", colour).append(ref(task), FAINT)
     if task["priority"] in ("critical", "high"):
         line.append(f" {task['priority']}", RED if task["priority"] == "critical" else AMBER)
     line.append(f"  {age}\n", FAINT).append_text(styled(task["title"], "bold")).append("\n")
     line.append_text(styled(task["assignee"] or "unassigned", FAINT))
+    if (account := shown.pausing(task)) is not None:
+        line.append(f"  {pauses.status(account)}", AMBER)
     if task["note"] and state in ("blocked", "waiting", "failed"):
         line.append("  ").append_text(styled(task["note"], colour))
     return line.append("\n")
@@ -110,6 +112,8 @@ def _about(need: Needed, shown: ViewModel) -> Text:
             about, by = card["reason"], " and ".join(card["agents"])
         case "budgets":
             about, by = f"{card['kind']} {card['label']}", card["level"]
+        case "accounts":
+            about, by = card["name"], card["paused_by"] or ""
         case "agents" if need.need.kind is NeedKind.STALE:
             about, by = card["name"], f"held {len(card['holds'])}"
         case "agents":

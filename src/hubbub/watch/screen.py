@@ -177,7 +177,7 @@ class Watch(App[None]):
     def _draw_board(self) -> None:
         for number, name in enumerate(COLUMNS):
             tasks = self.shown.column(name)
-            shown = [(task["id"], rendering.task_lines(task, self.shown.now)) for task in tasks[:CAP]]
+            shown = [(task["id"], rendering.task_lines(task, self.shown)) for task in tasks[:CAP]]
             self._show(f"#column-{number}", shown, "Nothing here")
             self.query_one(f"#head-{number}", Label).update(f"{name} {len(tasks)}")
 
@@ -254,7 +254,7 @@ class Watch(App[None]):
         if name not in task["may"]:
             self.notify(f"{name}: {rendering.ref(task)} is {task['state']}", severity="warning")
             return
-        self._ask_and_do(getattr(actions, name)(task), rendering.task_lines(task, self.shown.now))
+        self._ask_and_do(getattr(actions, name)(task), rendering.task_lines(task, self.shown))
 
     def on_option_list_option_selected(self) -> None:
         self.action_why()

@@ -42,6 +42,13 @@ class ViewModel:
         agent = self.picture["agents"].get(name)
         return self.picture["tasks"].get(agent["holds"][0]) if agent and agent["holds"] else None
 
+    def pausing(self, task: Card) -> Card | None:
+        """The account that keeps a task from going on now, if its agent's is paused."""
+        agent = self.picture["agents"].get(task["assignee"] or "")
+        account = self.picture["accounts"].get((agent and agent["account"]) or "")
+        is_paused = task["ended_at"] is None and account is not None and account["paused_at"] is not None
+        return account if is_paused else None
+
     def task_of(self, need: Needed) -> Card | None:
         """Return the task that a need is about, if it is about one."""
         match need.noun:

@@ -17,3 +17,21 @@ def test_an_account_is_shared_paused_and_resumed(hub: RunningHub) -> None:
     assert (listed["account"]["name"], listed["agents"]) == ("max", ["ada", "bob"])
     assert hub.run("resume", "max").stdout == "max: goes; shared by ada, bob\n"
     assert hub.run("account", "remove", "max").stdout == "max is no account any more\n"
+
+
+def test_a_task_of_a_paused_account_says_until_when(hub: RunningHub) -> None:
+    """The list of tasks, and a task itself, say that the account of its agent is paused."""
+    hub.run("account", "set", "max", "ada")
+    hub.meet("bob")
+    hub.send("ada", "count the lines")
+    hub.send("bob", "count the words")
+    hub.run("pause", "max")
+
+    lines = hub.run("tasks").stdout.splitlines()  # the newest first
+    assert ["paused until it is resumed" in line for line in lines] == [False, True]
+    assert (
+        "stands still: the account of ada is paused until it is resumed"
+        in hub.run("task", "show", "1").stdout
+    )
+    hub.run("resume", "max")
+    assert "paused" not in hub.run("tasks").stdout

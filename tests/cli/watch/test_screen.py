@@ -14,7 +14,9 @@ from textual.widgets._footer import FooterKey
 
 from hubbub.client import Hub as Client
 from hubbub.core.actions import task_actions
+from hubbub.core.agents import agents
 from hubbub.core.fleet import approvals
+from hubbub.core.limits import accounts
 from hubbub.core.mail import messages
 from hubbub.core.presence import presences
 from hubbub.core.work import tasks
@@ -132,6 +134,22 @@ async def test_what_happens_appears_by_itself(hub: Hub) -> None:
         assert "Which one?" in screen.text("#needs-list")
         await screen.pilot.press("2")
         assert "Move the schema" in screen.text("#column-2")
+
+
+async def test_a_paused_account_is_said_at_its_tasks(hub: Hub) -> None:
+    """That all accounts are paused needs a person, and the task of such an agent says until when."""
+
+    def pause(tx: Tx) -> None:
+        agents.meet(tx, hub.project.id, "ember")
+        tasks.send(tx, hub.project.id, sender="hub", to="ember", text="Complete names")
+        accounts.put(tx, hub.project, "max", ["ember"])
+        accounts.pause(tx, hub.project, "max", None, by="ann")
+
+    hub.do(pause)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "All accounts are paused" in screen.text("#needs-list"))
+        assert "paused until it is resumed" in screen.text("#column-0")
+    hub.do(lambda tx: accounts.drop(tx, hub.project, "max"))
 
 
 @pytest.mark.system

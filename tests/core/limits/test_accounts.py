@@ -10,11 +10,13 @@ from hubbub.core import why
 from hubbub.core.agents import agents
 from hubbub.core.limits import accounts
 from hubbub.core.presence import wakes
+from hubbub.core.snapshots import full_snapshot
 from hubbub.core.work import leases
 from hubbub.model.errors import AccountPaused, Conflict, Invalid, NotFound
 from hubbub.model.lifecycle import Status
 from hubbub.model.limits.accounts import SPREAD, Account, goes_on_at
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
+from hubbub.model.log.attention import NeedKind, needed
 from hubbub.model.mail.wakes import WakeMethod, Waker
 from tests.core.conftest import World, errors_of, on_one_engine
 
@@ -296,3 +298,47 @@ def test_limits_at_once_are_one_pause(world: World) -> None:
     assert errors_of(outcomes) == []
     assert now(world).paused_until == end
     assert told(world) == [("account.changed", 2), ("account.paused", 2)]
+
+
+def all_paused(world: World) -> list[str]:
+    """The accounts that need a person because nobody goes on."""
+    return [
+        each.key
+        for each in needed(full(world), world.do(lambda tx: tx.now))
+        if each.need.kind is NeedKind.PAUSED
+    ]
+
+
+def full(world: World) -> Any:
+    return world.do(lambda tx: {noun: dict(found) for noun, found in full_snapshot.nouns(tx, world.id)})
+
+
+def test_people_are_needed_when_all_are_paused(world: World) -> None:
+    """The pause that leaves nobody who goes on needs a person, once, until one of the accounts goes on."""
+    share(world, "ann")
+    share(world, "bob", called="pro")
+    world.report("代码1号")
+    hit(world, "ann")
+    hit(world, "bob", after=2 * HOUR)
+    assert all_paused(world) == []  # an agent is there of which no account is known
+
+    share(world, "ann", "代码1号")
+    assert all_paused(world) == []
+    hit(world, "bob", after=3 * HOUR)
+    assert all_paused(world) == ["pro"]
+    hit(world, "ann", after=4 * HOUR)
+    assert all_paused(world) == ["pro"]
+    world.do(accounts.resume, world.project, "max", by="eve")
+    assert all_paused(world) == []
+
+
+def test_two_last_pauses_at_once_need_one_person(world: World) -> None:
+    """Of two accounts that are paused at once, one is the last: neither goes untold, nor are both told."""
+    share(world, "ann")
+    share(world, "bob", called="pro")
+    limit = UsageLimit(LimitKind.WINDOW, world.do(lambda tx: tx.now) + 3_600_000)
+    outcomes = world.race(
+        *(lambda tx, name=name: accounts.reached(tx, world.project, name, limit) for name in TEAM)
+    )
+    assert errors_of(outcomes) == []
+    assert len(all_paused(world)) == 1

@@ -348,7 +348,10 @@ def test_on_a_phone_an_agent_takes_the_whole_page(visit: Visit) -> None:
 
 
 def test_a_paused_account_is_resumed_above_the_machines(hub: Hub, visit: Visit) -> None:
-    """Fleet says which accounts are paused, for how much longer, and who shares them; a person resumes one there."""
+    """Fleet says which accounts are paused, for how much longer, and who shares them; a person resumes one there.
+
+    On the board the tasks of their agents say until when.
+    """
     come(hub, "limited")
 
     def pause(tx: Tx) -> None:
@@ -356,6 +359,9 @@ def test_a_paused_account_is_resumed_above_the_machines(hub: Hub, visit: Visit) 
         accounts.reached(tx, hub.project, "limited", UsageLimit(LimitKind.WINDOW, tx.now + 120 * MINUTE))
 
     hub.do(pause)
+    hub.do(lambda tx: tasks.send(tx, hub.project.id, sender="hub", to="limited", text="stand still"))
+    until = visit("/board").locator(".card").filter(has_text="stand still")
+    expect(until).to_contain_text(re.compile(r"paused until .*\d\d:\d\d"))
     page = visit("/fleet")
     lane = page.get_by_role("region", name="Accounts").get_by_role("listitem").filter(has_text="max")
     expect(lane).to_contain_text("limited")

@@ -7,6 +7,7 @@ import pytest
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import scopes
 from hubbub.core.fleet import approvals
+from hubbub.core.limits import accounts
 from hubbub.core.log import webhooks
 from hubbub.core.mail import messages
 from hubbub.core.people import access, users
@@ -20,6 +21,7 @@ from hubbub.model.log import answer_links
 from hubbub.model.log.webhooks import Webhook, WebhookFormat, signature
 from hubbub.model.people.rights import HUB, Role
 from hubbub.model.records import Condition, Presence, Profile
+from hubbub.model.timestamps import utc_time
 from hubbub.store.tx import Tx
 from tests.serve.outbox.outbox_desk import HUB_URL, Desk
 from tests.serve.outbox.receivers import Answer, Received
@@ -110,6 +112,28 @@ async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
         desk.do(arrive, desk, "ann", "src/a.py")
         desk.do(arrive, desk, "bob", "src/")
         assert told(await desk.arrived())[4] == "bob works on the same as ann."
+
+
+async def test_that_all_accounts_are_paused_is_one_sentence(desk: Desk) -> None:
+    """When the last account is paused people are told once, with the time when the first goes on."""
+
+    def pause(tx: Tx, name: str, until: int | None) -> None:
+        accounts.put(tx, desk.project, name, [f"{name}-1"])
+        accounts.pause(tx, desk.project, name, until, by="ann")
+
+    add(desk)
+    until = desk.do(lambda tx: tx.now) + 3_600_000
+    desk.do(lambda tx: accounts.put(tx, desk.project, "other", ["other-1"]))
+    async with desk.delivering():
+        for name, end in (("max", until), ("other", None)):
+            desk.do(pause, name, end)
+        assert told(await desk.arrived()) == (
+            "All accounts are paused (lab)",
+            "default",
+            "pause_button",
+            f"{HUB_URL}/fleet?project=lab",
+            f"Every account is paused, and nothing is begun; the first goes on at {utc_time(until)}.",
+        )
 
 
 async def test_nothing_that_nobody_needs_is_pushed(desk: Desk) -> None:

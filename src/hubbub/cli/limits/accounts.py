@@ -1,6 +1,5 @@
 """`hubbub account`, `hubbub pause`, `hubbub resume`: accounts with makers of models, which agents share."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -9,7 +8,7 @@ from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.model import timestamps
 from hubbub.model.timestamps import duration_text
-from hubbub.terminal import display
+from hubbub.terminal import display, pauses
 from hubbub.terminal.command import command, uses_project
 
 
@@ -83,21 +82,10 @@ def _tell(found: dict[str, Any], *, as_json: bool) -> None:
         display.show_json(found)
         return
     name, agents = found["account"]["name"], ", ".join(found["agents"]) or "nobody"
-    display.show(f"{name}: {_status(found['account'])}; shared by {agents}")
-
-
-def _status(of: dict[str, Any], now: int | None = None) -> str:
-    """Say whether an account is paused, and until when."""
-    if of["paused_at"] is None:
-        return "goes"
-    if of["paused_until"] is None:
-        return "paused until it is resumed"
-    until = f"{datetime.fromtimestamp(of['paused_until'] / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-    return f"paused until {until}" + (
-        f", in {duration_text(of['paused_until'] - now)}" if now is not None else ""
-    )
+    display.show(f"{name}: {pauses.status(found['account'])}; shared by {agents}")
 
 
 def _row(each: dict[str, Any], now: int) -> tuple[str, ...]:
     of = each["account"]
-    return of["name"], _status(of, now), of["limit_kind"] or "", " ".join(each["agents"])
+    left = f", in {duration_text(of['paused_until'] - now)}" if of["paused_until"] is not None else ""
+    return of["name"], f"{pauses.status(of)}{left}", of["limit_kind"] or "", " ".join(each["agents"])

@@ -9,7 +9,7 @@ from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Priority
-from hubbub.terminal import display
+from hubbub.terminal import display, pauses
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, text_or_stdin, uses_project
 from hubbub.terminal.wrong_words import OneOf
@@ -79,10 +79,11 @@ def tasks(
     if as_json:
         display.show_json(found)
         return
+    paused = pauses.of_tasks(hub, found)
     rows = [
         (
             f"#{each['number']}",
-            each["status"],
+            ", ".join(filter(None, (each["status"], paused.get(each["id"])))),
             each["priority"],
             each["sender"],
             each["assignee"],
@@ -137,6 +138,8 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
         return
     shown: TaskReply = whole["task"]
     show_line(shown, as_json=False)
+    for pause in pauses.of_tasks(hub, [shown]).values():
+        display.show(f"stands still: the account of {shown['assignee']} is {pause}")
     display.show(f"from {shown['sender']}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}")
     if shown["area"]:
         display.show(f"in the area {shown['area']}")

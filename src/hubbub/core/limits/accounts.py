@@ -171,12 +171,12 @@ def _own_name(agent: str) -> str:
 
 
 def _lock(tx: Tx, project_id: UUID, name: str, *more: str) -> None:
-    """Lock the account until the transaction ends: its agents first, as everywhere, then its row.
+    """Lock the account until the transaction ends: its agents first, as everywhere, then the project's accounts.
 
-    Its members change only under the lock of the row, so members added meanwhile are known then, and locked too.
+    Its members change only under the lock of the accounts, so members added meanwhile are known then, and locked too.
     """
     agent_rows.lock_names(tx, project_id, *more, *rows.agents(tx, project_id, name))
-    rows.find(tx, project_id, name, lock=True)
+    rows.lock(tx, project_id)
     agent_rows.lock_names(tx, project_id, *rows.agents(tx, project_id, name))
 
 
@@ -212,7 +212,13 @@ def _resume(tx: Tx, account: Account, *, by: str) -> Account:
     over_at = min(tx.now, account.paused_until or tx.now)
     kind = account.limit_kind if by == HUB else None  # a person resumes them all at once
     resumed = replace(
-        account, paused_at=None, paused_until=None, paused_by=None, limit_kind=kind, resumed_at=over_at
+        account,
+        paused_at=None,
+        paused_until=None,
+        paused_by=None,
+        limit_kind=kind,
+        resumed_at=over_at,
+        all_paused_at=None,
     )
     rows.put(tx, resumed)
     for agent in shared:
@@ -243,7 +249,11 @@ def _record(
     by: str | None = None,
     is_gone: bool = False,
 ) -> None:
-    patch: Patch = {"accounts": {account.name: None if is_gone else cards.account(account)}}
+    known = rows.of_project(tx, account.project_id)
+    told = _noted(tx, account, known, is_pause=what == "paused")
+    gone = {account.name: None} if is_gone else {}
+    patch: Patch = {"accounts": {**gone, **{each.name: cards.account(each) for each in told}}}
+    ends = [each.paused_until for each in known if each.paused_until is not None]
     for agent in sorted(names):
         for noun, found in patches.at_work(tx, account.project_id, agent).items():
             patch = {**patch, noun: {**patch.get(noun, {}), **found}}
@@ -256,6 +266,21 @@ def _record(
             "until": account.paused_until,
             "limit": account.limit_kind,
             "agents": len(names),
+            "first_until": min(ends, default=None),
         },
         patch=patch,
     )
+
+
+def _noted(tx: Tx, changed: Account, known: Sequence[Account], *, is_pause: bool) -> list[Account]:
+    """Note whether nobody goes on any more, by this pause; return the accounts whose cards may have changed."""
+    goes_on = rows.goes_on(tx, changed.project_id)
+    is_last = is_pause and not goes_on and all(each.all_paused_at is None for each in known)
+    told = []
+    for each in known:
+        at = None if goes_on else tx.now if is_last and each.name == changed.name else each.all_paused_at
+        if at != each.all_paused_at:
+            told.append(rows.put(tx, replace(each, all_paused_at=at)))
+        elif each.name == changed.name:
+            told.append(each)
+    return told

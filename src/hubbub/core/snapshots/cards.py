@@ -23,6 +23,7 @@ from hubbub.model.log import attention
 from hubbub.model.log.attention import AgentFacts, Need, NeedKind
 from hubbub.model.log.projection import (
     CARD_SHAPES,
+    AccountCardExtras,
     AgentCard,
     ApprovalCardExtras,
     BudgetCardExtras,
@@ -188,8 +189,9 @@ def lease(of: Lease) -> Card:
 
 
 def account(of: Account) -> Card:
-    """Make the card of an account that agents share, with its pause."""
-    return _ACCOUNT.of(of, {})
+    """Make the card of an account that agents share, with its pause, and its need if every account is paused."""
+    need = Need(NeedKind.PAUSED, of.all_paused_at) if of.all_paused_at is not None else None
+    return _ACCOUNT.of(of, AccountCardExtras(need=need.shape() if need is not None else None))
 
 
 def stop(of: Stop) -> Card:

@@ -44,6 +44,9 @@ class Account:
     ] = None
     notices: int = 0  # of a limit, in a row, without a time
     resumed_at: int | None = None  # when it last went on
+    all_paused_at: Annotated[
+        int | None, Seen(REST, "when its pause left no agent that continues; null: some agent does")
+    ] = None
 
     def is_paused(self, now: int) -> bool:
         return self.paused_at is not None and (self.paused_until is None or now < self.paused_until)

@@ -65,6 +65,7 @@ class NeedKind(StrEnum):
     LETTER = auto()
     STOPPED = auto()  # agents in a loop
     BUDGET = auto()  # a budget is nearly or wholly spent
+    PAUSED = auto()  # every account, so that no agent begins anything
     EXPIRED = auto()  # an unanswered question
     STALE = auto()
     CONFLICT = auto()

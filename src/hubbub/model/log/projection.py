@@ -89,6 +89,10 @@ class BudgetCardExtras(TypedDict):
     need: Annotated[NeedCard | None, Seen(CARD, "the reason why a person is needed, and its beginning")]
 
 
+class AccountCardExtras(TypedDict):
+    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+
+
 class StopCardExtras(TypedDict):
     need: Annotated[NeedCard, Seen(CARD, "the reason why a person is needed", after="id")]
     reason: Annotated[str, Seen(CARD, "the reason why they are stopped, in one sentence", after="count")]
@@ -144,7 +148,7 @@ CARD_SHAPES = {
     "letters": CardShape(None, LetterCard),
     "overlaps": CardShape(None, OverlapCard),
     "leases": CardShape(Lease, None),
-    "accounts": CardShape(Account, None),
+    "accounts": CardShape(Account, AccountCardExtras),
     "budgets": CardShape(Budget, BudgetCardExtras),
     "stops": CardShape(Stop, StopCardExtras),
 }

@@ -20,6 +20,7 @@ from hubbub.model.log.projection import Card
 from hubbub.model.log.webhooks import Webhook
 from hubbub.model.records import Activity, Task
 from hubbub.model.redaction import Redactor
+from hubbub.model.timestamps import utc_time
 
 SECRETS = Redactor()
 NAMES = 3  # of agents in a sentence
@@ -194,6 +195,12 @@ def _short_of(told: _Told) -> str:
     return f"{title[:1].upper()}{title[1:]} is {'spent' if is_spent else 'nearly spent'}: {detail['state']}."
 
 
+def _all_paused(told: _Told) -> str:
+    until = told.happened.detail["first_until"]
+    when = f"at {utc_time(until)}" if isinstance(until, int) else "when a person resumes it"
+    return f"Every account is paused, and nothing is begun; the first goes on {when}."
+
+
 def _late(told: _Told) -> str:
     task, who = _task(told.task), told.happened.agent
     if told.card["state"] == TaskState.RUNNING:
@@ -224,6 +231,7 @@ WORDS: Mapping[NeedKind, _Words] = {
     NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
     NeedKind.STOPPED: _Words("Agents go round in circles", "high", "repeat", _stopped, "/"),
     NeedKind.BUDGET: _Words("A budget is short", "high", "money_with_wings", _short_of, "/cost"),
+    NeedKind.PAUSED: _Words("All accounts are paused", "default", "pause_button", _all_paused, "/fleet"),
     NeedKind.EXPIRED: _Words("A question got no answer", "default", "hourglass", _unanswered, "/"),
     NeedKind.STALE: _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),
     NeedKind.CONFLICT: _Words("Two agents work on the same", "default", "warning", _conflict, "/files"),

@@ -16,10 +16,9 @@ def put(tx: Tx, account: Account) -> Account:
     return account
 
 
-def find(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Account | None:
+def find(tx: Tx, project_id: UUID, name: str) -> Account | None:
     row = tx.one(
-        f"""SELECT {_COLUMNS} FROM accounts WHERE project_id = :project_id AND name = :name
-            {tx.db.for_update if lock else ""}""",
+        f"SELECT {_COLUMNS} FROM accounts WHERE project_id = :project_id AND name = :name",
         project_id=project_id,
         name=name,
     )
@@ -32,6 +31,25 @@ def of_project(tx: Tx, project_id: UUID) -> list[Account]:
         id=project_id,
     )
     return [_account(row) for row in rows]
+
+
+def lock(tx: Tx, project_id: UUID) -> None:
+    """Lock the accounts of a project until the transaction ends: whether all are paused depends on each of them."""
+    tx.all(
+        f"SELECT name FROM accounts WHERE project_id = :id ORDER BY name {tx.db.for_update}", id=project_id
+    )
+
+
+def goes_on(tx: Tx, project_id: UUID) -> bool:
+    """Tell whether anybody goes on: an account that agents share is not paused, or an agent is there without one."""
+    row = tx.one(
+        """SELECT 1 AS found FROM agents a
+           LEFT JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account
+           LEFT JOIN presences p ON p.id = a.presence_id AND p.ended_at IS NULL
+           WHERE a.project_id = :id AND c.paused_at IS NULL AND (c.name IS NOT NULL OR p.id IS NOT NULL) LIMIT 1""",
+        id=project_id,
+    )
+    return row is not None
 
 
 def of_agent(tx: Tx, project_id: UUID, agent: str) -> Account | None:

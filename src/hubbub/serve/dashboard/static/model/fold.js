@@ -128,6 +128,7 @@
  * @property {number|null} paused_until  the end of the pause; null while it is paused: a person ends it
  * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  the limit; null if a person paused it
  * @property {string|null} paused_by  the person who paused it, or the agent whose program reported the limit
+ * @property {object|null} need  why a person is needed, and from when on
  */
 /**
  * @typedef {object} Budget

@@ -3,12 +3,14 @@
 
 import { computed, signal } from "../vendor/ui.js";
 import { currentTask, heldBy } from "./states.js";
-import { agents, approvals, budgets, letters, now, overlaps, shown, stops, tasks } from "./store.js";
+import { accounts, agents, approvals, budgets, letters, now, overlaps, shown, stops, tasks } from "./store.js";
 
+/** @typedef {"stopped"|"budget"|"paused"|"expired"|"stale"|"conflict"|"failed"|"late"} OtherKind */
+/** @typedef {"approval"|"question"|"letter"|OtherKind} NeedKind */
 /**
  * @typedef {object} Need
  * @property {string} key  stays the same for as long as it is the same need
- * @property {"approval"|"question"|"letter"|"stopped"|"budget"|"expired"|"stale"|"conflict"|"failed"|"late"} kind
+ * @property {NeedKind} kind
  * @property {number} rank  the smaller, the more urgent
  * @property {number} since
  * @property {string} of  the noun and the key of its card, as in `pending`
@@ -18,6 +20,7 @@ import { agents, approvals, budgets, letters, now, overlaps, shown, stops, tasks
  * @property {import("./fold.js").Letter} [letter]
  * @property {import("./fold.js").Overlap} [overlap]
  * @property {import("./fold.js").Budget} [budget]
+ * @property {import("./fold.js").Account} [account]  the one whose pause left nobody who goes on
  * @property {import("./fold.js").Stop} [stop]
  * @property {import("./fold.js").Task[]} [held]  of a stale agent: the work it had begun
  */
@@ -35,6 +38,7 @@ const BESIDE = {
   tasks: (task, picture) => ({ task, agent: picture.agents.get(task.assignee) }),
   overlaps: (overlap) => ({ overlap }),
   budgets: (budget) => ({ budget }),
+  accounts: (account) => ({ account }),
   stops: (stop, picture) => ({ stop, agent: picture.agents.get(stop.agents[0]) }),
 };
 
@@ -63,7 +67,7 @@ export const settled = signal(new Set());
  * @type {import("../vendor/ui.js").ReadonlySignal<Need[]>}
  */
 export const waiting = computed(() => {
-  for (const noun of [tasks, agents, approvals, letters, overlaps, budgets, stops]) noun.value;
+  for (const noun of [tasks, agents, approvals, letters, overlaps, accounts, budgets, stops]) noun.value;
   const all = needs(shown.peek(), coarse.value);
   return settled.value.size ? all.filter(({ key }) => !settled.value.has(key)) : all;
 });

@@ -91,3 +91,9 @@ export const heldBy = (name, picture) =>
 
 /** The task that an agent is at. @returns {Task|undefined} */
 export const currentTask = (name, picture) => picture.tasks.get(picture.agents.get(name)?.holds[0]);
+
+/** The paused account that keeps a task's agent from going on. @param {Task} task @param {Picture} picture */
+export function pausing(task, picture) {
+  const account = isEnded(task) ? null : picture.accounts.get(picture.agents.get(task.assignee)?.account);
+  return account?.paused_at != null ? account : null;
+}

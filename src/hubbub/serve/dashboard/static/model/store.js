@@ -30,7 +30,7 @@ export const shown = computed(() => (moment.value ? past.value ?? live.value : l
 const maps = Object.fromEntries(NOUNS.map((noun) => [noun, computed(() => shown.value[noun])]));
 
 /** The maps of the shown picture one by one: each changes only when something of its noun did. */
-export const { tasks, agents, machines, approvals, letters, overlaps, leases, budgets, stops } = maps;
+export const { tasks, agents, machines, approvals, letters, overlaps, leases, accounts, budgets, stops } = maps;
 
 /** How far the hub's clock is before this one, in milliseconds. */
 export const clockOffset = signal(0);

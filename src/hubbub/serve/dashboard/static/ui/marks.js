@@ -1,8 +1,9 @@
 // Small marks that are read at a glance: the state of something, an agent, how much happened, how loaded a machine is.
 
 import { html } from "../vendor/ui.js";
-import { GLYPHS } from "../model/states.js";
-import { t } from "../i18n.js";
+import { GLYPHS, pausing } from "../model/states.js";
+import { now } from "../model/store.js";
+import { day, fullTime, hourAndMinute, t } from "../i18n.js";
 import { Icon } from "./controls.js";
 
 // What state something is in: always an icon, a colour, and a word (seen, or heard by a screen reader).
@@ -41,6 +42,17 @@ export function StateWord({ state, agent = false, size = 14 }) {
     <${Icon} name=${(agent ? AGENT_GLYPHS : GLYPHS)[state] ?? "circle"} size=${size} />
     <span>${stateWord(state, agent)}</span>
   </span>`;
+}
+
+/** Until when a task stands still because its agent's account is paused. @param {{task: any, picture: any}} props */
+export function Paused({ task, picture }) {
+  const account = pausing(task, picture);
+  if (!account) return null;
+  const { name, paused_until: until } = account;
+  const isToday = until && day(until) === day(now.peek());
+  const time = until && `${isToday ? "" : `${day(until)} `}${hourAndMinute(until)}`;
+  return html`<span class="amber small" title=${until ? `${name}: ${fullTime(until)}` : name}>
+    <${Icon} name="pause" size=${13} /> ${until ? t("states.paused_until", { time }) : t("fleet.paused")}</span>`;
 }
 
 // An agent in 26 pixels: two letters; the ring and the mark at the corner say its condition.

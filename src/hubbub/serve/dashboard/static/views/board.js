@@ -13,7 +13,7 @@ import { BulkBar, Card, clearSelection, selected, selectRange, toggleSelected } 
 import { Button, Icon } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { Window } from "../ui/long_lists.js";
-import { Glyph, stateWord, Tile, TileButton } from "../ui/marks.js";
+import { Glyph, Paused, stateWord, Tile, TileButton } from "../ui/marks.js";
 import { toast } from "../ui/overlays.js";
 import { Ago, Span, Text } from "../ui/text.js";
 import { NeedCard, useNeedKeys } from "./needs.js";
@@ -147,6 +147,7 @@ function TaskCard({ task, state, picture, counts, progress, selected, current, p
           <span class="end meta faint"><${Ago} at=${since(task, state)} /></span>
         </div>
         <div class="board-title"><${Text} value=${task.title} lines=${2} /></div>
+        <${Paused} task=${task} picture=${picture} />
         ${note && html`<div class="board-note" data-state=${state}><${Text} value=${note} lines=${2} /></div>`}
         <div class="board-line board-foot">
           <${Holder} task=${task} picture=${picture} />

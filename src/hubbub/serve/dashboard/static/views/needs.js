@@ -91,6 +91,11 @@ const ACTIONS_OF = {
   budget: ({ budget }) => [
     { id: "raise", primary: true, label: t("needs.budget_raise"), href: href("cost", { raise: budget.id }) },
   ],
+  paused: ({ account }) => [
+    { id: "accounts", primary: true, label: t("needs.open_accounts"), href: href("fleet") },
+    { id: "resume", label: t("needs.resume", { name: account.name }),
+      run: () => act("resumeAccount", { account: account.name }) },
+  ],
   expired: (need) => [
     { id: "again", primary: true, label: t("needs.ask_again"), run: () => askAgain(need) },
     { id: "done", label: t("needs.done"), run: () => settle(need) },
@@ -202,6 +207,7 @@ const WORDS_OF = {
   }),
   stopped: ({ stop }) => ({ main: name(t(`why.loop_${stop.kind}`, { who: list(stop.agents), times: stop.count })) }),
   budget: ({ budget }) => ({ main: name(t(`needs.budget_of_${budget.kind}`, { label: budget.label })) }),
+  paused: (_need, picture) => ({ main: html`${firstAfterPause(picture)}` }),
   stale: ({ agent, held }) => ({
     main: line(name(agent.name), t("needs.holds", { count: held.length })),
     aside: held.slice(0, 3).map((task) => html`
@@ -273,6 +279,13 @@ function whoMeets(agents, picture) {
   return html`<bdi>${list(said)}</bdi>`;
 }
 
+/** When the first of the paused accounts goes on. */
+function firstAfterPause({ accounts }) {
+  const ends = [...accounts.values()].map(({ paused_until: until }) => until).filter((until) => until !== null);
+  if (!ends.length) return t("needs.until_resumed");
+  return html`${t("needs.first_goes_on")} <${Until} at=${Math.min(...ends)} />`;
+}
+
 /** Why a task is over-age, in one short sentence. */
 function lateBecause(task) {
   const age = span(now.value - (task.state === "running" ? task.updated_at : task.created_at));
@@ -284,7 +297,7 @@ function lateBecause(task) {
 // Something that needs a person: what it is, since when, why, and what can be done about it.
 
 const ICONS = {
-  approval: "shield-check", question: "hand", letter: "mail", stopped: "rotate-ccw", budget: "timer",
+  approval: "shield-check", question: "hand", letter: "mail", stopped: "rotate-ccw", budget: "timer", paused: "pause",
   expired: "clock", stale: "wifi-off", conflict: "git-branch", failed: "circle-x", late: "clock",
 };
 const TONES = { approval: "amber", question: "amber" };
@@ -389,7 +402,7 @@ function focusFirst() {
 
 /** The kinds by urgency: somebody is held up; work is in danger or lost; it takes longer than it should. */
 const GROUPS = [
-  { name: "held_up", kinds: ["approval", "question", "letter", "stopped", "budget", "expired"] },
+  { name: "held_up", kinds: ["approval", "question", "letter", "stopped", "budget", "paused", "expired"] },
   { name: "in_danger", kinds: ["stale", "conflict", "failed"] },
   { name: "late", kinds: ["late"] },
 ];

@@ -12,7 +12,7 @@ import { Button, Icon, IconButton, Menu, Tabs } from "../../ui/controls.js";
 import { CopyButton, Empty, Skeleton } from "../../ui/empty.js";
 import { dismissDraft, onCommandEnter, useDraft } from "../../ui/form.js";
 import { Markdown } from "../../ui/markdown.js";
-import { Glyph, StateWord, Tile } from "../../ui/marks.js";
+import { Glyph, Paused, StateWord, Tile } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
 import { Ago, Clock, Text } from "../../ui/text.js";
 import { called, Deliveries } from "../deliveries.js";
@@ -113,7 +113,8 @@ function Head({ task, state, picture }) {
   return html`
     <header class="inspector-head">
       <div class="row">
-        ${task && html`<span class="ref mono muted">${refOf(task)}</span><${StateWord} state=${state} />`}
+        ${task && html`<span class="ref mono muted">${refOf(task)}</span><${StateWord} state=${state} />
+          <${Paused} task=${task} picture=${picture} />`}
         <span class="end">
           <${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
       </div>
