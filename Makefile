@@ -42,8 +42,8 @@ soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers b
 simulate: $(READY) ## let chance work on the core for a minute, or SEEDS=… seeds long, FIRST=… the first of them; see that its promises hold
 	@$(BIN)/python -m simulate.run $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST))
 
-prove: $(READY) ## have everything die, and check each promise: 5 minutes, or MINUTES=…, HOURS=…; SEED=… the same again
-	@$(BIN)/hubbub prove --keep .prove $(if $(MINUTES),--minutes $(MINUTES)) $(if $(HOURS),--hours $(HOURS)) $(if $(SEED),--seed $(SEED))
+prove: $(READY) ## have everything die, and check each promise: 5 minutes, or MINUTES=…, HOURS=…; AGENTS=200; SEED=… the same again
+	@$(BIN)/hubbub prove --keep .prove $(if $(MINUTES),--minutes $(MINUTES)) $(if $(HOURS),--hours $(HOURS)) $(if $(AGENTS),--agents $(AGENTS)) $(if $(SEED),--seed $(SEED))
 
 mutants: $(READY) ## see that the tests notice each wrong in mutants (ONLY=name some of them, WHOLE=1 with all tests)
 	@$(BIN)/python -m mutants.run $(if $(WHOLE),--reach all) $(ONLY)

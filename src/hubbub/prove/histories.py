@@ -66,9 +66,11 @@ class Shape:
     @classmethod
     def of(cls, agents: int, hubs: int = 1) -> "Shape":
         """So many agents: where they are more, each calls less often, and more goes wrong."""
-        programs = max(PROGRAMS, agents // A_PROGRAM)
-        pause, calm = max(PAUSE, agents / CALLS_A_SECOND), CALM if agents <= A_PROGRAM else HASTE
-        return cls(hubs=hubs, programs=programs, agents=agents, pause=pause, calm=calm)
+        if agents <= A_PROGRAM:
+            return cls(hubs=hubs, agents=agents)
+        return cls(
+            hubs, max(PROGRAMS, agents // A_PROGRAM), agents, pause=agents / CALLS_A_SECOND, calm=HASTE
+        )
 
 
 @dataclass

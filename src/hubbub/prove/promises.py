@@ -196,19 +196,26 @@ def _shell(plan: Plan, seconds: float) -> Found:
 
 
 def _links(_plan: Plan, seconds: float) -> Found:
-    swaps = str(max(1, int(seconds / 20)))
-    return _program(
-        "-m", "pytest", "-q", "tests/node/tools/test_path_races.py", tells="passed|failed", SWAPS=swaps
-    )
+    many = max(1, int(seconds / 20))
+    words = ("-m", "pytest", "-q", "tests/node/tools/test_path_races.py")
+    found = _program(*words, tells="passed|failed", SWAPS=str(many))
+    return _counted(f"{many * SWAPS:,} swaps", found)
 
 
 def _pages(plan: Plan, seconds: float) -> Found:
     words, texts = ("-m", "pytest", "-q", "tests/dashboard/test_hostile.py"), int(seconds)
-    return _program(*words, tells="passed|failed|skipped", TEXTS=str(texts), SEED=str(plan.seed))
+    found = _program(*words, tells="passed|failed|skipped", TEXTS=str(texts), SEED=str(plan.seed))
+    return _counted(f"{texts:,} texts of chance beside those that somebody wrote", found)
+
+
+def _counted(count: str, found: Found) -> Found:
+    verdict, evidence, findings = found
+    return verdict, evidence if verdict == "not looked at" else f"{count}: {evidence}", findings
 
 
 LEAST_ROUNDS = 100  # below it the power cuts of every day are made
 PROGRAMS_A_SECOND = 50
+SWAPS = 460_000  # of the tests of swapped links, each time
 CHECKS: Mapping[str, tuple[int, Callable[[Plan, float], Found]]] = {
     HISTORIES: (5, _sqlite),
     SERVERS: (5, _postgres),
