@@ -64,6 +64,14 @@ def until_listed(hub: RunningHub, *wanted: tuple[str, str]) -> None:
     until(lambda: listed(hub) == [*wanted], f"the leases {wanted}", seen=lambda: listed(hub))
 
 
+def begun(run: Run, *words: str) -> "subprocess.Popen[str]":
+    """Start a command that lasts, and wait until it runs: killed before that, it leaves its lease to its time."""
+    process = run(*words, "--", "sh", "-c", f"echo on; exec sleep {LONG}")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    return process
+
+
 def test_a_command_runs_while_it_holds_what_it_needs(hub: RunningHub) -> None:
     """The command knows its lease, its fence and which of what is counted it has; its exit status is the answer."""
     hub.json("lease", "capacity", "gpu", "4")
@@ -94,9 +102,7 @@ def test_the_command_has_the_process(run: Run) -> None:
 
 def test_what_a_killed_command_held_is_free_at_once(hub: RunningHub, run: Run) -> None:
     """A command that is killed gives back what it held, long before its time is over."""
-    process = run("db", "--ttl", LONG, "--", "sh", "-c", "echo on; exec sleep 3600")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "on\n"
+    process = begun(run, "db", "--ttl", LONG)
 
     process.kill()
 
@@ -105,8 +111,7 @@ def test_what_a_killed_command_held_is_free_at_once(hub: RunningHub, run: Run) -
 
 def test_who_waits_says_why_and_then_runs(hub: RunningHub, run: Run) -> None:
     """A command that has to wait says who holds what it needs, and runs when that is free."""
-    first = run("db", "--", "sleep", LONG)
-    until_listed(hub, ("db", "held"))
+    first = begun(run, "db")
     second = run("db", "port:1", "--ttl", LONG, "--", "echo", "mine")
     until_listed(hub, ("db", "held"), ("db port:1", "waiting"))
     assert second.stderr is not None
