@@ -13,11 +13,17 @@ NOBODY = UUID(int=0)
 
 
 def tree(
-    name: str, *, dirty: tuple[str, ...] = (), moves: object = (), commits: object = (), cut: bool = False
+    name: str,
+    *,
+    dirty: tuple[str, ...] = (),
+    moves: object = (),
+    commits: object = (),
+    cut: bool = False,
+    remotes: tuple[str, ...] = (),
 ) -> Tree:
     return Tree(
-        tree=name, head=C, head_tree=name, branch="x", pushed=False, dirty=dirty, is_cut=cut,
-        moves=moves, commits=commits,  # type: ignore[arg-type]
+        tree=name, head=C, head_tree=name, branch="x", pushed=bool(remotes), dirty=dirty, is_cut=cut,
+        moves=moves, commits=commits, remotes=remotes,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -80,6 +86,8 @@ HOLDS = [(C, B, ["src/a.py"]), (A, A, ["tests/t.py"])]
         ([seen(1, tree(A, moves=MADE * MOST_MOVES, commits=HOLDS))], "within src/", "not seen"),
         ([seen(-5, tree(A), RUN)], "tests", "not seen"),
         ([seen(1, tree(A))], "pushed", "missing"),
+        ([seen(1, tree(A, remotes=("origin/x",)))], "pushed origin/x", "met"),
+        ([seen(1, tree(A, remotes=("origin/x",)))], "pushed origin/main", "missing"),
         ([seen(1, tree(A))], "review", "missing"),
     ],
 )  # fmt: skip
@@ -103,7 +111,7 @@ def test_the_reason_says_what_to_do() -> None:
 @pytest.mark.parametrize("key", REASONS)
 def test_a_reason_is_known_by_its_sentence(key: str) -> None:
     """A finding is kept as a sentence, by which its reason is known again, with what it names, for any language."""
-    values = {"paths": "a.py, b.py", "more": "3", "command": "make `x` test", "code": "2"}
+    values = {"paths": "a.py, b.py", "more": "3", "command": "make `x` test", "code": "2", "branch": "o/x"}
     named = {name: each for name, each in values.items() if f"{{{name}}}" in REASONS[key]}
     assert reason(REASONS[key].format(**values)) == (key, named)
 

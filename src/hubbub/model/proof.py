@@ -21,7 +21,8 @@ MOST_MOVES = 60  # of the branch, newest last
 MOST_COMMITS = 50
 LONGEST = 1_000  # characters of a demand, and of a stored command
 SHOWN = 3  # paths in a sentence
-RAN, WITHIN = "ran ", "within "
+RAN, WITHIN, PUSHED_TO = "ran ", "within ", "pushed "
+MOST_REMOTES = 50  # branches of remotes that hold the commit
 
 _OWN = re.compile(r"commit\b")
 _PICKED = re.compile(r".*rebase.*\((?:pick|squash|fixup|continue|reword|edit)\)")
@@ -29,7 +30,7 @@ _IN_WORDS = re.compile(r"\\{(\w+)\\}")
 
 
 class Demand(StrEnum):
-    """A demand of one word. Two more carry a text of their own: `ran COMMAND`, `within PATH …`."""
+    """A demand of one word. Three more carry a text of their own: `pushed BRANCH`, `ran COMMAND`, `within PATH …`."""
 
     CLEAN = "clean"
     COMMIT = "commit"
@@ -51,6 +52,7 @@ MEANT: Mapping[str, str] = {
     "named-tests": "the tests, `{command}`, run by themselves after the last change, passed",
     "ran": "`{command}`, run by itself after the last change, passed",
     "within": "only {paths} was changed",
+    "pushed-to": "the commit is on {branch}",
 }
 
 
@@ -61,6 +63,7 @@ REASONS: Mapping[str, str] = {  # why a demand is not met; reasons about several
     "no_commit": "no commit that was made for it since it was taken is on the branch",
     "no_remote": "there is no remote that git here knows of",
     "unpushed": "no branch of a remote holds the last commit",
+    "unpushed_to": "{branch} does not hold the last commit, as far as git here knows",
     "unnamed_tests": "the project does not say which command its tests are",
     "unnamed_test_files": "the project does not say which files its tests are",
     "no_run": "`{command}`, by itself and just so, was not seen to run",
@@ -147,11 +150,12 @@ class Tree:
     pushed: bool | None  # whether a branch of a remote holds the commit, as far as the local git knows
     dirty: Sequence[str]
     is_cut: bool = False  # there are more paths than were reported
+    remotes: Sequence[str] = ()  # the branches of remotes that hold the commit, such as `origin/main`
     moves: Sequence[tuple[str, int, str]] = ()
     commits: Sequence[tuple[str, str, Sequence[str]]] = ()
 
     def __post_init__(self) -> None:
-        for name in ("dirty", "moves", "commits"):
+        for name in ("dirty", "moves", "commits", "remotes"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
 
 
@@ -213,8 +217,11 @@ def _checked(demand: str) -> str:
         raise Invalid(f"done_when: each has at most {LONGEST} characters")
     if demand.startswith(WITHIN):
         return WITHIN + " ".join(path_patterns.normalise(each) for each in demand[len(WITHIN) :].split())
+    if demand.startswith(PUSHED_TO) and len(demand.split()) == 2:
+        return " ".join(demand.split())
     if demand not in [*Demand] and not demand.startswith(RAN):
-        raise Invalid(f"done_when: each is one of {', '.join(Demand)}, `ran COMMAND` or `within PATH …`")
+        more = "`pushed BRANCH`, such as `pushed origin/main`, `ran COMMAND` or `within PATH …`"
+        raise Invalid(f"done_when: each is one of {', '.join(Demand)}, {more}")
     return demand
 
 
@@ -224,6 +231,8 @@ def meaning(demand: str, rules: ProofRules) -> tuple[str, Mapping[str, str]]:
         return "ran", {"command": demand[len(RAN) :]}
     if demand.startswith(WITHIN):
         return "within", {"paths": demand[len(WITHIN) :]}
+    if demand.startswith(PUSHED_TO):
+        return "pushed-to", {"branch": demand[len(PUSHED_TO) :]}
     if demand == Demand.TESTS and rules.tests:
         return "named-tests", {"command": rules.tests}
     return demand, {}
@@ -369,6 +378,8 @@ class _Evidence:
             return self._ran(demand[len(RAN) :])
         if demand.startswith(WITHIN):
             return self._within(demand[len(WITHIN) :].split())
+        if demand.startswith(PUSHED_TO):
+            return self._pushed(demand[len(PUSHED_TO) :])
         judges = {
             Demand.CLEAN: self._clean, Demand.COMMIT: self._committed, Demand.PUSHED: self._pushed,
             Demand.TESTS: self._tests, Demand.TESTS_KEPT: self._kept,
@@ -387,11 +398,15 @@ class _Evidence:
     def _said(is_met: bool, why: str) -> _Found:
         return (Verdict.MET, "") if is_met else (Verdict.MISSING, why)
 
-    def _pushed(self) -> _Found:
-        told = [each.last.pushed for each in self.checkouts if each.last is not None]
-        if None in told:
+    def _pushed(self, branch: str | None = None) -> _Found:
+        told = [each.last for each in self.checkouts if each.last is not None]
+        if any(each.pushed is None for each in told):
             return Verdict.NOT_SEEN, _because("no_remote")
-        return self._said(all(told), _because("unpushed"))
+        if branch is None:
+            return self._said(all(each.pushed for each in told), _because("unpushed"))
+        return self._said(
+            all(branch in each.remotes for each in told), _because("unpushed_to", branch=branch)
+        )
 
     def _tests(self) -> _Found:
         if self.rules.tests is None:

@@ -150,6 +150,12 @@ def _does_not_push(worker: Worker) -> None:
     work(worker)
 
 
+def _pushes_elsewhere(worker: Worker) -> None:
+    worker.run("git checkout -q -b mine")
+    work(worker)
+    worker.run("git push -q -u origin mine")
+
+
 def _tests_before_the_last_edit(worker: Worker) -> None:
     worker.run(TESTS)
     worker.edit("a.txt", "TWO\n")
@@ -254,6 +260,7 @@ LIES: list[tuple[Story, tuple[str, ...], str]] = [
     (_does_not_commit, USUAL, "clean (missing)"),
     (_commits_a_part, USUAL, "clean (missing)"),
     (_does_not_push, (*USUAL, "pushed"), "pushed (missing)"),
+    (_pushes_elsewhere, (*USUAL, "pushed", "pushed origin/main"), "pushed origin/main (missing)"),
     (_tests_before_the_last_edit, USUAL, "tests (missing)"),
     (_edits_after_the_tests_unseen, USUAL, "tests (missing)"),
     (_edits_by_a_command_that_fails, USUAL, "tests (missing)"),
@@ -347,7 +354,7 @@ HONEST: list[tuple[Story, tuple[str, ...]]] = [
     (_writes_documents, ("clean", "commit", "within docs/")),
     (_makes_several_commits, USUAL),
     (_mends_what_fails, USUAL),
-    (_is_rebased, (*USUAL, "pushed")),
+    (_is_rebased, (*USUAL, "pushed", "pushed origin/main")),
     (_amends_and_merges, USUAL),
     (_says_where_it_runs_them, USUAL),
     (_works_in_a_worktree_beside, USUAL),

@@ -207,7 +207,8 @@ def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json
 def proof(*, hub: Hub, slug: str, nothing: bool, as_json: bool, **facts: Any) -> None:
     """Set the evidence that tasks of the project SLUG need to be completed. Without options, show it.
 
-    D is clean, commit, pushed, tests, tests-kept, artifact, review, 'ran COMMAND' or 'within PATH …'.
+    D is clean, commit, pushed, tests, tests-kept, artifact, review, 'pushed BRANCH', 'ran COMMAND' or
+    'within PATH …'.
     """
     if nothing and facts["done_when"]:
         raise click.UsageError("say either what tasks ask for, or --nothing")

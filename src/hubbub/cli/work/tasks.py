@@ -243,7 +243,8 @@ def done_when(
 ) -> None:
     """Set the evidence that a task needs to be completed. Without DEMAND, show it.
 
-    DEMAND is clean, commit, pushed, tests, tests-kept, artifact, review, 'ran COMMAND' or 'within PATH …'.
+    DEMAND is clean, commit, pushed, tests, tests-kept, artifact, review, 'pushed BRANCH', 'ran COMMAND' or
+    'within PATH …'.
     """
     if bool(demands) + nothing + as_project > 1:
         raise click.UsageError("say either what it asks for, --nothing or --as-project")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MOST_PATHS = 500
 MOST_MOVES = 60
 MOST_COMMITS = 50
+MOST_REMOTES = 50  # branches of remotes
 TAIL = 30_000  # bytes of the log of a branch that are read
 LARGEST_INDEX = 64_000_000  # bytes
 _NEW = "\x01"  # before each commit of git's log
@@ -55,12 +56,14 @@ def look(checkout: Checkout, until: float) -> State | None:
     if tree is None or (commits and commits[0][0] != head):
         return None  # git was too slow, or is busy
     paths = sum(len(each[2]) for each in commits) + len(dirty)
+    remotes = _remotes(checkout, head, until)
     return {
         "tree": tree,
         "head": commits[0][0] if commits else None,
         "head_tree": head_tree,
         "branch": checkout.branch(),
-        "pushed": _is_pushed(checkout, head, facts, until),
+        "pushed": bool(remotes) or _is_pushed(checkout, facts, until),
+        "remotes": remotes,
         "dirty": [as_text(each) for each in dirty[:MOST_PATHS]],
         "is_cut": paths > 4 * MOST_PATHS or len(dirty) > MOST_PATHS,
         "moves": [*_moves(checkout)][-MOST_MOVES:],
@@ -148,15 +151,20 @@ def _quoted(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _is_pushed(checkout: Checkout, head: str, facts: dict[str, str], until: float) -> bool | None:
-    """Tell whether a branch of a remote holds the commit; None if git knows of no remote branch."""
+def _remotes(checkout: Checkout, head: str, until: float) -> list[str]:
+    """Return the branches of remotes that hold the commit, such as `origin/main`."""
+    if not head.isalnum():
+        return []
+    names = ["for-each-ref", f"--count={MOST_REMOTES}", "--format=%(refname:lstrip=2)", "--contains", head]
+    told = _asked(checkout, [*names, "refs/remotes"], until) or ""
+    return [as_text(each) for each in told.split()]
+
+
+def _is_pushed(checkout: Checkout, facts: dict[str, str], until: float) -> bool | None:
+    """Tell whether a commit that no branch of a remote was seen to hold is pushed; None if git knows of no such."""
     if facts.get("branch.ab", "").startswith("+0 "):
-        return True
-    known = ["for-each-ref", "--count=1", "--format=%(refname)"]
-    if not head.isalnum() or not _asked(checkout, [*known, "refs/remotes"], until):
-        return None
-    told = _asked(checkout, [*known, "--contains", head, "refs/remotes"], until)
-    return bool(told) if told is not None else None
+        return True  # git was too slow to say which
+    return False if _asked(checkout, ["for-each-ref", "--count=1", "refs/remotes"], until) else None
 
 
 def _moves(checkout: Checkout) -> Iterator[tuple[str, int, str]]:

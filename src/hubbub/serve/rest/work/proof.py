@@ -17,6 +17,7 @@ from hubbub.model.proof import (
     MOST_DEMANDS,
     MOST_MOVES,
     MOST_PATHS,
+    MOST_REMOTES,
     Contract,
     Deed,
     ProofRules,
@@ -41,8 +42,8 @@ Demands = Annotated[
     list[Demand],
     Field(
         max_length=MOST_DEMANDS,
-        description="of `clean`, `commit`, `pushed`, `tests`, `tests-kept`, `artifact`, `review`, `ran COMMAND`, "
-        "`within PATH …`",
+        description="of `clean`, `commit`, `pushed`, `tests`, `tests-kept`, `artifact`, `review`, `pushed BRANCH`, "
+        "`ran COMMAND`, `within PATH …`",
     ),
 ]
 Oid = Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
@@ -115,6 +116,7 @@ class TreeBody(Body):
     head_tree: Oid | None = None
     branch: Line | None = None
     pushed: bool | None = None
+    remotes: list[Path] = Field([], max_length=MOST_REMOTES)
     dirty: list[Path] = Field([], max_length=MOST_PATHS)
     is_cut: bool = False
     moves: list[tuple[Oid, Annotated[int, Field(ge=0, le=2**40)], Annotated[str, Field(max_length=100)]]] = (
