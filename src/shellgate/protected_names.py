@@ -112,7 +112,7 @@ def unwritten(names: tuple[str, ...]) -> str | None:
 def leads_on(names: tuple[str, ...]) -> str | None:
     """Say in a clause why a folder of these folded names may come to hold files of F4; else None."""
     if unwritten(names):
-        return "what is in it is changed by people only"
+        return "only people change its content"
     for length in range(1, min(len(names), _LONGEST) + 1):
         last = names[-length:]
         for pattern, why in _TRIGGERS.get(last[0], ()):

@@ -65,7 +65,7 @@ SHELLS = TriggerKind(
 )
 
 EDITORS = TriggerKind(
-    "an editor runs it, or what it names",
+    "an editor runs it, or a program that it names",
     _of(
         VS_Code=".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions .vscode-server"
         " *.code-workspace .config/code/user application*support/code/user .devcontainer .devcontainer.json",
@@ -95,7 +95,7 @@ DESKTOPS = TriggerKind(
 )
 
 TOOLS = TriggerKind(
-    "a tool of the machine runs it, or what it names, whenever it is used",
+    "a tool of the machine runs it, or a program that it names, whenever it is used",
     _of(
         git=".gitconfig .config/git .husky .githooks",
         other_version_control=".hgrc .hg/hgrc .config/hg .jjconfig.toml .jj/repo .config/jj",

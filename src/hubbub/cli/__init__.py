@@ -16,7 +16,7 @@ class CommandEntry(NamedTuple):
 
     module: str
     about: str
-    attribute: str | None = None  # of the module, where the command's name can be none
+    attribute: str | None = None  # of the module, if it cannot have the command's name
 
 
 class Group(click.Group):
@@ -53,7 +53,7 @@ class Group(click.Group):
 
 @contextmanager
 def _in_one_sentence() -> Iterator[None]:
-    """Have wrong usage told in one sentence, without the lines that click puts before it."""
+    """Report wrong usage in one sentence, without the lines that click puts before it."""
     try:
         yield
     except click.exceptions.NoArgsIsHelpError:
@@ -76,7 +76,7 @@ class LazyGroup(Group):
             return super().make_context(*args, **more)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the words of the command line; none, at a terminal, ask how things stand."""
+        """Take the words of the command line; without any, at a terminal, show the status."""
         if not args and not ctx.resilient_parsing and sys.stdout and sys.stdout.isatty():
             args = [ALONE]
         return super().parse_args(ctx, args)
@@ -109,9 +109,9 @@ class LazyGroup(Group):
 
 COMMON = frozenset({"--url", "--token", "--project", "--data"})  # options of commands, and not of groups
 
-ALONE = "status"  # the command that `hubbub` is on a terminal, without any word
+ALONE = "status"  # the command that `hubbub` alone means on a terminal
 
-# What other programs call it, and what it is called here.
+# Other programs' names of commands, and ours.
 ELSEWHERE = {
     "login": "open",
     "dashboard": "open",
@@ -173,9 +173,9 @@ SECTIONS = {
         "lease": CommandEntry(
             "hubbub.cli.leases.lease", "List and release leases, count things, and set rules."
         ),
-        "proof": CommandEntry("hubbub.cli.work.proof", "Show what was seen of the work on a task."),
+        "proof": CommandEntry("hubbub.cli.work.proof", "Show the evidence of the work on a task."),
         "cost": CommandEntry("hubbub.cli.cost", "Show tokens used and estimated cost."),
-        "budget": CommandEntry("hubbub.cli.limits.budget", "Limit tokens or money, and list what is used."),
+        "budget": CommandEntry("hubbub.cli.limits.budget", "Limit tokens or money, and list their use."),
         "breaker": CommandEntry(
             "hubbub.cli.limits.breaker", "List agents stopped in a loop, and let them continue."
         ),

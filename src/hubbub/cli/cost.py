@@ -1,4 +1,4 @@
-"""`hubbub cost`: what the agents used, and what that is worth."""
+"""`hubbub cost`: the agents' use, and its cost."""
 
 from datetime import UTC, datetime
 from typing import Any

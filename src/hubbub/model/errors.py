@@ -178,7 +178,7 @@ class ScopeConflict(Conflict):
 
     def __init__(self, conflicts: Sequence["scopes.AgentConflict"]) -> None:
         holders = ", ".join(repr(conflict.agent) for conflict in conflicts)
-        super().__init__(f"the scope overlaps with what others have declared: {holders}")
+        super().__init__(f"the scope overlaps with the scopes of others: {holders}")
         self.conflicts = tuple(conflicts)
 
 

@@ -118,9 +118,7 @@ class Presence(Profile):
     ended_at: int | None
     end_reason: str | None
     token_id: UUID | None = None  # that opened it
-    secret: Annotated[str | None, Secret("of what whoever opened it was told")] = field(
-        default=None, repr=False
-    )
+    secret: Annotated[str | None, Secret("of its opener's secret")] = field(default=None, repr=False)
     area: str | None = None  # where it declared to work
     files: tuple[str, ...] | None = None  # its declared paths and patterns
     outcome: str | None = None  # its own report on the result
@@ -189,7 +187,7 @@ class Task:
         str | None,
         Seen(
             CARD,
-            "what was said last of why it is as it is: why it is blocked, or was released",
+            "the last reason for its status: why it is blocked, or was released",
         ),
     ] = None
     created_at: Annotated[int, Seen(REST | CARD)]

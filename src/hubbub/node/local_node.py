@@ -50,7 +50,7 @@ log = structlog.get_logger("hubbub")
 
 APPROVED = "a person approved it, asked by the machine that it comes from"
 RESUMED = "it was let through when it was started, before the machine's own process began again"
-CHANGED = "it is not what was let through when it was started; start it anew"
+CHANGED = "it differs from the call that was allowed at its start; start it anew"
 KEY_SET = "connect key_set"
 SEAL_EVERY = timedelta(minutes=1)
 LAST_SEAL = timedelta(seconds=2)
@@ -217,7 +217,7 @@ class LocalNode:
             weighed.reading,
             weighed.world.cwd,
         ):
-            changed = "what it would do has changed since a person was asked"
+            changed = "its effect has changed since a person was asked"
             return self._unanswered(weighed, answered, changed)
         told = replace(again, order=replace(again.order, approval_id=answered.approval_id))
         return await self._done(_by_person(told, answered, Effect.ALLOW), act, do, AuditVerdict.ASK_ALLOWED)

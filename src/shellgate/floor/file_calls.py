@@ -59,7 +59,7 @@ def _floor(tool: str, path: str, led: str, world: World) -> Iterator[Decision]:
         return
     status = world.files.look(led)
     if tool == "write_file" and any(map(paths.is_block_device, (path, led))):
-        yield deny("F3", f"`{led}` is a disk: what is written to it destroys what is on it.")
+        yield deny("F3", f"`{led}` is a disk: writing to it destroys its content.")
     elif _is_device(path) or _is_device(led) or (status is not None and _is_special(status.st_mode)):
         yield deny("F5", f"`{led}` is a device, a pipe or a socket: file tools open regular files only.")
     elif tool == "write_file" and status is not None and stat.S_ISREG(status.st_mode) and status.st_nlink > 1:

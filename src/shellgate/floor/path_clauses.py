@@ -95,7 +95,7 @@ def _at(lead: PathLead, use: Use, scene: CommandContext) -> Iterator[Decision]:
         yield (
             said
             if lead.is_sure
-            else ask(said.rule_id, f"When it runs, this may be what is protected. {said.reason}")
+            else ask(said.rule_id, f"When it runs, this may be a protected path. {said.reason}")
         )
 
 

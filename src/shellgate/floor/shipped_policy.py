@@ -95,7 +95,7 @@ def concern_of(touch: TouchPath, scene: CommandContext) -> str | None:
     if not found.is_known and not _is_output(touch.word):
         return "only running it tells which files it uses"
     if touch.use is Use.READ and scene.is_swept and _is_anything(touch.word):
-        return "it reads whatever is in a folder"
+        return "it reads all files in a folder"
     return _secret_within(found.paths, scene) if touch.use is Use.READ and touch.descends else None
 
 

@@ -12,7 +12,7 @@ from hubbub.clients.install.install_plan import InstallPlan
 from tests.clients.install.conftest import SECRET, Place
 
 LOGS = "http://127.0.0.1:8420/v1/logs"
-NOTE = "exports what it uses elsewhere already, and goes on with that; the hub says unmetered"
+NOTE = "exports its use elsewhere already, and goes on with that; the hub says unmetered"
 
 
 def written(place: Place, name: str, text: str) -> Path:

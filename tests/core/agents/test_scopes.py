@@ -243,7 +243,7 @@ def test_block_refuses_and_changes_nothing(world: World) -> None:
     declare(strict, "ann", files("docs/"))
     before = strict.log()
 
-    with pytest.raises(ScopeConflict, match="overlaps with what others have declared: 'bob'") as refusal:
+    with pytest.raises(ScopeConflict, match="overlaps with the scopes of others: 'bob'") as refusal:
         declare(strict, "ann", files("docs/", "src/*"))
 
     assert seen(list(refusal.value.conflicts)) == [("bob", (), ("src/auth.py",))]

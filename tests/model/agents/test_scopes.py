@@ -206,5 +206,5 @@ def test_a_refused_scope_says_whose_way_it_is_in() -> None:
     conflicts = [AgentConflict(name, uuid4(), Overlap(("backend",), ())) for name in ("ann", "代码1号")]
     refusal = ScopeConflict(conflicts)
 
-    assert str(refusal) == "the scope overlaps with what others have declared: 'ann', '代码1号'"
+    assert str(refusal) == "the scope overlaps with the scopes of others: 'ann', '代码1号'"
     assert refusal.conflicts == tuple(conflicts)

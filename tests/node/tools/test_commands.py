@@ -114,7 +114,7 @@ def test_a_command_runs_in_the_machines_folder_or_in_one_beneath(here: ToolConte
     [
         ("nowhere", "not_found", "is not there"),
         ("../work/nowhere", "not_found", "is not there"),
-        ("file", "invalid", "is no folder, or lies beneath what is none"),
+        ("file", "invalid", "is not a folder, or is beneath a path that is not a folder"),
     ],
 )
 def test_a_folder_that_is_none_is_not_worked_in(
@@ -284,7 +284,7 @@ def test_a_command_is_lost_with_its_keeper(here: ToolContext) -> None:
     with marked() as processes:
         assert asyncio.run(lost(processes)) == (
             "failed",
-            "the command was killed together with what had started it",
+            "the command was killed together with its starter",
         )
 
 

@@ -300,7 +300,7 @@ def test_only_folders_are_listed(here: ToolContext, work: Path) -> None:
 
     assert refusal(answer(here, "list_dir", path="a.txt")) == (
         "invalid",
-        "`a.txt` is no folder, or lies beneath what is none.",
+        "`a.txt` is not a folder, or is beneath a path that is not a folder.",
     )
     assert refusal(answer(here, "list_dir", path="none"))[0] == "not_found"
     assert refusal(answer(here, "list_dir", path="~/.ssh"))[0] == "denied"

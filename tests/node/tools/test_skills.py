@@ -98,7 +98,7 @@ def test_a_skill_that_the_gate_has_not_seen_is_not_run(tmp_path: Path) -> None:
     for each in (asked, seen):
         outcome = call(here, each)
         assert value(outcome)["code"] == "failed"
-        assert "is not what was asked about" in value(outcome)["error"]
+        assert "has changed since a person was asked" in value(outcome)["error"]
     assert not (tmp_path / "work" / "ran").exists()
     assert not (here.data / PINS).exists()
 

@@ -194,4 +194,4 @@ async def test_an_endless_answer_is_not_read(
         issues.complete()
         await issues.until("outbox.delivered")
     (failed,) = issues.log("outbox.failed")
-    assert failed.detail["reason"] == "what it answered is not JSON"
+    assert failed.detail["reason"] == "its answer is not JSON"

@@ -14,9 +14,9 @@ TITLES = (
 @command("agents", short_help="List agents and what they are doing.", example="hubbub agents --project shop")
 @uses_project
 def agents(*, hub: Hub, as_json: bool) -> None:
-    """List the agents that the project knows, with what they do and what waits for them.
+    """List the agents that the project knows, with their work and their pending mail.
 
-    Apart from its heartbeat it is told which tool an agent called last, and what it put out last, and when: a program
+    Beside its heartbeat an agent's last tool and last output are shown, with their times: a program
     that hangs may go on sending heartbeats.
     """
     found: list[AgentReply] = hub.get("/agents")["agents"]

@@ -1,4 +1,4 @@
-"""`hubbub chat`: talking with the agent of this machine, at the terminal or by one prompt on standard input."""
+"""`hubbub chat`: a chat with the agent of this machine, at the terminal or by one prompt on standard input."""
 
 import sys
 from pathlib import Path
@@ -28,8 +28,8 @@ from hubbub.terminal.credentials import act
 def chat(*, choice: Choice, as_json: bool) -> None:
     """Talk to this machine's own agent: the one under [runtime] in node.toml.
 
-    It has the tools of `hubbub mcp cmdop` behind the same gate, and works in the present folder. At a terminal, what
-    the gate has a person asked is asked there. Else standard input is one prompt, the answer goes to standard output,
+    It has the tools of `hubbub mcp cmdop` behind the same gate, and works in the present folder. At a terminal, the
+    gate's questions to a person are asked there. Else standard input is one prompt, the answer goes to standard output,
     and people are asked as for any agent. Starts a hub for the data folder when none runs and no --url is given.
     """
     is_attended = sys.stdin.isatty() and sys.stdout.isatty()

@@ -15,7 +15,7 @@ from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 
-START = "agent_start"  # what its machine is asked to do
+START = "agent_start"  # the order to its machine
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
 
 
@@ -23,7 +23,7 @@ PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at 
 def agent() -> None:
     """Start, stop, follow and remove agents.
 
-    An agent that is started on a machine is started again when it dies, and with the machine.
+    An agent that is started on a machine is restarted when it dies, and with the machine.
     """
 
 
@@ -52,8 +52,8 @@ def agent() -> None:
 def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
     """Start the agent NAME on a machine, as `hubbub work` does.
 
-    That machine's gate decides whether COMMAND may run there. Where it asks a person, you answer here at a terminal,
-    and else by `hubbub approve`.
+    That machine's gate decides whether COMMAND may run there. If it asks a person, you answer here at a terminal,
+    or else by `hubbub approve`.
     """
 
     def order() -> dict[str, Any]:
@@ -107,7 +107,7 @@ def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> Non
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     """Remove the agent NAME from the project.
 
-    Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
+    Its tokens end, its begun tasks go back to the open queue, and its unread mail becomes dead letters.
     """
     removed = hub.delete(f"/agents/{quoted(name)}")
     if as_json:

@@ -20,12 +20,12 @@ from hubbub.worker.agent_worker import Worker
 from hubbub.worker.name_lease import NameLease
 from hubbub.worker.result_spool import ResultSpool
 
-GRACE = timedelta(seconds=60)  # for what runs when the worker is told to stop
+GRACE = timedelta(seconds=60)  # for running tasks when the worker is told to stop
 ENDED = b"\0"  # among the signals' numbers, the end of the worker itself
 
 
 def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    """A command line in which there is a command."""
+    """Require a command line with a command in it."""
     if not value.strip():
         raise click.BadParameter("a command is needed, such as ./review.sh")
     return value
@@ -78,10 +78,10 @@ def work(
     """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C.
 
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
-    _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
-    it prints is the reply; when it ends with another code than 0, the task has failed. When a usage limit stops it, all
-    of its account are paused, and it goes on after that; HUBBUB_CONVERSATION names what it goes on with. A first signal
-    lets running tasks end, a second stops them.
+    _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub.
+    Its output is the reply; if it ends with another code than 0, the task has failed. When a usage limit stops it,
+    all agents of its account are paused, and it continues after that; HUBBUB_CONVERSATION names the conversation to
+    continue. A first signal lets running tasks end, a second stops them.
     """
     hub = act(choice, agent=name)
     hub.project = hub.project or hub.get("/me")["projects"][0]["slug"]
@@ -123,7 +123,7 @@ def _run_until_signals(worker: Worker, seat: NameLease) -> None:
 
 
 def _account(shell_command: str) -> str | None:
-    """The account that the command's program is signed in to, by a fingerprint."""
+    """Return the account that the command's program is signed in to, by a fingerprint."""
     program = signed_in.program_of(shell_command)
     return signed_in.account(program, Path.home(), os.environ) if program is not None else None
 

@@ -1,4 +1,4 @@
-"""`hubbub import`: what was kept elsewhere, brought into the hub."""
+"""`hubbub import`: importing data of other programs into the hub."""
 
 import asyncio
 from pathlib import Path
@@ -25,7 +25,7 @@ def imports() -> None:
 def relay(*, hub: Hub, folder: Path, as_json: bool) -> None:
     """Import the memory and the summaries of the relay folder DIR into the project.
 
-    What the hub has already stays, and is merged with what the files say; doing it again changes nothing. The folder
+    The hub's own documents stay, and are merged with the files; a repetition changes nothing. The folder
     stays as it is.
     """
     try:

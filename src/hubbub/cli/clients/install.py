@@ -42,7 +42,7 @@ USUAL_HUB = "http://127.0.0.1:{port}"
 @click.option("--uninstall", is_flag=True, help="Undo an install.")
 @click.option("--force", is_flag=True, help="Replace an entry of the same name.")
 @click.option("--all", "is_all", is_flag=True, help="Install every client found on this machine.")
-@click.option("--list", "only_list", is_flag=True, help="List the clients and what is installed.")
+@click.option("--list", "only_list", is_flag=True, help="List the clients and their installs.")
 @chooses_hub
 def install(
     *,
@@ -59,8 +59,8 @@ def install(
 ) -> None:
     """Connect CLIENT to the hub, as an agent with a token of its own, then try whether it connects.
 
-    Changes only what is ours in the client's files, which stay as they are otherwise. Starts a hub when none runs and
-    no --url is given. Without CLIENT it looks which clients are on this machine, and asks for each.
+    Changes only our own entries in the client's files, which stay as they are otherwise. Starts a hub when none runs
+    and no --url is given. Without CLIENT it finds the clients on this machine, and asks for each.
     """
     config = settings.read().config
     if only_list:
@@ -92,14 +92,14 @@ def install(
 
 @dataclass(frozen=True, slots=True)
 class _Several:
-    """The clients meant where none is named: those here that are not installed; to uninstall, those that are."""
+    """The clients meant if none is named: to install, those not installed yet; to uninstall, the installed ones."""
 
     config: Path
     scope: str
     uninstall: bool
 
     def chosen(self, *, is_all: bool) -> list[str]:
-        """Return what to install or uninstall, which a person at a terminal is asked. Raises `click.UsageError`."""
+        """Return the clients to install or uninstall, as a person at a terminal chooses. Raises `click.UsageError`."""
         names = self._meant()
         if is_all:
             return names or self._nothing()
@@ -133,7 +133,7 @@ class _Several:
 def _done(
     wish: InstallOptions, choice: Choice, agent: str | None, *, uninstall: bool, is_alone: bool
 ) -> InstallOutcome:
-    """Install or uninstall; of several, one that cannot be keeps no other back."""
+    """Install or uninstall; of several, a failing one does not stop the others."""
     try:
         return uninstall_client(wish, choice) if uninstall else _installed(wish, choice, agent)
     except CannotInstall as unfit:
@@ -185,7 +185,7 @@ def _changed(wish: InstallOptions, files: Sequence[str]) -> list[str]:
 
 
 def _deed(file: str) -> str:
-    """Tell from a file's present state what was done to it."""
+    """Return how a file was changed, judged by its present state."""
     return "changed" if Path(file).exists() else "removed"
 
 

@@ -173,7 +173,7 @@ class _Made:
 
 
 def _wait_for_ringer(config: Path) -> None:
-    """Wait for the ringer, so that a letter right after the install finds it awake; `hubbub doctor` names obstacles."""
+    """Wait for the ringer, so that it is ready for letters after the install; `hubbub doctor` names obstacles."""
     deadline = time.monotonic() + RINGER_SECONDS
     while not ringer_process.runs(str(config)) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
@@ -192,7 +192,7 @@ def _planned(wish: InstallOptions, request: InstallRequest, earlier: Install | N
 
 
 def _without_token(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return a client's environment: ours without the token, which names the person and not the agent."""
+    """Return a client's environment: ours without the token, which stands for the person and not the agent."""
     return {name: value for name, value in environment.items() if name != VARIABLE}
 
 

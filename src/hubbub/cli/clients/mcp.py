@@ -28,9 +28,9 @@ from hubbub.terminal.command import Choice, chooses_hub, command
 from hubbub.terminal.credentials import act, has_acted, installed
 from hubbub.terminal.wrong_words import OneOf
 
-FIRST_PATIENCE = timedelta(seconds=1)  # with a hub that nobody has seen yet
+FIRST_PATIENCE = timedelta(seconds=1)  # for a hub that was not seen yet
 PAUSE = 0.2  # seconds between tries to reach it
-Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  # given the hub as it is now
+Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  # given the present hub
 
 
 @command(
@@ -98,7 +98,7 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
 
 
 def _act_patiently(choice: Choice, dialect: str | None) -> Hub:
-    """Act at a hub that speaks `dialect`; wait for one that is just being restarted, as later calls do."""
+    """Act at a hub that speaks `dialect`; wait for one that is just being restarted, like later calls."""
     patience = PATIENCE if has_acted(choice) else FIRST_PATIENCE
     deadline = time.monotonic() + patience.total_seconds()
     while True:

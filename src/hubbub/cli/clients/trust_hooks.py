@@ -31,8 +31,8 @@ from hubbub.workspace.teams import TeamHook
 def trust(*, place: Path | None, only_list: bool, yes: bool, data: str | None, as_json: bool) -> None:
     """Show the hooks in the team files of the project in DIR, else of the present folder, and let them run.
 
-    What was seen is remembered by its hash, for this folder, on this machine. A hook that is new or was
-    changed does not run until it was seen, too.
+    Seen hooks are remembered by their hash, for this folder, on this machine. A new or changed hook does not
+    run until it was seen, too.
     """
     from hubbub.node.gate import hook_trust
 

@@ -23,17 +23,17 @@ from hubbub.client import Hub, HubRefused, HubUnreachable
 from hubbub.model.timestamps import duration_text
 from hubbub.terminal import display
 
-TICK = 0.25  # seconds in which the time that is left is shown anew
+TICK = 0.25  # seconds between updates of the remaining time
 ASKED, PENDING = "approval.asked", "pending"
 ANSWERING: Mapping[bytes, bool | None] = {b"y": True, b"n": False}
 SKIPPING = {**ANSWERING, b"s": None, b"\r": None, b"\n": None}
 
-Event = dict[str, Any] | None  # a line of the log; None when the order has come to its end
+Event = dict[str, Any] | None  # a line of the log; None when the order has ended
 T = TypeVar("T")
 
 
 def answer_here(hub: Hub, approval: Approval) -> None:
-    """Have the person at the terminal answer a question that they see already; or leave it as it is."""
+    """Have the person at the terminal answer a question that is already shown; or leave it as it is."""
     _Waiting(hub).settle(approval, may_skip=True)
 
 
@@ -64,7 +64,7 @@ class _Waiting:
     events: SimpleQueue[Event] = field(default_factory=SimpleQueue)
 
     def follow(self, after: str) -> None:
-        """Follow the events. Without a hub the order fails too, and says so."""
+        """Follow the events. Without a hub the order fails too, and reports it."""
         with suppress(HubRefused, HubUnreachable):
             for frame in self.hub.follow(after=after):
                 self.events.put(frame.data)
@@ -96,7 +96,7 @@ class _Waiting:
             _say(str(error))
 
     def _answered(self, approval: Approval, keys: Mapping[bytes, bool | None]) -> bool | None:
-        """Return what the person says; None if nothing, the question is answered elsewhere, or its time is over."""
+        """Return the person's answer; None without one, after an answer elsewhere, or when the time is over."""
         over = time.monotonic() + (approval["expires_at"] - approval["now"]) / 1000
         with _keys() as typed:
             is_yes = self._typed(typed, over, "yes or no?", keys)
@@ -125,13 +125,13 @@ class _Waiting:
         except Empty:
             return False
         if event is None:
-            self.events.put(None)  # for whoever waits for it
+            self.events.put(None)  # for the waiting thread
         return event is None or event["kind"].startswith("approval.")
 
 
 @contextmanager
 def _keys() -> Iterator[Callable[[], bytes]]:
-    """Read single keys from the terminal: each call returns one, or nothing after a tick."""
+    """Yield a reader of single keys from the terminal: each call returns one, or nothing after a tick."""
     there = sys.stdin.fileno()
     before = termios.tcgetattr(there)
     tty.setcbreak(there)

@@ -1,4 +1,4 @@
-"""`hubbub approve` and `hubbub deny`: what machines ask people before a call may go on."""
+"""`hubbub approve` and `hubbub deny`: machines' questions to people before a call may go on."""
 
 import shutil
 import sys
@@ -56,7 +56,7 @@ def approve(*, hub: Hub, words: tuple[str, ...], shows: bool, key: Path | None, 
 
 
 def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
-    """Return the call that is meant, if one is, and whether it is only to be shown."""
+    """Return the id of the call, if one is given, and whether it is only to be shown."""
     only_shows = shows or words[:1] == (SHOW,)
     ids = words[1:] if words[:1] == (SHOW,) else words
     if len(ids) > 1:
@@ -75,7 +75,7 @@ def deny(*, hub: Hub, approval_id: str, as_json: bool) -> None:
 
 
 def answer(hub: Hub, whole: str, *, approved: bool, key: Path | None = None) -> Approval:
-    """Say yes or no to the question of that id, a yes with a signature if the person has a key."""
+    """Answer the question with that id, a yes with a signature if the person has a key."""
     body = {"signature": signature(hub, whole, key)} if approved else {}
     verb = "approve" if approved else "deny"
     answered: Approval = hub.post(f"/approvals/{segment('approval', whole)}/{verb}", body)["approval"]
@@ -83,25 +83,25 @@ def answer(hub: Hub, whole: str, *, approved: bool, key: Path | None = None) -> 
 
 
 def find(hub: Hub, whole: str) -> Approval:
-    """Return the question of that id."""
+    """Return the question with that id."""
     found: Approval = _found(hub, whole)["approval"]
     return found
 
 
 def _found(hub: Hub, whole: str) -> dict[str, Any]:
-    """Return the question of that id, and what the same caller asked lately."""
+    """Return the question with that id, and the caller's recent questions."""
     found: dict[str, Any] = hub.get(f"/approvals/{segment('approval', whole)}")
     return found
 
 
 def said(approval: Approval) -> str:
-    """Return on one line the call that was approved or denied, with the id that says which question it was."""
+    """Return on one line the call that was approved or denied, with the id of the question."""
     about = f"{approval['who']} {place(approval)}, {approval['tool']}: {approval['shown']}"
     return f"{approval['status']} {approval['id']} ({about})"
 
 
 def place(approval: Approval) -> str:
-    """Return the place where a call is to be done; where no machine asked, that it is only said."""
+    """Return the place where a call is to be done; if no machine asked, with a note that it is only claimed."""
     said_node = approval.get("said_node")  # which an older hub does not tell
     return f"on {approval['node']}" if said_node is None else f"on {said_node}, as its own program says"
 
@@ -131,13 +131,13 @@ def _call(approval: Approval) -> str:
 
 
 def _asker(approval: Approval) -> str:
-    """Name the program that asks beside its agent, which may be anything; empty if a machine asks."""
+    """Return the name of the program that asks beside its agent, which may be anything; empty if a machine asks."""
     said_node = approval.get("said_node")
     return f"asked by the program of {approval['who']}, on {said_node} as it says" if said_node else ""
 
 
 def standing(approval: Approval) -> str:
-    """Tell how far a question is, and how long that lasts or is ago."""
+    """Return a question's status, and its remaining time or its age."""
     now, by = approval["now"], approval["answered_by"]
     if approval["status"] == "pending":
         return f"{duration_text(approval['expires_at'] - now)} left"
@@ -154,7 +154,7 @@ def standing(approval: Approval) -> str:
 
 
 def _list(hub: Hub, *, as_json: bool) -> None:
-    """List what waits, for people or programs; beside that tell people what nobody answered in time."""
+    """List the waiting questions, for people or programs; for people also those that expired unanswered."""
     found = _open(hub)
     pending = [each for each in found if each["status"] == "pending"]
     if as_json:
@@ -183,12 +183,12 @@ def _go_through(hub: Hub, pending: Sequence[Approval]) -> None:
 
 
 def _show(found: dict[str, Any], *, as_json: bool) -> None:
-    """Show one question, and to people below it what the same caller asked lately."""
+    """Show one question, and to people below it the caller's recent questions."""
     if as_json:
         display.show_json(found["approval"])
         return
     print("\n".join(described(found["approval"])))
-    lately = found.get("lately", ())  # which an older hub does not tell
+    lately = found.get("lately", ())  # older hubs do not report them
     if lately:
         print("asked lately:")
     for each in lately:
@@ -229,6 +229,6 @@ def _whole(hub: Hub, beginning: str) -> str:
 
 
 def _candidates(hub: Hub) -> Iterator[Sequence[Approval]]:
-    """Yield the questions among which to look for an id: those that wait, and then all recent ones."""
+    """Yield the questions whose ids to search: those that wait, and then all recent ones."""
     yield hub.get("/approvals", status="pending", limit=500)["approvals"]
     yield hub.get("/approvals", limit=500)["approvals"]

@@ -1,4 +1,4 @@
-"""A yes with a signature, for machines that do not take their hub's word for it; and `hubbub node approver`."""
+"""A yes with a signature, for machines that do not trust their hub with approvals; and `hubbub node approver`."""
 
 import sys
 from pathlib import Path
@@ -18,15 +18,15 @@ PARTS = ("digest", "who", "node", "tool", "folder", "shown")
 
 
 def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
-    """The signature of a yes, with the key in the file, else with the person's own if they have one.
+    """Return the signature of a yes, with the key in the file, else with the person's own if they have one.
 
-    At a terminal they are shown first what they sign. Raises `click.ClickException` where it cannot be signed.
+    At a terminal they are first shown the text to sign. Raises `click.ClickException` if it cannot be signed.
     """
     file = key or settings.read().config / approver_keys.KEY_FILE
     if key is None and not file.exists():
         return None
     approval: dict[str, Any] = hub.get(f"/approvals/{segment('approval', approval_id)}")["approval"]
-    node = approval.get("said_node") or approval["node"]  # as whoever asked calls the machine, and checks it
+    node = approval.get("said_node") or approval["node"]  # the asker's name for it, which it checks
     machines = [each for each in hub.get("/nodes")["nodes"] if each["name"] == node]
     if len(machines) != 1:
         if key is None:
@@ -55,7 +55,7 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
 def approver(*, as_json: bool) -> None:
     """Create a key that signs your approvals, and print its public part, for `approver_keys` in a machine's node.toml.
 
-    The key stays in your configuration folder; where there is one already its public part is printed. A machine that
+    The key stays in your configuration folder; if there is one already its public part is printed. A machine that
     names approvers takes no yes that is not signed by one of them, whatever its hub says.
     """
     file = settings.read().config / approver_keys.KEY_FILE

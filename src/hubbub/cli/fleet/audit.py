@@ -1,4 +1,4 @@
-"""`hubbub audit`: whether an audit log is as it was written."""
+"""`hubbub audit`: verification of an audit log."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from hubbub.terminal import display
 from hubbub.terminal.command import DEFAULT_PROJECT, PERSON, Choice, chooses_hub, command
 from hubbub.terminal.exit_codes import REFUSED
 
-MOST = 5000  # heads that the hub is asked for: those of the last days, and the farthest
+MOST = 5000  # heads requested from the hub: those of the last days, and the farthest
 
 
 @click.group("audit", cls=Group, short_help="Verify this machine's audit log.")
@@ -30,10 +30,10 @@ def audit() -> None:
 @click.option("--node", metavar="NAME", help="Machine whose log it is, if not this one's.")
 @chooses_hub
 def verify_(*, choice: Choice, file: Path | None, node: str | None, as_json: bool) -> None:
-    """Check that no line of the log was edited, deleted, moved or written anew, and that it was not cut short.
+    """Check that no line of the log was edited, deleted, moved or rewritten, and that it was not cut short.
 
-    What the hub remembers of the log is compared too, where one can be asked; of the log in the data folder by this
-    machine's name, of another only with --node. Exit code 1 when something is wrong.
+    The hub's record of the log is compared too, if a hub can be asked; for the log in the data folder by this
+    machine's name, for another only with --node. Exit code 1 when something is wrong.
     """
     log = file or choice.data / FILE
     name = node or (None if file else _own_name(choice.data))
@@ -64,7 +64,7 @@ def _own_name(data: Path) -> str:
 
 
 def _heads(choice: Choice, name: str | None) -> tuple[list[tuple[str, ChainHead]], str | None]:
-    """Return the hub's memory of a machine's log, with the reporters; or the reason why it was not asked."""
+    """Return the hub's heads of a machine's log, with their reporters; or the reason why it was not asked."""
     if name is None:
         return [], "whose log it is was not said"
     try:
@@ -80,7 +80,7 @@ def _heads(choice: Choice, name: str | None) -> tuple[list[tuple[str, ChainHead]
     told = [(row["node"].removesuffix(beside("", name)), row) for row in rows if not row["broken"]]
     told.sort(
         key=lambda each: each[0] != name
-    )  # of each kind of fault one is told: first by the machine's own word
+    )  # one fault of each kind is shown: first by the machine's own word
     return [(_knows(who, name), ChainHead(row["seq"], row["hash"])) for who, row in told], None
 
 

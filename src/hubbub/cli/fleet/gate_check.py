@@ -30,8 +30,8 @@ from shellgate.world import World
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 REDIRECTS = range(300, 400)  # statuses
-LEADS = ("location", "redirect", "redirect_to", "to")  # how a stub may say where it leads
-NOWHERE = "nowhere:"  # where a redirect leads that does not say: no download follows it
+LEADS = ("location", "redirect", "redirect_to", "to")  # members of a stub with a redirect's target
+NOWHERE = "nowhere:"  # the target of a redirect that names none: no download follows it
 EXAMPLE = (
     """echo '{"id": "1", "tool": "execute_command", "args": {"command": "rm -rf /"}}' | hubbub gate check"""
 )
@@ -54,7 +54,7 @@ def gate() -> None:
 def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: Path | None) -> None:
     """Decide cases, one JSON object a line on standard input: id, tool, args; dns, dns_sequence and http for downloads.
 
-    Nothing of them is done, and no name is looked up. Prints a decision a line, as if there were no sandbox and a
+    Nothing is done, and no name is looked up. Prints a decision a line, as if there were no sandbox and a
     person at hand.
     """
     around = _surroundings(home, workspace)
@@ -118,7 +118,7 @@ def _policy(around: HostFacts, file: Path | None, mode: str | None) -> Policy:
 
 
 async def _answer(world: World, policy: Policy) -> bool:
-    """Print the decision on each case of standard input; tell whether all of them were cases."""
+    """Print the decision on each case of standard input; return whether all of them were cases."""
     is_well = True
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():

@@ -70,7 +70,7 @@ def run(
 
     The machine joins the hub by a CODE that hubbub node invite printed, or with a person's token. It gets a key of its
     own for that, which is kept in the data folder: from then on neither is needed. Connections are only opened from
-    here; when the hub is away, it is tried again for as long as it takes.
+    here; when the hub is away, the machine tries again for as long as it takes.
     """
     from hubbub.daemons.node_daemon import NodeDaemon  # takes a while to import
 

@@ -20,7 +20,7 @@ def lease() -> None:
 @click.argument("thing", required=False)
 @uses_project
 def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
-    """List leases and who waits for which, in turn; with THING, only for that."""
+    """List leases and waiting requests, in turn; with THING, only for that."""
     answer = hub.get("/leases", thing=thing)
     if as_json:
         display.show_json(answer["leases"])

@@ -1,8 +1,8 @@
-"""The process beside a command under a lease: renews the lease, and gives it back when the command ends.
+"""The process beside a command under a lease: it renews the lease, and gives it back when the command ends.
 
 It is forked before `hubbub with` becomes the command, so that nothing stands between the command and its starter:
-terminal, signals and exit status are its own. It sees the command's end whatever that is, a kill included. If it cannot
-renew the lease, it ends the command before the hub lets somebody else in.
+terminal, signals and exit status are its own. It sees every end of the command, a kill included. If it cannot
+renew the lease, it ends the command before the hub lets another in.
 """
 
 import os
@@ -17,14 +17,14 @@ from pathlib import Path
 from hubbub.clients.hook import http_request
 from hubbub.clients.hook.hub_target import Target
 
-PATIENCE = 10.0  # seconds for which the hub may take over one answer
+PATIENCE = 10.0  # seconds for one answer of the hub
 PAUSE = 1.0  # seconds between tries to reach a hub that does not answer
 OK, NOT_FOUND = 200, 404
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
 
 
 def clock() -> float:
-    """Return seconds that pass also while the machine sleeps."""
+    """Return seconds that also pass while the machine sleeps."""
     return time.clock_gettime(_CLOCK)
 
 
@@ -66,7 +66,7 @@ class Command:
         return set() if self._end is None else {self._end}
 
     def signal(self, number: int) -> None:
-        """Send it a signal; and to its whole group, where it leads one."""
+        """Send it a signal; and to its whole group, if it leads one."""
         with suppress(ProcessLookupError, PermissionError):
             if os.getpgid(self._pid) == self._pid:
                 os.killpg(self._pid, number)
@@ -74,7 +74,7 @@ class Command:
                 os.kill(self._pid, number)
 
     def tell(self, sentence: str) -> None:
-        """Write a line where it writes its errors, if that can be opened from here."""
+        """Write a line to its standard error, if that can be opened from here."""
         with suppress(OSError), Path(f"/proc/{self._pid}/fd/2").open("a", encoding="utf-8") as errors:
             errors.write(f"hubbub: {sentence}\n")
 

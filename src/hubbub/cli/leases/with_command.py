@@ -1,6 +1,6 @@
 """`hubbub with`: run a command under a lease.
 
-Loaded without the modules by which other commands talk to the hub, since it stands in front of each run of a test.
+Loaded without the modules by which other commands talk to the hub, since it delays each run of a test.
 """
 
 import json
@@ -30,7 +30,7 @@ from hubbub.terminal.wrong_words import OneOf
 
 NOT_RUN, NOT_FOUND = 126, 127  # exit codes, as those of shells
 AT_A_TIME = 20.0  # seconds for which one call waits
-PATIENCE = 10.0  # seconds for which the hub may take over an answer
+PATIENCE = 10.0  # seconds for one answer of the hub
 TAKEN, GONE = "taken", 404
 SAID: list[str] = []  # stands for those ahead when the command began to wait
 PERSON, USUAL_PROJECT = "utok_", "default"
@@ -160,12 +160,12 @@ def with_(
 ) -> None:
     """Run COMMAND while it holds the THINGs, such as `port:8000` or `gpu:2`; wait until they are free.
 
-    The command has this process: its terminal, its signals and its exit status are its own. When it ends, however it
+    The command has this process: its terminal, its signals and its exit status are its own. When it ends, in whatever
     ends, the things are free. Its environment has HUBBUB_LEASE, a number that rises with every lease, HUBBUB_LEASE_ID,
     HUBBUB_LEASE_THINGS, and for counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
 
-    Exit status: that of the command; 4 where the things were not free in time, 1 where the hub refuses, 3 where it
-    cannot be reached, 126 and 127 where the command cannot be run or found.
+    Exit status: that of the command; 4 if the things were not free in time, 1 if the hub refuses, 3 if it cannot be
+    reached, 126 and 127 if the command cannot be run or found.
     """
     command: list[str] = ctx.meta[__name__]
     if not command:
@@ -196,7 +196,7 @@ def _become(command: Sequence[str], lease: Json, held: Held) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     is_outer = lease["id"] == os.environ.get("HUBBUB_LEASE_ID")
-    if not is_outer:  # else whoever has it keeps it
+    if not is_outer:  # else its holder renews it
         renewer.begin(held)
     try:
         os.execvpe(command[0], [*command], {**os.environ, **_variables(lease)})  # noqa: S606, what the caller says
@@ -205,7 +205,7 @@ def _become(command: Sequence[str], lease: Json, held: Held) -> NoReturn:
 
 
 def _variables(lease: Json) -> Mapping[str, str]:
-    """Environment variables that describe the lease to its command."""
+    """Return environment variables that describe the lease to its command."""
     told = {
         "HUBBUB_LEASE_ID": lease["id"],
         "HUBBUB_LEASE_THINGS": " ".join(lease["things"]),
@@ -270,7 +270,7 @@ def _say_wait(sentence: str) -> None:
 
 
 def _ahead(answer: Json) -> list[str]:
-    """Ids of the leases ahead: those that hold the things, and those that asked before."""
+    """Return the ids of the leases ahead: those that hold the things, and those that asked before."""
     return [each["id"] for each in (*answer.get("holders", ()), *answer.get("waiting", ()))]
 
 
@@ -313,7 +313,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def _target(*, url: str | None, token: str | None, project: str | None, data: str | None) -> Target:
-    """Return the hub, the caller and the project: a person who chose none means `default`, if it exists."""
+    """Return the hub, the caller and the project: by default a person's `default`, if it exists."""
     folder = Path(data).expanduser().absolute() if data else Path(data_folder())
     is_for_another = bool(os.environ.get(call_chain.VARIABLE))  # so it is not the hub's owner
     url = url or running_hub(folder)

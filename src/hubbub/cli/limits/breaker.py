@@ -1,4 +1,4 @@
-"""`hubbub breaker`: how often is too often, and who was stopped for it."""
+"""`hubbub breaker`: limits of repetition, and the agents that were stopped by them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`hubbub budget`: how much an agent, a task, a token or the project may use."""
+"""`hubbub budget`: limits of use for an agent, a task, a token or the project."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ TITLES = ("budget", "used", "of", "status", "id")
 KINDS = ", ".join(each.value for each in BudgetKind)
 
 
-@click.group("budget", cls=Group, short_help="Limit tokens or money, and list what is used.")
+@click.group("budget", cls=Group, short_help="Limit tokens or money, and list their use.")
 def budget() -> None:
     """Limit how much an agent, a task, a token or the whole project may use, in tokens or in money."""
 

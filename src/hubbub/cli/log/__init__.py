@@ -1,1 +1,1 @@
-"""Commands for the past, the present, and the reasons."""
+"""Commands for the log: past and live activities, and explanations."""

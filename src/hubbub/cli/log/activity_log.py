@@ -12,7 +12,7 @@ from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 
 MOST = 500  # of one page
-PAUSE = 1.0  # seconds between tries to reach a hub that went away
+PAUSE = 1.0  # seconds between tries to reach an absent hub
 
 
 @command(
@@ -45,7 +45,7 @@ def log(*, hub: Hub, follow: bool, limit: int, task: str | None, agent: str | No
 
 
 def _follow(hub: Hub, after: str, about: Mapping[str, str | None], *, as_json: bool) -> None:
-    """Show what happens, and after a lost connection what was missed; only what is about that task and that agent."""
+    """Show activities as they happen, and after a lost connection the missed ones; only about that task and agent."""
     task, agent = about["task"], about["agent"]
     while True:
         try:

@@ -13,11 +13,11 @@ from hubbub.terminal.command import command, uses_project
 @command("watch", short_help="Show the dashboard in the terminal.", example="hubbub watch")
 @uses_project
 def watch(*, hub: Hub, as_json: bool) -> None:
-    """Show what needs you, the board, the fleet and the log, and act by keys; `?` tells which.
+    """Show what needs you, the board, the fleet and the log, and act by keys; `?` lists them.
 
     With --json print the project's picture once: its tasks, agents, machines, approvals, messages and overlaps.
     """
-    snapshot = hub.get("/snapshot")  # whoever may not see it is told so before the screen is taken
+    snapshot = hub.get("/snapshot")  # a refusal is shown before the screen is taken
     if as_json:
         picture = Projector.of(snapshot["picture"]).picture
         display.show_json({noun: list(picture[noun].values()) for noun in NOUNS})

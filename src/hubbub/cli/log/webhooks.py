@@ -1,4 +1,4 @@
-"""`hubbub webhook`: addresses that are told what happens, and their deliveries."""
+"""`hubbub webhook`: addresses that receive a project's events, and their deliveries."""
 
 import click
 
@@ -34,12 +34,12 @@ def webhook() -> None:
     type=OneOf([str(form) for form in WebhookFormat]),
     default=str(WebhookFormat.JSON),
     show_default=True,
-    help="Form of what is sent: json for programs, ntfy for a telephone.",
+    help="Form of the events: json for programs, ntfy for a telephone.",
 )
 @click.option(
     "--answers",
     is_flag=True,
-    help="With --form ntfy: give notifications buttons. Whoever gets them answers questions in your name.",
+    help="With --form ntfy: give notifications buttons. Their receivers answer questions in your name.",
 )
 @uses_project
 def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, answers: bool, as_json: bool) -> None:
@@ -51,7 +51,7 @@ def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, answers: 
     else:
         display.show(made["secret"])
         display.advise(
-            "Shown only now. With it the receiver checks the header Hubbub-Signature of what it is sent."
+            "Shown only now. With it the receiver checks the header Hubbub-Signature of each delivery."
         )
 
 

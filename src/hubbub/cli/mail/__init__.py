@@ -1,1 +1,1 @@
-"""Commands for messages and for what wakes their receivers."""
+"""Commands for messages and for waking their receivers."""

@@ -15,7 +15,7 @@ from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_projec
 from hubbub.terminal.exit_codes import TIMED_OUT
 
 EVERYONE = "everyone"  # the receiver of a broadcast
-PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was waited on
+PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 
 
 @command(
@@ -68,7 +68,7 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
     example="hubbub inbox\nhubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
 )
 @click.argument("name", shell_complete=agents, required=False)
-@click.option("--ack", is_flag=True, help="Acknowledge what is shown; this accepts tasks.")
+@click.option("--ack", is_flag=True, help="Acknowledge the shown letters; this accepts tasks.")
 @click.option("--dead", is_flag=True, help="Show what NAME sent and nobody read, instead.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @uses_project
@@ -84,7 +84,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
         _show_dead(hub.get("/dead-letters", sender=names[0], limit=limit)["letters"], as_json=as_json)
         return
     found = [(each, letter) for each in names for letter in hub.inbox(each, limit=limit)]
-    found = sorted(found, key=_urgency)[:limit]  # as the hub does, over all names
+    found = sorted(found, key=_urgency)[:limit]  # like the hub, over all names
     if as_json:
         display.show_json([letter for _name, letter in found])
     else:
@@ -92,13 +92,13 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
         if len(found) == limit and name not in (None, HUB):
             display.show_rest(limit, hub.agent(names[0])["unread"], "more with --limit")
     if ack:
-        print(end="", flush=True)  # what nobody got to see is not acknowledged
+        print(end="", flush=True)  # unseen letters are not acknowledged
         for each, letter in found:
             hub.ack(each, letter["id"])
 
 
 def _own_names(hub: Hub) -> list[str]:
-    """Return the names of whoever asks: an agent has its own, a person also that of all people."""
+    """Return the caller's names: an agent has its own, a person also that of all people."""
     me = hub.get("/me")
     if me["agent"] is not None:
         return [me["agent"]]
@@ -152,7 +152,7 @@ def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
     A hub that restarts is waited for.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    letters = hub.inbox(name)  # says at once when the hub is not there, or has no such inbox
+    letters = hub.inbox(name)  # fails at once if the hub is away, or has no such inbox
     while not (letters := letters or _come(hub, name, deadline)):
         if deadline is not None and time.monotonic() >= deadline:
             click.get_current_context().exit(TIMED_OUT)
@@ -160,7 +160,7 @@ def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
 
 
 def _come(hub: Hub, name: str, deadline: float | None) -> list[LetterReply]:
-    """Return the letters within one request's time; none also when the hub is away for the moment."""
+    """Return the letters within one request's time; none also while the hub is away."""
     left = WAIT_SECONDS if deadline is None else max(0.0, min(WAIT_SECONDS, deadline - time.monotonic()))
     try:
         return hub.inbox(name, wait_seconds=left)

@@ -18,8 +18,8 @@ from hubbub.terminal.command import command
 def ring(*, as_json: bool) -> None:
     """Wake the idle clients of this machine, until a signal, or until none is installed that needs it.
 
-    It is for Codex, which has to be woken from outside, and rings for whatever `hubbub install` has installed or
-    will. `hubbub up`, `hubbub install` and the clients start it by themselves; one runs at a time.
+    It is for Codex, which has to be woken from outside, and rings for every present and future install of
+    `hubbub install`. `hubbub up`, `hubbub install` and the clients start it by themselves; one runs at a time.
     """
     config = read().config
     ringer = Ringer(config, wake_channels(os.environ))

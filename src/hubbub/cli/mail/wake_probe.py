@@ -16,13 +16,13 @@ LOOK_EVERY = 0.25  # seconds
 CANNOT = "cannot"  # nothing is there that would wake it
 OVER = frozenset({*map(str, WakeEnding)})
 
-Story = Mapping[str, Any]  # a wake as the hub tells it
+Story = Mapping[str, Any]  # a wake in the hub's words
 
 
 def probe(choice: Choice, name: str, *, patience: float, as_json: bool) -> None:
     """Send the agent a message that says it is a test, and report how it was woken. Exit code 1 if it did not look.
 
-    Where nothing would make it look, it says so at once, and nothing is sent.
+    If nothing would make it look, it says so at once, and nothing is sent.
     """
     hub = choice.connect()
     try:
@@ -45,7 +45,7 @@ def _left_alone(name: str, expected: Story) -> Story:
 
 
 def _followed(hub: Hub, name: str, patience: float) -> Story:
-    """Return the wake once it is over, or nobody waits for it any more."""
+    """Return the wake once it is over, or the patience is."""
     deadline = time.monotonic() + patience
     wake: Story = hub.post(f"/agents/{quoted(name)}/probe", {})["wake"]
     while wake["status"] not in OVER and time.monotonic() < deadline:

@@ -81,7 +81,7 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
         raise click.UsageError("say whose password it is: this token does not belong to a person")
     hub.get(
         "/logins", user=name
-    )  # is refused for who is not there, or not ours to change: before it is asked for
+    )  # refused for an unknown or foreign person, before the password is asked for
     chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
     changed = hub.put(f"/users/{segment('user', name)}/password", {"password": chosen})["user"]
     if as_json:

@@ -1,1 +1,1 @@
-"""Commands for the hub itself: running it, copying it, looking after it; and help."""
+"""Commands for the hub itself: running it, copying it, maintaining it; and help."""

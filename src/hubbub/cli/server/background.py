@@ -19,7 +19,7 @@ from hubbub.store.engine.folder_lock import holder_of
 from hubbub.terminal import display
 from hubbub.terminal.command import command, data_option
 
-PATIENCE = timedelta(seconds=30)  # with a hub that is told to stop
+PATIENCE = timedelta(seconds=30)  # for a hub that is told to stop
 LOOK = timedelta(milliseconds=50)
 
 
@@ -30,7 +30,7 @@ LOOK = timedelta(milliseconds=50)
 def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -> None:
     """Start the hub of the data folder in the background, with this machine, and wait until it is ready.
 
-    Agents work in the present folder, unless the policy of the machine says where. Settings come from the environment.
+    Agents work in the present folder, unless the machine's policy names another. Settings come from the environment.
     """
     chosen = read(data=data, host=host, port=port)
     url = hub_starter.running_address(chosen.data)
@@ -49,7 +49,7 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
 @command("down", short_help="Stop the hub that runs in the background.", example="hubbub down")
 @data_option
 def down(*, data: str | None, as_json: bool) -> None:
-    """Stop the hub of the data folder, however it was started, and wait until it has gone."""
+    """Stop the hub of the data folder, however it was started, and wait until it has ended."""
     settings = read(data=data)
     folder = settings.data
     _stop_ringing(settings.config, running_hub(folder))
@@ -86,5 +86,5 @@ def _lives(pid: int) -> bool:
         return ") Z " not in Path("/proc", str(pid), "stat").read_text("utf-8")
     except ProcessLookupError:
         return False
-    except OSError:  # no such folder on this platform, which takes note of every ending
+    except OSError:  # no such folder on this platform, which reports every end
         return True

@@ -35,10 +35,10 @@ from hubbub.terminal.exit_codes import REFUSED
 
 MIB = 1024 * 1024
 LEAST_DISK = 512 * MIB
-CONNECT_SECONDS = 5  # for a database to let us in
+CONNECT_SECONDS = 5  # for a connection to a database
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
-RECENT = 24 * 3600  # seconds in which what went wrong with a hook is worth a look
+RECENT = 24 * 3600  # seconds for which failures of a hook are reported
 AMOUNTS = {
     "calls": "calls a second",
     "streams": "streams and waiting calls",
@@ -46,7 +46,7 @@ AMOUNTS = {
     "stored": "MiB stored a day",
 }
 MORE = {
-    "calls": "look for a loop in what uses it, or make it a token with more by: hubbub token create --rate",
+    "calls": "look for a loop in its user, or make a token with a higher limit by: hubbub token create --rate",
     "streams": "end what nobody follows, or allow more by HUBBUB_TOKEN_STREAMS",
     "connections": "of more the one idle longest is ended; give each agent a token, or set HUBBUB_MCP_CONNECTIONS",
     "stored": "it is refused at the limit; allow more by HUBBUB_TOKEN_MEGABYTES",
@@ -147,7 +147,7 @@ def _postgres(url: str) -> CheckResult:
         with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as db:
             migrate.check_postgres(db)
     except StoreRefused as error:
-        return CheckResult("database", False, str(error), "hubbub migrate applies what is missing")
+        return CheckResult("database", False, str(error), "hubbub migrate applies the missing ones")
     except psycopg.Error:
         return CheckResult("database", False, "PostgreSQL does not let us in", "check HUBBUB_DATABASE")
     return CheckResult("database", True, "PostgreSQL, at this version")
@@ -195,11 +195,11 @@ def _token(hub: Hub) -> CheckResult:
 
 
 def _quotas(hub: Hub) -> Iterator[CheckResult]:
-    """Report the limits of tokens, or every token that uses nearly as much, or was refused more."""
+    """Report the limits of tokens, or every token that is near one, or was refused more."""
     try:
         reply = hub.get("/tokens")
     except HubRefused:
-        return  # which the token above says already
+        return  # the check of the token has reported it
     used = [each for each in reply["tokens"] if each["use"] is not None and each["revoked_at"] is None]
     found = [finding for each in used if (finding := _quota(each)) is not None]
     if not found:
@@ -221,7 +221,7 @@ def _quota(token: dict[str, Any]) -> CheckResult | None:
         counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
         since, last = display.moment(use["refused_since"]), display.moment(use["refused_at"])
         told.insert(0, f"calls were refused since {since} ({counts}), last {last}")
-        advice = ["look for a loop in what uses it, or allow more by HUBBUB_TOKEN_…"]
+        advice = ["look for a loop in its user, or allow more by HUBBUB_TOKEN_…"]
     if not told:
         return None
     whose = f"quota of token {token['id']} ({token['agent'] or 'a person or any agent'})"

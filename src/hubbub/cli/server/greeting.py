@@ -1,4 +1,4 @@
-"""The greeting of a hub that runs: where it is, and how to connect."""
+"""The greeting of a running hub: its address, and how to connect."""
 
 import sys
 from contextlib import closing
@@ -13,7 +13,7 @@ from hubbub.terminal import display
 
 
 def show(url: str, chosen: Settings, *, is_new: bool, as_json: bool) -> None:
-    """Tell of the hub at `url`; to a program, the bare address on a line of its own first."""
+    """Print the hub's address and how to connect; for a program, the bare address on a line of its own first."""
     if as_json:
         display.show_json({"url": url, "started": is_new, "log": str(chosen.data / hub_starter.LOG_FILE)})
         return
@@ -24,7 +24,7 @@ def show(url: str, chosen: Settings, *, is_new: bool, as_json: bool) -> None:
 
 
 def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
-    """Say where the hub is and how to connect."""
+    """Return the hub's address and how to connect, as lines."""
     mcp, *others = addresses(url, root_dialect, in_full=not sys.stdout.isatty())
     return [
         f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",

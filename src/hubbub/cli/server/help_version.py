@@ -1,4 +1,4 @@
-"""`hubbub help` and `hubbub version`: what people type before they know that these are options."""
+"""`hubbub help` and `hubbub version`: for people who do not know yet that these are options."""
 
 import click
 
@@ -16,7 +16,7 @@ def help_(context: click.Context, /, *, words: tuple[str, ...], as_json: bool) -
         if not isinstance(found.command, click.Group):
             raise click.UsageError(f"{found.command_path!r} has no commands of its own")
         _name, meant, _rest = found.command.resolve_command(found, [word])
-        assert meant is not None  # or it would have been refused
+        assert meant is not None  # a wrong word was refused
         found = click.Context(meant, info_name=word, parent=found)
     text = found.get_help()
     display.show_json({"help": text}) if as_json else click.echo(text)
@@ -24,5 +24,5 @@ def help_(context: click.Context, /, *, words: tuple[str, ...], as_json: bool) -
 
 @command("version", short_help="Show version information.", example="hubbub version --json")
 def version(*, as_json: bool) -> None:
-    """Show the versions of hubbub and of what it runs on, as `hubbub --version` does."""
+    """Show the versions of hubbub and of its libraries, like `hubbub --version`."""
     versions.show(as_json=as_json)

@@ -1,4 +1,4 @@
-"""`hubbub migrate`: the database, brought to the version of the program."""
+"""`hubbub migrate`: brings the database to the program's version."""
 
 import click
 

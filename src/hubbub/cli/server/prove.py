@@ -1,4 +1,4 @@
-"""`hubbub prove`: whether the promises of the hub hold on this machine, whatever dies."""
+"""`hubbub prove`: checks whether the hub keeps its promises on this machine, whichever process dies."""
 
 import json
 import secrets
@@ -57,13 +57,13 @@ def prove(
 ) -> None:
     """Let everything die under hubs of its own, and check what they said. Exit code 1 when a promise is broken.
 
-    No hub that runs is touched.
+    No running hub is touched.
     """
     folder = keep or settings.read(data=data).data / "prove"
     seconds = hours * 3600 if hours is not None else minutes * 60
     plan = Plan(seconds, seed if seed is not None else secrets.randbelow(SEEDS), folder, only, agents)
     if not as_json:
-        display.show(f"seed {plan.seed}; what is found is kept in {folder}")
+        display.show(f"seed {plan.seed}; findings are kept in {folder}")
     outcomes = []
     with ended_by_signal():
         for each in plan.outcomes():

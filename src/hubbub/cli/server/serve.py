@@ -41,7 +41,7 @@ public_url_option = click.option(
 @click.option(
     "--watch-loop",
     metavar="MS",
-    help="Log the stack of what holds the event loop up for more milliseconds. [default: off]",
+    help="Log the stack of code that blocks the event loop for more milliseconds. [default: off]",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @click.option(
@@ -51,7 +51,7 @@ def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
     """Run the hub until a signal.
 
     Each option may also be given as HUBBUB_<NAME>. The first start makes the user `owner`, the project `default` and
-    the file `owner-token` in the data folder. Where a hub of that folder runs already, it is shown.
+    the file `owner-token` in the data folder. If a hub of that folder runs already, it is shown.
     """
     chosen = settings.read(None, **given, log_format="json" if as_json else None)
     if not quiet and (running := _running(chosen, given)) is not None:

@@ -1,4 +1,4 @@
-"""`hubbub status`, which is also `hubbub` alone on a terminal: how things stand, and what to do next."""
+"""`hubbub status`, which is also `hubbub` alone on a terminal: the state of affairs, and the next step."""
 
 import sys
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 from hubbub.terminal.needs import TITLES, about, remedy
 
-MOST = 5  # agents, and needs, that are named; of the others there is the number
+MOST = 5  # agents and needs that are named; the others are counted
 COLUMN = 11
 
 
@@ -53,7 +53,7 @@ def _line(title: str, text: str) -> None:
 
 
 def _online(agents: Sequence[AgentReply]) -> str:
-    """Name the first of those who are there, and what they do; count those who are not."""
+    """Name the first present agents with their work; count the absent ones."""
     there = [each for each in agents if each["live"]]
     away = len(agents) - len(there)
     if not agents:
@@ -86,7 +86,7 @@ def _dashboard(hub: Hub) -> str:
         return hub.url
     try:
         return link(hub)["url"]
-    except HubRefused:  # an agent's token, which nobody signs in with
+    except HubRefused:  # an agent's token, which cannot sign in
         return hub.url
 
 

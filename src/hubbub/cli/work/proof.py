@@ -1,4 +1,4 @@
-"""`hubbub proof`: a task's claim beside the sightings of the work."""
+"""`hubbub proof`: a task's result beside the sightings of the work."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ from hubbub.client import Hub, segment
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
-STEPS = 20  # of what was seen, the last
+STEPS = 20  # sightings, the last ones
 
 
 @command(
     "proof",
-    short_help="Show what was seen of the work on a task.",
+    short_help="Show the evidence of the work on a task.",
     example="hubbub proof T-14\nhubbub proof T-14 --waive 'a draft is enough'\nhubbub proof T-14 --statement",
 )
 @click.argument("ref", metavar="TASK", required=False)
 @click.option("--waive", metavar="REASON", help="Let it be completed without the evidence.")
 @click.option("--statement", is_flag=True, help="Print a signed in-toto statement, for other programs.")
-@click.option("--key", is_flag=True, help="Print the key by which such statements are checked.")
+@click.option("--key", is_flag=True, help="Print the key that verifies such statements.")
 @uses_project
 def proof(*, hub: Hub, ref: str | None, waive: str | None, statement: bool, key: bool, as_json: bool) -> None:
     """Show which evidence a task needs, and what was seen of the work."""

@@ -1,4 +1,4 @@
-"""`hubbub tasks` and `hubbub task`: work, and its fate."""
+"""`hubbub tasks` and `hubbub task`: tasks, and their states."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from hubbub.terminal.wrong_words import OneOf
 
 PRIORITIES = OneOf([priority.name.lower() for priority in Priority], elsewhere={"urgent": "critical"})
 MOST = 500  # of one page
-ELSEWHERE = {  # what the dashboard and other programs call them
+ELSEWHERE = {  # the names in the dashboard and other programs
     "acked": "accepted",
     "claimed": "accepted",
     "running": "working",
@@ -104,7 +104,9 @@ def task() -> None:
 @command("add", example="hubbub task add 'Review the parser' --to coder-1 --priority high")
 @click.argument("text", callback=text_or_stdin)
 @click.option("--title", metavar="T", help="Title. [default: the first line]")
-@click.option("--to", metavar="A", shell_complete=agents, help="Agent to do it. [default: whoever claims it]")
+@click.option(
+    "--to", metavar="A", shell_complete=agents, help="Agent to do it. [default: any agent that claims it]"
+)
 @click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="Priority.")
 @click.option("--context", metavar="C", help="Background that the agent should know.")
 @click.option("--area", metavar="A", help="Area of the project that it belongs to.")
@@ -247,7 +249,7 @@ def done_when(
     'within PATH …'.
     """
     if bool(demands) + nothing + as_project > 1:
-        raise click.UsageError("say either what it asks for, --nothing or --as-project")
+        raise click.UsageError("give either the demands, --nothing or --as-project")
     path = f"/tasks/{segment('task', ref)}"
     if demands or nothing or as_project:
         hub.put(f"{path}/done-when", {"done_when": None if as_project else demands})

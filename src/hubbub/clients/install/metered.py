@@ -33,7 +33,7 @@ class Offer:
             find(plan.loaded(made[0]), keys) is not MISSING for keys in self.beside
         ):
             plan.notes.append(
-                f"{self.client} exports what it uses elsewhere already, and goes on with that; the hub says unmetered"
+                f"{self.client} exports its use elsewhere already, and goes on with that; the hub says unmetered"
             )
             return
         for each in made:

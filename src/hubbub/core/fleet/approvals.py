@@ -266,7 +266,7 @@ def _check(question: Question, patience: timedelta, *, elicitation: bool) -> Non
     if not _DIGEST.fullmatch(question.digest):
         raise Invalid("the digest of a call is 64 hex digits, in lower case")
     if not question.shown.strip():
-        raise Invalid("a question must show what it asks for")
+        raise Invalid("a question must show its subject")
     for name, given in (("node", question.node), ("tool", question.tool)):
         if not given.strip() or len(given) > LONGEST_NAME:
             raise Invalid(f"{name}: must have 1 to {LONGEST_NAME} characters")

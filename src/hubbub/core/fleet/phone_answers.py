@@ -14,7 +14,7 @@ from hubbub.store.log import webhooks
 from hubbub.store.tx import Tx
 
 NOUN = "question"
-DANGEROUS = "what is dangerous, or changes a rule, is answered with yes in the dashboard, after signing in"
+DANGEROUS = "a dangerous call, or a new rule, is approved in the dashboard, after signing in"
 
 
 def look(tx: Tx, token: str) -> tuple[Approval, list[Approval]]:

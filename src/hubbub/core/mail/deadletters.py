@@ -76,7 +76,7 @@ def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], why: Callable[[s
     names = [visible(letter.recipient) for letter in letters]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     told = why(f"{', '.join(names[:NAMED])}{more}")
-    text = f"{first.ref} {told} It stays in the inbox, and is delivered to whoever comes."
+    text = f"{first.ref} {told} It stays in the inbox, for an agent that comes by that name."
     messages.send(
         tx, first.project_id, sender=HUB, to=first.sender, body=text, in_reply_to=subject, awaited=True
     )

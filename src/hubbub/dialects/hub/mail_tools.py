@@ -308,7 +308,7 @@ def _sent(
 ) -> Reply:
     """Report a letter's progress so far, and the forecast for its sender."""
     if to is None:
-        note = "It is in the open queue, for whoever claims it."
+        note = "It is in the open queue, where any agent may claim it."
         return {
             "id": ref,
             "state": str(DeliveryStatus.STORED),

@@ -37,7 +37,7 @@ PARTINGS = {
         "this machine's key is not valid any more: it was removed from the hub, or joined anew elsewhere"
     ),
     CloseReason.CLOSING: "the hub stops",
-    CloseReason.BROKEN: "the hub could make nothing of what this machine said",
+    CloseReason.BROKEN: "the hub could not understand this machine's message",
 }
 
 

@@ -150,7 +150,7 @@ class _Caller(SSHClient):
 
     def _why_not_trusted(self) -> str:
         if self._refused is None:
-            return f"the host key of {self._named} is not trusted any more, or whoever vouches for it is not"
+            return f"the host key of {self._named} is not trusted any more, or its authority is not"
         key = f"{self._refused.get_algorithm()} {self._refused.get_fingerprint()}"
         if self._known.is_any_known:
             return (

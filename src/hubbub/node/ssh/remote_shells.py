@@ -111,7 +111,7 @@ class RemoteShells:
         if shell.line.is_over:
             raise NotConnected(RefusalCode.FAILED, f"the shell on {shell.destination} has ended")
         if not shell.line.write(typed):
-            raise NotConnected(RefusalCode.FAILED, f"{shell.destination} does not take what was sent before")
+            raise NotConnected(RefusalCode.FAILED, f"{shell.destination} does not take the earlier input")
 
     async def read(self, shell: RemoteShell) -> str:
         """Return the output since the last read, once nothing more comes for a moment."""

@@ -23,7 +23,7 @@ TOOL = "ssh_session"
 _ASKS = frozenset({"open", "send"})
 _KEY = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # control characters, except the end of a line
 _HISTORY = re.compile(r"(?m)^\s*\^|!(?![\s=(]|\Z)")
-_KEYS = ask("F9", "It holds a key that a terminal does something with, such as to complete what was typed.")
+_KEYS = ask("F9", "It contains a key that controls the terminal, such as one that completes the typed text.")
 _EARLIER = ask("F9", "A shell at a terminal may put an earlier command in the place of this.")
 _FOLDER = ask("F9", "What it would delete or change depends on the folder that it is in there.")
 DEPENDS_ON_FOLDER = "F1"

@@ -169,7 +169,7 @@ def _require_unforbidden(decision: Decision | None) -> None:
 
 def _require_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise NotOpened(RefusalCode.INVALID, "is a folder; list_dir shows what is in it")
+        raise NotOpened(RefusalCode.INVALID, "is a folder; list_dir shows its content")
     if stat.S_ISLNK(status.st_mode):
         raise _changed()
     if not stat.S_ISREG(status.st_mode):
@@ -212,7 +212,9 @@ def failures() -> Iterator[None]:
     except FileNotFoundError:
         raise NotOpened(RefusalCode.NOT_FOUND, "is not there") from None
     except NotADirectoryError:
-        raise NotOpened(RefusalCode.INVALID, "is no folder, or lies beneath what is none") from None
+        raise NotOpened(
+            RefusalCode.INVALID, "is not a folder, or is beneath a path that is not a folder"
+        ) from None
     except PermissionError:
         raise NotOpened(
             RefusalCode.FAILED, "may not be used by the user that this machine's tools run as"

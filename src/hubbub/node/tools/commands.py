@@ -48,7 +48,7 @@ async def _execute(place: ToolContext, order: NodeCall, at: int, cwd: str) -> To
     try:
         answer = await RUNNER.run(work, at, patience=patience)
     except CommandLost:
-        return refused(RefusalCode.FAILED, "the command was killed together with what had started it")
+        return refused(RefusalCode.FAILED, "the command was killed together with its starter")
     return _outcome(answer, Path(work.folder).name, timeout or TIMEOUT)
 
 

@@ -224,7 +224,7 @@ def _reason(error: httpx2.RequestError) -> str:
         case httpx2.ConnectError():
             return "no connection to the server was possible"
         case httpx2.ProtocolError():
-            return "the server did not send what it announced"
+            return "the server sent less or more than it announced"
     return "the connection was lost"
 
 

@@ -12,9 +12,7 @@ from hubbub.node.tools import machine_agent
 from hubbub.node.tools.tool_context import Tool, ToolContext
 
 TOOL = "skill_run"
-CHANGED = (
-    "the skill {name!r} is not what was asked about: it has changed since, or cannot be read; call it again"
-)
+CHANGED = "the skill {name!r} has changed since a person was asked, or cannot be read; call it again"
 
 
 async def skill_list(place: ToolContext, _order: NodeCall) -> ToolResult:

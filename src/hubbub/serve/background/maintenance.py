@@ -43,7 +43,7 @@ class Maintenance:
             try:
                 await work()
             except StoreUnavailable as error:
-                log.warning("what is overdue could not be settled: %s", error)
+                log.warning("overdue work could not be settled: %s", error)
             await asyncio.sleep(pause.total_seconds())
 
     async def sweep(self) -> None:

@@ -17,7 +17,7 @@ from hubbub.serve.fleet.node_link import NodeLink
 from hubbub.serve.fleet.node_requests import NodeRequests
 from hubbub.store.tx import Tx
 
-UNREADABLE = "the machine has done this, but what it says came of it makes no sense"
+UNREADABLE = "the machine has done this, but its report of the result is malformed"
 LONGEST_PIECE = 1024 * 1024  # characters of progress at a time
 
 

@@ -10,7 +10,7 @@ from hubbub.model.fleet.calls import RefusalCode, ToolResult, refused
 from hubbub.model.fleet.dispatches import Dispatch, DispatchStatus
 
 Progress = Callable[[str], Awaitable[None]]
-LOST = "the machine lost what it knew of this; whether it was done is not known, so look before you repeat it"
+LOST = "the machine lost its record of this; whether it was done is not known, so look before you repeat it"
 FORGOTTEN = "this was done a while ago, and its result is not kept any more"
 LONGEST_PENDING = 1024 * 1024  # characters that wait for a slow caller, who gets the rest only at the end
 

@@ -47,7 +47,7 @@ class _Quotas(Collector):
         yield refused
         yield GaugeMetricFamily(
             "hubbub_tokens_over_quota",
-            "Tokens of which calls were refused in the last hour",
+            "Tokens with refused calls in the last hour",
             self._quotas.number_refused(),
         )
         highest = GaugeMetricFamily(
@@ -134,7 +134,7 @@ class Metrics:
         links.set_function(lambda: len(fleet))
         self._orders = Counter(
             "hubbub_orders",
-            "Orders of which a machine said what came of them",
+            "Orders whose result a machine has reported",
             ("outcome",),
             registry=self._registry,
         )

@@ -114,7 +114,7 @@ class GitHubComments:
         try:
             return json.loads(content)
         except ValueError:
-            reason = "what it answered is not JSON"
+            reason = "its answer is not JSON"
             raise _Unexpected(
                 AttemptReport(fate=AttemptResult.FAILED, reason=reason, doubtful=True)
             ) from None
@@ -152,7 +152,7 @@ def _report(response: httpx2.Response, content: bytes, now: int) -> AttemptRepor
     is_broken = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT
     if is_broken:
         return delivery_results.failed(status, response.headers, now)
-    return delivery_results.refused(status, REFUSED.get(status, "that is not what it answers a comment with"))
+    return delivery_results.refused(status, REFUSED.get(status, "that is not its usual answer to a comment"))
 
 
 def _limit(response: httpx2.Response, content: bytes, now: int) -> timedelta | None:

@@ -97,7 +97,7 @@ ROUTERS = tuple(
     )
 )
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": Failure, "description": "Refused: what was wrong and what is allowed, in one sentence"},
+    "4XX": {"model": Failure, "description": "Refused: the fault and the allowed values, in one sentence"},
     "503": {"model": Failure, "description": "The store could not do it; nothing of the call was kept"},
 }
 

@@ -38,7 +38,7 @@ class CostLine(BaseModel):
     name: str | None = Field(description="null: nobody in particular")
     label: str | None = Field(description="of a task: its number and title")
     at: int | None = Field(description="when the step began, where there are steps")
-    unmetered: bool = Field(description="nobody has told what it used")
+    unmetered: bool = Field(description="its use was never reported")
     input: int | None = Field(description="tokens that were neither read from a cache nor written to one")
     output: int | None
     cache_read: int | None
@@ -65,8 +65,8 @@ class Cost(BaseModel):
     currency: Literal["USD"] = "USD"
     estimate: Literal[True] = Field(default=True, description="money always is")
     lines: list[CostLine] = Field(description="the dearest first; with steps, the oldest")
-    total: CostLine = Field(description="of everything, also of what has no line")
-    unmetered: list[CostLine] = Field(description="agents or tasks of which nobody has told what they used")
+    total: CostLine = Field(description="of everything, also of use without a line")
+    unmetered: list[CostLine] = Field(description="agents or tasks whose use was never reported")
 
 
 class UsedBody(Body):

@@ -51,7 +51,7 @@ def _perhaps(name: str, touch: TouchPath, access: Access, scene: CommandContext)
         found += [lead.path for lead in leads(Word((Glob(path),), name), scene).paths[:_MOST]]
     for each in found:
         if (said := paths.protected(each, access, scene.world)) is not None:
-            yield ask(said.rule_id, f"When it runs, this may be what is protected. {said.reason}")
+            yield ask(said.rule_id, f"When it runs, this may be a protected path. {said.reason}")
             return
 
 

@@ -103,7 +103,7 @@ def _path(string: str, scene: CommandContext, *, removes: bool) -> Iterator[Deci
     path = scene.world.absolute(paths.with_home(written, scene.world), scene.here)
     access = Access.WRITE if _may_change(string) else Access.READ
     if (said := paths.protected(path, access, scene.world)) is not None:
-        yield ask(said.rule_id, f"The code names what is protected. {said.reason}")
+        yield ask(said.rule_id, f"The code names a protected path. {said.reason}")
     elif paths.is_block_device(path):
         yield ask("F3", f"The code names a block device, {path}.")
     elif removes and (string == "HOME" or _is_vital(string, path, scene)):

@@ -15,7 +15,7 @@ _DECODERS = names("base64 base32 xxd openssl rev gunzip zcat uudecode gpg")
 _STILL = names(  # they write no file, unless their output goes to one
     "cd pushd popd mkdir echo printf ls cat head tail wc grep test [ true false : pwd export set sleep which type date"
 )
-_UNSEEN = ask("F9", "It runs what it has just fetched or decoded, unseen.")
+_UNSEEN = ask("F9", "It runs code that it has just fetched or decoded, unseen.")
 
 
 def scripts_run(script: Word, scene: CommandContext) -> Iterator[Action]:

@@ -10,7 +10,7 @@ from shellgate.verdicts import ask
 _BLANK = re.compile(r"[\s;{}]*")
 _NUMBER = re.compile(r"\s*(\d+(~\d+)?|\$|first|[+~]\d+)")
 _FLAGS = re.compile(r"[gpiImMe0-9]*")
-_RUNS = "The sed script runs what it makes: only running it tells."
+_RUNS = "The sed script runs its own output: only running it tells."
 
 
 def commands(script: str) -> Iterator[Action]:

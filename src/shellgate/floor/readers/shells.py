@@ -123,7 +123,7 @@ def from_input(call: ProgramCall) -> Iterator[Action]:
     elif any("/dev/tcp" in each.target.source for each in command.redirects if each.target):
         yield FloorVerdict(_FETCHED)
     elif any(map(_sets_input, (*call.scene.around, *call.scene.program.commands))):
-        yield FloorVerdict(ask("F6", "The shell's input was set before: only running it tells what it runs."))
+        yield FloorVerdict(ask("F6", "The shell's input was set before: only running it shows the commands."))
 
 
 def _sets_input(command: SimpleCommand) -> bool:

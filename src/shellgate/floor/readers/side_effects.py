@@ -199,7 +199,7 @@ def _speaks(call: ProgramCall) -> Iterator[Action]:
         return
     for word in call.arguments:
         if _READS_INPUT.search(word.source) and _RUNS_TEXT.search(word.source):
-            yield FloorVerdict(ask("F6", "The code runs what is piped into it."))
+            yield FloorVerdict(ask("F6", "The code runs its piped input."))
 
 
 def _compilers(call: ProgramCall) -> Iterator[Action]:

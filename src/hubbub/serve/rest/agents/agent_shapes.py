@@ -49,7 +49,7 @@ class LastWakeShape(Shape):
 
 class WakeShape(OutlookShape):
     method: str = Field(description="stream, wait or worker; a waker's method; or none: it looks by itself")
-    last: ToldShape | None = Field(description="the newest message of which it has heard")
+    last: ToldShape | None = Field(description="the newest message that it was told of")
     last_wake: LastWakeShape | None = Field(description="the last wake that anybody brought it")
 
 
@@ -57,7 +57,7 @@ class AgentShape(Shape):
     name: str
     condition: Condition
     state: AgentState = Field(
-        description="what it does as people see it: its condition, unless something says more"
+        description="its state as people see it: its condition, unless something says more"
     )
     need: NeedShape | None = Field(description="why a person is needed, and from when on; null: for nothing")
     live: bool = Field(description="whether it is there now")
@@ -72,7 +72,7 @@ class AgentShape(Shape):
     progress: float | None = None
     area: str | None = Field(None, description="where it says, or said last, that it works")
     files: list[str] | None = Field(None, description="and on what: paths and patterns")
-    todos: list[TodoItemShape] = Field(description="what it has set out to do")
+    todos: list[TodoItemShape] = Field(description="its to-do list")
     machine: str | None = Field(None, description="where it runs, as far as is known")
     placed: PlacedShape | None = Field(
         None, description="how it fares, if it was started on a machine from here"

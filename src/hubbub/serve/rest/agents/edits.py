@@ -78,14 +78,14 @@ class Decided(Shape):
 
 class EditRelease(Body):
     instance: Instance
-    repository: Repository | None = Field(None, description="only what was claimed there")
+    repository: Repository | None = Field(None, description="only claims made there")
     paths: list[Path] | None = Field(None, max_length=1_000, description="only these")
     agent: Name | None = Field(None, description="whose claims, where the token is not bound to an agent")
     why: Line = "released"
 
 
 class ReleasedEdits(BaseModel):
-    released: list[str] = Field(description="what it was, as it stood among declared scopes")
+    released: list[str] = Field(description="the released entry, as it was among declared scopes")
 
 
 @router.post("/edits")

@@ -73,7 +73,7 @@ class JudgementBody(Body):
     files: list[Path] = Field(
         [], max_length=MOST_FILES, description="in conflict; none where git merges them"
     )
-    merged: bool = Field(False, description="the branch is a part of what the other began from")
+    merged: bool = Field(False, description="the branch is merged into the base of the other")
 
 
 class TellJudgements(HeadBody):

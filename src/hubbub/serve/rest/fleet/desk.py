@@ -25,7 +25,7 @@ class Needed(Body):
 
 class Granted(BaseModel):
     value: dict[str, Any] | None = Field(
-        description="what was granted; null: nobody has answered yet, ask again"
+        description="the granted value; null: nobody has answered yet, ask again"
     )
 
 

@@ -54,7 +54,7 @@ class Ran(BaseModel):
     stdout: str = ""
     stderr: str = ""
     exit_code: int | None = None
-    task_id: Annotated[str | None, Field(description="of what goes on in the background")] = None
+    task_id: Annotated[str | None, Field(description="of a command in the background")] = None
 
 
 class PolicyRules(BaseModel):

@@ -18,7 +18,7 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["breakers"])
 
 Often = Annotated[
-    int | None, Field(None, ge=0, le=LARGEST, strict=True, description="0: never; null: as it is")
+    int | None, Field(None, ge=0, le=LARGEST, strict=True, description="0: no limit; null: unchanged")
 ]
 
 

@@ -62,7 +62,7 @@ class Reached(Body):
     )
     account: Line | None = Field(
         None,
-        description="a name made from what its program signs in with; counts unless people set one",
+        description="a name derived from its program's sign-in; counts unless people set one",
     )
 
 

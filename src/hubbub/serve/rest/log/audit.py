@@ -62,7 +62,7 @@ class Heads(BaseModel):
 
 
 Kind = Annotated[Line | None, Query(description="a kind, or one of the groups")]
-By = Annotated[Line | None, Query(description="only what was done by this person or agent")]
+By = Annotated[Line | None, Query(description="only acts of this person or agent")]
 
 
 @router.get("/audit/entries")

@@ -49,7 +49,7 @@ class NewWebhook(Body):
         WebhookFormat.JSON, description="json: the activity, for programs; ntfy: one sentence for a telephone"
     )
     answers: bool = Field(
-        False, description="of the form ntfy: whether whoever gets it may answer questions, in your name"
+        False, description="for the form ntfy: true if its receivers may answer questions, in your name"
     )
 
 

@@ -36,9 +36,7 @@ class SentMessage(OneMessage):
 
 
 class NewMessage(Body):
-    to: Name | None = Field(
-        None, description="may be left out in a reply: whoever is at the other end is meant"
-    )
+    to: Name | None = Field(None, description="may be omitted in a reply: the other end is meant")
     text: Text
     sender: Name | None = None
     in_reply_to: Name | None = Field(None, description="a task or a message")

@@ -43,7 +43,7 @@ class Me(BaseModel):
     expires_at: int | None
     chain: list[str] = Field(description="of a lent token: who asked whom, up to the program that has it")
     projects: list[ProjectShape]
-    csrf: str | None = Field(description="the header X-CSRF-Token of whoever came by a cookie; else null")
+    csrf: str | None = Field(description="the header X-CSRF-Token for a caller with a cookie; else null")
 
     @classmethod
     def of_actor(cls, actor: Actor, known: Sequence[tuple[Project, Role]], csrf: str | None) -> "Me":
@@ -92,7 +92,7 @@ class UseShape(BaseModel):
     streams: int = Field(description="streams and waiting calls that it holds open now")
     connections: int = Field(description="MCP sessions that it has open now")
     stored_today: int = Field(description="bytes of text, at all hubs, since midnight UTC")
-    near: list[Quota] = Field(description="the quotas of which it uses four fifths, or more")
+    near: list[Quota] = Field(description="the quotas that it uses to four fifths, or more")
     refused: dict[Quota, int] = Field(description="calls that were refused, by quota, since the hub started")
     refused_since: int | None
     refused_at: int | None = Field(description="the last time")
@@ -114,7 +114,7 @@ class LimitsShape(BaseModel):
 
 class ListedToken(TokenShape):
     use: UseShape | None = Field(description="null if it was not used since the hub started")
-    limits: LimitsShape = Field(description="what it may use: as all, but for a rate of its own")
+    limits: LimitsShape = Field(description="its limits: the usual ones, except for a rate of its own")
 
 
 class Tokens(BaseModel):

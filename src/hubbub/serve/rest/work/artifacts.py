@@ -40,7 +40,7 @@ class NewArtifact(Body):
     name: Name = Field(description="need not be unique: the newest of a name is meant by it")
     content: Content
     kind: Name = "document"
-    task: Name | None = Field(None, description="what it was made for: the id of a task, or any text")
+    task: Name | None = Field(None, description="its purpose: the id of a task, or any text")
     run: Name | None = Field(None, description="the name of a run; by default the current one")
     by: Name | None = None
 

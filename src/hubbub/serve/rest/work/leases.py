@@ -67,7 +67,7 @@ class LeaseRuleShape(Shape):
 
 class LeaseAnswer(BaseModel):
     lease: LeaseShape
-    holders: list[LeaseShape] = Field(description="while it waits: who holds what it wants")
+    holders: list[LeaseShape] = Field(description="while it waits: the holders of its things")
     waiting: list[LeaseShape] = Field(
         description="while it waits: who asked for some of that before, in their turn"
     )
@@ -111,7 +111,7 @@ class LeaseRequest(Body):
         allow_inf_nan=False,
         description="for which it lasts unless it is renewed",
     )
-    waits: bool = Field(True, description="false: what is not free is refused with 409, and nothing waits")
+    waits: bool = Field(True, description="false: if the things are not free, the call is refused with 409")
     wait_seconds: Wait = 0
     purpose: Line | None = Field(None, description="for what, such as the command")
     host: Line | None = Field(None, description="the machine where it is used")
@@ -141,9 +141,7 @@ class CommandQuestion(Body):
 
 
 class CommandVerdict(BaseModel):
-    sentence: str | None = Field(
-        description="why it is not to be run as it is, and how it is; null: it may be"
-    )
+    sentence: str | None = Field(description="why it must not run as it is, and how it may; null: it may")
 
 
 @router.get("/leases")

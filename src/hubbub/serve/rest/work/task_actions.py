@@ -64,7 +64,9 @@ class Progressing(By):
 
 
 class Completed(OneTask):
-    completion_id: Annotated[str | None, Field(description="null: whoever completed it did not do it")]
+    completion_id: Annotated[
+        str | None, Field(description="null: it was completed by another than its holder")
+    ]
     truncated: bool
 
 

@@ -99,7 +99,7 @@ class WholeTask(BaseModel):
     task: ReadTask
     messages: list[DeliveredMessageShape]
     activity: list[ActivityShape]
-    artifacts: list[ArtifactShape] = Field(description="what was made for it, without the contents")
+    artifacts: list[ArtifactShape] = Field(description="its artifacts, without their contents")
     deliveries: list[DeliveryShape] = Field(description="how far it got itself: its first and its last way")
     children: list[BriefShape]
     needs: list[BriefShape]

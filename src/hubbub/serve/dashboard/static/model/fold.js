@@ -27,7 +27,7 @@
  * @property {string[]} depends_on  the tasks that must be completed before it may be claimed
  * @property {number} attempt  1 for the first delivery; rises with retries and redeliveries
  * @property {string[]|null} files  the files changed for it; cut
- * @property {string|null} note  what was said last of why it is as it is: why it is blocked, or was released
+ * @property {string|null} note  the last reason for its status: why it is blocked, or was released
  * @property {number} created_at
  * @property {number} updated_at
  * @property {number|null} delivered_at
