@@ -161,7 +161,7 @@ def page() -> str:
     sections = [HEAD]
     for noun in NOUNS:
         sections += [f"## {noun.title}", table(COLUMNS, rows(noun))]
-    sections += ["## Cards without a record", "These are made of several things."]
+    sections += ["## Cards without a record", "These cards combine several records."]
     for key, name in CARDS.items():
         if CARD_SHAPES[key].record is None:
             members = CARD_SHAPES[key].members.values()

@@ -263,10 +263,13 @@ def page() -> str:
         sections += [f"## {title}", table(["here", dialect], rows)]
     sections += [
         "## What happens",
-        "What the [log](events.md#the-kinds-of-the-log) calls it, and GolemXV's `activity_log`.",
+        "The names of activities in the [log](events.md#the-kinds-of-the-log), and in GolemXV's `activity_log`.",
         table(["here", GOLEMXV], ([f"`{kind}`", f"`{said}`"] for kind, said in golemxv.EVENTS.items())),
     ]
-    sections += ["## Fields", "What a dialect does not tell is left out. REST tells all by our own names."]
+    sections += [
+        "## Fields",
+        "The tables leave out what a dialect does not show. REST shows everything under our own names.",
+    ]
     for noun in NOUNS:
         sections += [f"### {noun.title}", table(["here", *noun.rows], field_words(noun))]
     return "\n\n".join(sections) + "\n"
