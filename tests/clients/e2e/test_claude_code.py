@@ -15,6 +15,7 @@ from tests.clients.e2e.desk import Desk
 from tests.clients.e2e.messages_api import Block, Script, ScriptedModel, Turn, call, say, serving
 from tests.clients.e2e.programs import program
 from tests.clients.e2e.screen import Screen, screen
+from tests.support.waiting import until
 
 KEY = "sk-ant-api03-" + "0" * 40
 QUIET = {  # nothing leaves this machine
@@ -305,13 +306,10 @@ def waiting(person: Person) -> str:
 
 def test_a_permission_prompt_is_answered_at_the_hub(person: Person) -> None:
     """`hubbub approve` lets the command run while the client shows its own prompt, which goes."""
-    with asking(person) as (shown, model):
+    with asking(person) as (_, model):
         person.desk.hubbub("approve", waiting(person))
-        shown.shows("Allowed by PermissionRequest hook")
-        ended(shown)
-
-    assert (person.desk.work / "made.txt").exists()
-    assert len(model.turns) == 2
+        until((person.desk.work / "made.txt").exists, "the file")
+        until(lambda: len(model.turns) == 2, "the turn after the command")
 
 
 def test_a_permission_prompt_is_denied_at_the_hub(person: Person) -> None:
