@@ -6,10 +6,8 @@ Run with `python -m bench.filling DATA`: it prints its address, and serves until
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
 from uuid import UUID
 
 from bench import serving
@@ -22,9 +20,8 @@ from hubbub.core.people import access
 from hubbub.core.presence import presences
 from hubbub.core.work import completion, tasks
 from hubbub.dialects.dialect import Reply
-from hubbub.model.lifecycle import Event, Status
+from hubbub.model.lifecycle import Event
 from hubbub.model.records import Condition, Profile, Project
-from hubbub.model.timestamps import milliseconds
 from hubbub.store.mail import messages as rows
 from hubbub.store.tx import Tx
 
@@ -34,44 +31,6 @@ STAYS = timedelta(days=1)
 TEXTS = different(1)
 TEXT = "Count the words of every chapter\n" + "and say which is the longest. " * 10
 PAUSE = 0.005  # seconds between two marks of the loop
-
-AGE = timedelta(days=30)  # of what is copied
-
-_COPIES = """WITH RECURSIVE copies (copy) AS (
-                 VALUES (:first) UNION ALL SELECT copy + 1 FROM copies WHERE copy + 1 < :first + :times)
-             INSERT INTO {table} ({columns}) SELECT {values} FROM copies CROSS JOIN {table} AS old WHERE {which}"""
-_ANOTHER_ID = (  # as if made at another time
-    "unhex(printf('%012x', :moment + copy) || substr(nullif(hex(old.{name}), ''), 13))"
-)
-
-
-class Copied(NamedTuple):
-    """Rows of a table to copy: which ones, the columns that differ in each copy, and those left empty."""
-
-    table: str
-    noun: str
-    which: str
-    ids: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-
-
-COPIED = (
-    Copied("tasks", "task", "id >= :oldest AND ended_at IS NOT NULL", ("id", "delivery_id")),
-    Copied("messages", "message", "id >= :oldest", ("id", "in_reply_to")),
-    Copied("deliveries", "", "id >= :oldest AND acked_at IS NOT NULL", ("id", "task_id", "message_id")),
-    Copied("activity", "", "seq <= :last AND kind = 'task.completed'", ("task_id",), ("seq", "patch")),
-)
-
-
-class Model(NamedTuple):
-    """The source of a copy: its start time, the end of its log, and the number of rows of each noun."""
-
-    begun: int
-    last: int
-    counted: Mapping[str, int]
-
-
-MODELS: list[Model] = []  # the one that `end` made
 
 
 def _staffed(tx: Tx) -> Project:
@@ -94,7 +53,7 @@ def fill(tx: Tx, first: int, number: int) -> Reply:
 
 @BENCH.tool()
 def end(tx: Tx, number: int) -> Reply:
-    """So many tasks that were done, and a message for each; the first of their project."""
+    """So many tasks that were done, and a message for each; the first of their project. The rest are copies of them."""
     project = _staffed(tx)
     for place in range(number):
         who = f"worker-{place % OTHERS}"
@@ -107,43 +66,12 @@ def end(tx: Tx, number: int) -> Reply:
             rows.ack(tx, letter.delivery.id)
     counted = {noun: number for (_project_id, noun), number in tx.tally.last.items()}
     last = tx.one("SELECT max(seq) AS seq FROM activity")
-    MODELS.append(Model(tx.now, last["seq"] if last else 0, counted))
-    return {}
-
-
-@BENCH.tool()
-def multiply(tx: Tx, first: int, times: int) -> Reply:
-    """Multiply the tasks that `end` made, in the tables of SQLite, where `first` copies already are."""
-    project = access.enter(tx)
-    model = MODELS[-1]
-    given = {
-        "moment": model.begun - milliseconds(AGE),
-        "oldest": UUID(int=model.begun << 80),
-        "last": model.last,
-        "first": first,
-        "times": times,
+    return {
+        "begun": tx.now,
+        "last": last["seq"] if last else 0,
+        "counted": counted,
+        "project": project.id.hex,
     }
-    for each in COPIED:
-        another = {name: _ANOTHER_ID.format(name=name) for name in each.ids}
-        another["number"] = f"old.number + copy * {model.counted.get(each.noun, 0)}"
-        found = tx.all(f"SELECT name FROM pragma_table_info('{each.table}')")
-        names = [row["name"] for row in found if row["name"] not in each.left_out]
-        sql = _COPIES.format(
-            table=each.table,
-            columns=", ".join(names),
-            values=", ".join(another.get(name, f"old.{name}") for name in names),
-            which=each.which,
-        )
-        tx.run(sql, **given)
-    tx.tally.tasks[project.id, Status.COMPLETED] += model.counted["task"] * times
-    for noun, number in model.counted.items():
-        tx.run(
-            "UPDATE counters SET value = value + :more WHERE project_id = :id AND noun = :noun",
-            more=number * times,
-            id=project.id,
-            noun=noun,
-        )
-    return {}
 
 
 @BENCH.tool()

@@ -22,7 +22,7 @@ from bench.stdio import cpu
 
 ROUNDS = 5
 CALLS = {1: 100, 8: 200, 32: 320}  # in a round, by number of callers
-AIM_P50, AIM_P99 = 15, 60  # milliseconds of a command, for one caller
+AIM_P50, AIM_P99 = 12, 60  # milliseconds of a command, for one caller
 IDLE, WATCHED = 200, 60.0  # machines that do nothing, and for how many seconds
 AIM_MEMORY, AIM_IDLE = 150, 2.0  # megabytes of the hub in all, and percent of a core
 LIGHT, REAL = 50, 5  # machines whose agents are asked at once

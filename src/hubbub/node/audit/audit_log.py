@@ -172,8 +172,10 @@ def _end(log: IO[bytes], seal: SealedHead) -> ChainHead:
 
 def _mend(log: IO[bytes], last: ChainHead) -> None:
     """Cut off text after the last line, if it is the rest of a line that was never confirmed."""
-    tail = _tail(log, TAIL)
     end = f"{last.digest}{hash_chain.END}\n".encode() if last != NOTHING else b""
+    if end and _tail(log, len(end)) == end:
+        return  # nothing follows it, as nearly always
+    tail = _tail(log, TAIL)
     _before, found, rest = tail.rpartition(end) if end else (b"", b"", tail)
     is_all = not end and len(tail) < TAIL
     if (
