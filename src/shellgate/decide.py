@@ -1,4 +1,4 @@
-"""The decision on a call: a pure function of the gate's reading of it and of the policy.
+"""The decision on a call: a pure function of the gate's analysis and of the policy.
 
 The order is that of the specification: the floor's denials, the deny rules, the floor's questions, the ask rules, the
 allow rules, and last the mode. The strictest answer over all parts stands.
@@ -13,13 +13,13 @@ from shellgate.matching import Base, Match, covers, touches
 from shellgate.policy import Policy
 from shellgate.rules import Rule
 
-SHIPPED = "shipped"  # what the id of a rule begins with that nobody wrote: a new machine has it
+SHIPPED = "shipped"  # prefix of the ids of rules that nobody wrote: a new machine has them
 _WEIGHT = {
     Source.MODE: 0,
     Source.RULE: 1,
     Source.FLOOR: 2,
     Source.PERSON: 3,
-}  # which of equals is told to people
+}  # order in which equal decisions are told to people
 _VERBS = {Effect.ALLOW: "allows it", Effect.ASK: "has it asked about", Effect.DENY: "forbids it"}
 
 
@@ -28,7 +28,7 @@ def decide(
 ) -> Decision:
     """Return the decision on a call of `tool`.
 
-    `sandboxed` says that the operating system's wall is around the commands, `attended` that there is somebody to ask:
+    `sandboxed` says that the commands run in the operating system's sandbox, `attended` that there is somebody to ask:
     without anybody, questions become denials.
     """
     parts = reading.parts or (CallPart(tool=tool, target=reading.target),)
@@ -66,7 +66,7 @@ class _Rest:
         )
 
     def of_floor(self, floor: Iterable[Decision]) -> list[Decision]:
-        """Return the floor's decision under the mode: its questions are denials where nobody may be asked."""
+        """Return the floor's decision under the mode: its questions are denials if nobody may be asked."""
         found = strictest(floor)
         if found is None or found.effect is Effect.ALLOW:
             return []
@@ -116,7 +116,7 @@ class _Rest:
 
 
 def _is_denied(floor: Iterable[Decision]) -> bool:
-    """Tell whether the floor itself denies, and not the mode a question of the floor."""
+    """Tell whether the floor itself denies; a question of the floor that the mode denies does not count."""
     return any(each.effect is Effect.DENY for each in floor)
 
 

@@ -45,5 +45,5 @@ class Decision:
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision | None:
-    """The strictest of them, the first among equals; None if there are none."""
+    """Return the strictest of them, the first among equals; None if there are none."""
     return max(decisions, key=lambda decision: decision.effect, default=None)

@@ -1,4 +1,4 @@
-"""The file system of this machine, looked at: nothing is changed, and only regular files are opened."""
+"""Read-only access to this machine's file system; only regular files are opened."""
 
 import os
 import stat
@@ -10,9 +10,9 @@ from functools import lru_cache
 from shellgate import globs
 
 LINKS = 40  # that are followed on one path, as in the kernel
-MATCHES = 10_000  # names that a pattern is said to stand for, at most
-SETTLED = 1_000_000_000  # nanoseconds until one more change of a folder surely has another time
-LOOKED_AT = 20_000  # files in protected folders that another name is compared with, at most
+MATCHES = 10_000  # names that a pattern may expand to, at most
+SETTLED = 1_000_000_000  # nanoseconds after which another change of a folder surely has another time
+LOOKED_AT = 20_000  # files in protected folders that are compared with another name, at most
 
 Identity = tuple[int, int]  # device and inode
 
@@ -25,7 +25,7 @@ class Disk:
         return Snapshot()
 
     def target(self, path: str) -> tuple[str | None, bool]:
-        """Return what a link says, None for what is none; and whether anything is there."""
+        """Return the target of a link, None if it is none; and whether anything is there."""
         try:
             return os.readlink(path), True  # noqa: PTH115, a path is text here, and this is done at each of its steps
         except FileNotFoundError:
@@ -35,7 +35,7 @@ class Disk:
 
     def resolve(self, path: str) -> str:
         found, links = "", 0
-        is_there = True  # beneath what is not there are no links
+        is_there = True  # beneath a missing path there are no links
         waiting = path.split("/")[::-1]
         while waiting:
             name = waiting.pop()
@@ -93,7 +93,7 @@ class Disk:
 
     def contents(self, path: str, most: int) -> bytes | None:
         status = self.look(path)
-        if status is None or not stat.S_ISREG(status.st_mode):  # to open a device may do something already
+        if status is None or not stat.S_ISREG(status.st_mode):  # opening a device may have an effect already
             return None
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -124,7 +124,7 @@ class Disk:
 
 
 class Snapshot(Disk):
-    """The file system as one decision sees it: what was looked at once stays so until the decision is made."""
+    """The file system as one decision sees it: a fact that was read stays so until the decision is made."""
 
     def __init__(self) -> None:
         self._targets: dict[str, tuple[str | None, bool]] = {}
@@ -163,7 +163,7 @@ class Snapshot(Disk):
 
 
 class Elsewhere(Snapshot):
-    """The file system of another machine, taken to be laid out like this one: what is in its files nobody knows."""
+    """The file system of another machine, assumed to have the same layout; the content of its files is unknown."""
 
     def contents(self, path: str, most: int) -> bytes | None:
         return None
@@ -173,7 +173,7 @@ class Elsewhere(Snapshot):
 
 
 def _inside(folder: str, status: os.stat_result) -> tuple[frozenset[Identity], tuple[str, ...]]:
-    """The files in a folder, and the folders in it. Names come and go with the time of its last change."""
+    """Return the files in a folder, and its folders. Names come and go with the time of its last change."""
     changed_at = max(status.st_mtime_ns, status.st_ctime_ns)
     if time.time_ns() - changed_at < SETTLED:
         return _read(folder)
@@ -198,5 +198,5 @@ def _read(folder: str) -> tuple[frozenset[Identity], tuple[str, ...]]:
                     status = entry.stat(follow_symlinks=False)
                     files.add((status.st_dev, status.st_ino))
     except OSError:
-        pass  # what we cannot read, an agent that runs as we do cannot either
+        pass  # an agent, which runs as the same user, cannot read it either
     return frozenset(files), tuple(folders)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-CHOICES = 100  # patterns that braces are spelled out as, at most
+CHOICES = 100  # patterns that braces are expanded to, at most
 
 _MAGIC = re.compile(r"[*?\[]|[@+!]\(")
 _BRACKETS = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\]]*[:.=]\]|[^\]\[]|\[(?![:.=]))*\]")
@@ -27,7 +27,7 @@ def is_pattern(name: str) -> bool:
 
 
 def split(pattern: str) -> tuple[str, str]:
-    """The folder that all a pattern of a path stands for is in, and the pattern from there on.
+    """Return the folder that holds all matches of a path pattern, and the pattern from there on.
 
     The last name is a pattern whether or not it looks like one.
     """
@@ -40,7 +40,7 @@ def split(pattern: str) -> tuple[str, str]:
 
 
 def braces(pattern: str) -> list[str]:
-    """The patterns that one with `{a,b}` stands for, `CHOICES` at most; without a comma, braces are themselves."""
+    """Expand `{a,b}` in a pattern, to `CHOICES` patterns at most; without a comma, braces are themselves."""
     waiting = [pattern]
     done: list[str] = []
     while waiting:
@@ -87,7 +87,7 @@ def component(pattern: str, *, is_wide: bool = False) -> Callable[[str], bool]:
 
 
 def _expression(pattern: str) -> str:
-    """A regular expression that never goes back over a star, so that no pattern is slow."""
+    """Return a regular expression that never backtracks over a star, so that no pattern is slow."""
     pieces: list[str] = [""]
     at = 0
     while at < len(pattern):
@@ -104,7 +104,7 @@ def _expression(pattern: str) -> str:
 
 
 def _piece(pattern: str, at: int) -> tuple[str, int]:
-    """The expression for what begins at an index, and the index behind it; `*` for any characters."""
+    """Return the expression for the piece at an index, and the index after it; `*` for any characters."""
     character = pattern[at]
     if pattern[at + 1 : at + 2] == "(" and character in "@?*+!":
         return "*", _behind_group(pattern, at + 2)
@@ -128,7 +128,7 @@ def _behind_group(pattern: str, at: int) -> int:
 
 
 def _one_of(brackets: str) -> str:
-    """The expression for one character of a set; any character where the set is not one that we can read."""
+    """Return the expression for one character of a set; any character for an unreadable set."""
     inside = brackets[1:-1]
     negated = inside[:1] in ("!", "^")
     members = inside[1:] if negated else inside

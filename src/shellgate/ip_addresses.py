@@ -1,4 +1,4 @@
-"""Internet addresses: which of them are everybody's, and which lead into somebody's own network."""
+"""Internet addresses: public ones, and those in private networks."""
 
 from enum import Enum, auto
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -22,14 +22,14 @@ class AddressReach(Enum):
     """The reach of an address."""
 
     PUBLIC = auto()
-    PRIVATE = auto()  # somebody's own network
+    PRIVATE = auto()  # a private network
     LOCAL = auto()  # this machine, its link, its provider; or nobody
 
 
 def reach(address: str) -> AddressReach:
     """Return the reach of an address: IPv4 and IPv6 in their usual forms; an IPv6 form of an IPv4 one counts as that.
 
-    A text that is no address is nobody's.
+    A text that is no address counts as local.
     """
     try:
         found = ip_address(address.partition("%")[0])
@@ -55,7 +55,7 @@ def is_public(address: str) -> bool:
 
 
 def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 one stands for, where it does."""
+    """Return the IPv4 address that an IPv6 one stands for, if it does."""
     if isinstance(address, IPv4Address):
         return address
     meant = address.ipv4_mapped or address.sixtofour

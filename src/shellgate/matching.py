@@ -1,7 +1,7 @@
 """Matching of rules: in their narrowest sense where they allow, in their widest where they forbid or ask.
 
-An allow rule *covers* a part of a call when it surely names it. A deny rule or an ask rule *touches* a part when it
-names it, and may touch it when only running tells: then a person is asked, whatever the rule's effect.
+An allow rule *covers* a part of a call if it surely names it. A deny rule or an ask rule *touches* a part if it
+names it, and may touch it if that is known only when it runs: then a person is asked, whatever the rule's effect.
 """
 
 import re
@@ -13,7 +13,7 @@ from shellgate.analysis import CallPart
 from shellgate.rules import DOMAIN, PatternKind, Rule
 from shellgate.star_patterns import ANY, fits_all, fits_path, fits_text
 
-PREFIX = ":*"  # Claude Code's way to end a pattern in any words
+PREFIX = ":*"  # Claude Code's suffix of a pattern that any words may follow
 _WILD = re.compile(
     r"[*?\[]"
 )  # what may make a word a pattern, which stands for names that are found when it runs
@@ -76,7 +76,7 @@ def touches(rule: Rule, part: CallPart, base: Base) -> Match:
 
 @lru_cache(4096)
 def _tokens(pattern: str) -> tuple[str, ...]:
-    """The words of a pattern; `git push:*` is `git push *`, and `npm run test*` goes on over the next words too."""
+    """Return the words of a pattern; `git push:*` is `git push *`, and `npm run test*` includes the next words."""
     if pattern.endswith(PREFIX):
         pattern = f"{pattern.removesuffix(PREFIX)} {ANY}"
     tokens = tuple(pattern.split())
@@ -105,12 +105,12 @@ def _touches_words(pattern: str, words: tuple[str | None, ...]) -> Match:
 
 @lru_cache(256)
 def _unknown(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """The words, None for those that are patterns: what they stand for is found when it runs."""
+    """Return the words, None for patterns, whose matches are found when it runs."""
     return tuple(None if word is None or _WILD.search(word) else word for word in words)
 
 
 def _may_touch(pattern: str, words: tuple[str | None, ...], *, unknown_fits: bool) -> bool:
-    """Tell whether the words may be meant: wherever the program is, its options in any order, among others."""
+    """Tell whether the rule may name these words: the program at any path, its options in any order, among others."""
     name, *tokens = _tokens(pattern)
     if name == ANY:
         tokens, rest = [ANY, *tokens], words
@@ -182,7 +182,7 @@ def _touches_path(pattern: str, path: str, base: Base) -> bool:
 
 
 def _anchored(pattern: str) -> str:
-    """A pattern relative to a folder, with its slash in front where it means the folder itself."""
+    """Return a pattern relative to a folder, with a leading slash if it means the folder itself."""
     return f"/{pattern[2:]}" if pattern.startswith("./") else pattern
 
 
@@ -192,7 +192,7 @@ def _fits_below(folder: str, pattern: str, path: str, *, is_wide: bool) -> bool:
 
 
 def _below(folder: str, path: str) -> str | None:
-    """The path relative to the folder; None where it does not lead there, or climbs."""
+    """Return the path relative to the folder; None if it does not lead there, or climbs."""
     if path == folder:
         return ""
     prefix = folder.rstrip("/") + "/"
@@ -212,5 +212,5 @@ def _plain_host(part: CallPart) -> str:
 
 
 def _object(target: str) -> str:
-    """The target without its operation: `prod-1` of `exec:prod-1`."""
+    """Return the target without its operation: `prod-1` of `exec:prod-1`."""
     return target.partition(":")[2] or target

@@ -1,4 +1,4 @@
-"""Uses allowed for a path, whatever the settings: F4 and F5, the folders of F1, the devices of F3.
+"""Uses allowed for a path, under any settings: F4 and F5, the folders of F1, the devices of F3.
 
 A path is judged as it is written and by its target: a link in it hides neither its target nor itself. The answer holds
 for the moment only; the code that opens the path checks again the file that it has opened.
@@ -48,7 +48,7 @@ class Access(Enum):
 
 
 def protected(path: str, access: Access, world: World) -> Decision | None:
-    """Return what the floor says of a path, absolute or seen from the working folder: F4 or F5 denies it, or None."""
+    """Return the floor's decision on a path, absolute or seen from the working folder: F4 or F5 denies it, or None."""
     if fault := unusable(path):
         return deny("F5", f"The path is refused: {fault}.")
     absolute = posixpath.join(world.cwd, path)
@@ -61,7 +61,7 @@ def protected(path: str, access: Access, world: World) -> Decision | None:
 
 
 def forbidden(path: str, access: Access, world: World) -> Decision | None:
-    """Return what F4 and F5 say of an absolute path by its names alone, without looking at the file system."""
+    """Return the decision of F4 and F5 on an absolute path by its names alone, without the file system."""
     found = protected_names.components(path)
     if why := protected_names.unread(found):
         return deny("F5", f"`{path}` is closed to agents: {why}.")
@@ -75,7 +75,7 @@ def forbidden(path: str, access: Access, world: World) -> Decision | None:
 
 
 def unusable(path: str) -> str | None:
-    """Say in a clause why no system would take this for a path; None if one would."""
+    """Return why no system would take this for a path, as a clause; None if one would."""
     if "\0" in path:
         return "it holds a NUL character"
     try:
@@ -104,7 +104,7 @@ def forms(absolute: str, world: World) -> Iterator[str]:
 
 
 def with_home(path: str, world: World) -> str:
-    """The path with a `~` or `~user` at its start replaced; one of nobody stays as it is."""
+    """Return the path with a `~` or `~user` at its start replaced; one of an unknown user stays as it is."""
     if not path.startswith("~") or unusable(path):
         return path
     user, slash, rest = path[1:].partition("/")
@@ -146,7 +146,7 @@ def is_guarded_elsewhere(absolute: str, world: World) -> bool:
 
 
 def vital(path: str, world: World) -> str | None:
-    """Say in a clause why F1 forbids to delete, move or change the path with all its content; else None.
+    """Return why F1 forbids to delete, move or change the path with all its content, as a clause; else None.
 
     Any component may be a shell pattern. Its possible matches count.
     """
@@ -191,13 +191,13 @@ def _led_to(path: str) -> str:
 
 
 def _by_another_name(absolute: str, access: Access, world: World) -> Decision | None:
-    """F4 and F5 of a file that has several names, one of them protected."""
+    """Return the decision of F4 and F5 on a file that has several names, one of them protected."""
     status = world.files.look(absolute)
     return None if status is None else alias(status, absolute, access, world)
 
 
 def alias(status: os.stat_result, path: str, access: Access, world: World) -> Decision | None:
-    """Return what F4 and F5 say of a file, looked at or opened, that may be a protected one under another name."""
+    """Return the decision of F4 and F5 on a file, seen or opened, that may be a protected one under another name."""
     if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
         return None
     identity = (status.st_dev, status.st_ino)
@@ -253,7 +253,7 @@ def _vital_names(found: Sequence[str], homes: Sequence[tuple[str, ...]]) -> str 
 
 
 def _vital_pattern(above: Sequence[str], pattern: str, homes: Sequence[tuple[str, ...]]) -> str | None:
-    """Why what fits a pattern in a folder is vital."""
+    """Return why the matches of a pattern in a folder are vital."""
     if any(_may_be(above, home) for home in homes):
         return "it is what is in a home"
     if any(_may_be(above, shared) for shared in _SHARED_FOLDERS) and pattern.strip("*?."):

@@ -9,7 +9,7 @@ from shellgate.rules import Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Rules of each effect, and what happens to calls that none of them is about."""
+    """Rules of each effect, and the mode for calls that no rule is about."""
 
     mode: Mode = Mode.DEFAULT
     deny: tuple[Rule, ...] = ()
@@ -17,4 +17,4 @@ class Policy:
     allow: tuple[Rule, ...] = ()
     roots: tuple[Path, ...] = ()  # the folders that agents work in; relative patterns begin at each
     home: str = ""  # where `~` in a rule leads
-    fault: str | None = None  # why there are no rules to go by; then the mode is strict
+    fault: str | None = None  # why there are no valid rules; then the mode is strict

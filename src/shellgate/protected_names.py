@@ -73,7 +73,7 @@ _SECRET_PLACES = (
 
 
 def folded(name: str) -> str:
-    """The name without what differs only to the eye, or not even to it: capitals, composition, invisible signs."""
+    """Return the name without invisible or barely visible differences: capitals, composition, invisible characters."""
     if name.isascii():
         return name.lower()
     seen = "".join(each for each in name if unicodedata.category(each) != "Cf")
@@ -93,7 +93,7 @@ def components(path: str) -> tuple[str, ...]:
 
 
 def unwritten(names: tuple[str, ...]) -> str | None:
-    """F4: why what is at these folded names is written, linked, moved and deleted by people only; else None."""
+    """F4: return why these folded names are written, linked, moved and deleted by people only; else None."""
     for at, name in enumerate(names):
         if is_environment(name):
             return "it is an environment file, where secrets and what programs do are set"
@@ -122,7 +122,7 @@ def leads_on(names: tuple[str, ...]) -> str | None:
 
 
 def unread(names: tuple[str, ...]) -> str | None:
-    """F5: why what is at these folded names, from the root on, is neither read nor written by agents; else None."""
+    """F5: return why agents neither read nor write these folded names, from the root on; else None."""
     if names[:1] in _SYSTEM or names[:2] in _SYSTEM:
         return "it is the system's configuration"
     if names[:1] == ("proc",) and _is_of_process(names):
@@ -158,7 +158,7 @@ def _fits(pattern: _Pattern, names: tuple[str, ...]) -> bool:
 
 
 def _holder(name: str) -> str | None:
-    """Why a folder is not to be replaced as a whole: with it would come what is kept in it."""
+    """Return why a folder must not be replaced as a whole: the files kept in it would be replaced, too."""
     return "what programs start from is kept in it" if name in _HOLDERS else None
 
 

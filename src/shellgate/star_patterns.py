@@ -1,6 +1,6 @@
 """Patterns with `*`: in a text, in a sequence of words, in a path. None takes longer than its length times the other's.
 
-A pattern that an agent could make slow would be a way past the gate: so nothing here goes back and tries again.
+A pattern that an agent could make slow would be a way past the gate: so nothing here backtracks.
 """
 
 import fnmatch

@@ -1,4 +1,4 @@
-"""The files from which programs run something, or take what to run, without being told to: one table of them.
+"""The table of files from which programs run something, or read what to run, without being told to.
 
 Each entry is a path of one name or more, below any folder; `*` stands for any part of a name, and what is beneath a
 match is kept with it. A project's own work is free, although people run it by name: sources, Makefile, package.json,

@@ -11,21 +11,21 @@ class FileSystem(Protocol):
     """The gate's look-ups in the file system: nothing is changed."""
 
     def snapshot(self) -> "FileSystem":
-        """The same, remembering what was looked at: one decision sees one state."""
+        """Return the same with a memory of its facts: one decision sees one state."""
 
     def resolve(self, path: str) -> str:
-        """Return where an absolute path leads once every link on it is followed, whether or not its end exists."""
+        """Return the target of an absolute path with every link followed, whether or not its end exists."""
 
     def is_folder(self, path: str) -> bool: ...
 
     def matches(self, folder: str, pattern: str) -> list[str]:
-        """Return what a shell pattern of one component stands for in a folder just now, by name."""
+        """Return the present matches of a shell pattern of one component in a folder, by name."""
 
     def beneath(self, folder: str, most: int) -> list[str] | None:
         """The files in a folder and in those beneath it, without what Git keeps; None if there are more."""
 
     def look(self, path: str) -> os.stat_result | None:
-        """Return what is at an absolute path once links are followed; None if there is nothing that we can see."""
+        """Return the status of an absolute path, links followed; None if we can see nothing there."""
 
     def contents(self, path: str, most: int) -> bytes | None:
         """Return the content of a regular file, links followed; None if we cannot read one, or it is larger."""
@@ -38,17 +38,17 @@ class FileSystem(Protocol):
 class World:
     """A machine, as one call finds it."""
 
-    home: str  # of the person whose machine it is; absolute, links resolved
+    home: str  # of the machine's owner; absolute, links resolved
     cwd: str  # where relative paths begin; absolute
     roots: tuple[str, ...]  # the folders that agents work in
     own: tuple[str, ...]  # the product's own folders: configuration, tokens, audit log
     homes: tuple[str, ...] = ()  # of all users; `home` is one whether or not it is named here
-    variables: Mapping[str, str] = field(default_factory=dict)  # what commands find in their environment
+    variables: Mapping[str, str] = field(default_factory=dict)  # in the environment of commands
     files: FileSystem
     user: str = ""
     lookup: Callable[[str], str | None] = lambda _user: None  # the home of a user by name
 
     def absolute(self, path: str, cwd: str | None = None) -> str:
-        """The path without `.`; `..` is left in place, since where it leads is the file system's to say."""
+        """Return the path without `.`; `..` is left in place, since its target depends on the file system."""
         joined = PurePosixPath(cwd or self.cwd) / path
         return str(joined)

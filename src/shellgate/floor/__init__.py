@@ -1,1 +1,1 @@
-"""The floor: refusals and questions that hold whatever the settings; one module a concern."""
+"""The floor: refusals and questions that hold under any settings; one module a concern."""

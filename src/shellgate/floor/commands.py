@@ -9,16 +9,16 @@ from shellgate.shell.read import read as read_shell
 from shellgate.verdicts import deny
 from shellgate.world import World
 
-MOST = 500  # simple commands in all, also in the code that they are given
+MOST = 500  # simple commands in all, also in code within them
 
-SHOWN = 4_000  # characters of a command that is too large: whoever looks for secrets in all of it looks for seconds
-_MARK = 40  # characters at most that say how much is missing
+SHOWN = 4_000  # characters of a command that is too large: searching all of it for secrets would take seconds
+_MARK = 40  # characters at most of the note on how much is missing
 
-MOST_READ = 12_000  # words, also of commands in commands, and with all that may come of a search
+MOST_READ = 12_000  # words, also of commands in commands, and of possible results of a search
 
 
 def read(command: str, world: World) -> Analysis:
-    """A command of `execute_command` as the gate sees it; nothing is run.
+    """Read a command of `execute_command` as the gate sees it; nothing is run.
 
     Each simple command is a part, and so is each that a wrapper, a shell or a search runs.
     """

@@ -1,7 +1,7 @@
-"""F7: where a download may come from. A name is looked up once, and what was checked is where the connection goes.
+"""F7: allowed sources of a download. A name is looked up once, and the connection goes to the checked address.
 
-Public addresses are a matter of rules like all else, private ones are always asked about unless a rule names the
-host. What leads to this machine, to its link or to where a cloud keeps the machine's secrets is never fetched.
+Public addresses are a matter of rules; private ones are always asked about unless a rule names the host. Addresses
+of this machine, of its link or of a cloud's secrets for the machine are never fetched.
 """
 
 import asyncio
@@ -41,17 +41,17 @@ class UnknownHost(Exception):
 
 
 class Unasked(Exception):
-    """Nobody has asked where the name leads."""
+    """The name was not looked up."""
 
 
 class Network(Protocol):
     """The network's facts before a download begins."""
 
     async def resolve(self, host: str) -> Sequence[str]:
-        """The addresses of a name. Raises `UnknownHost`, or `Unasked` where names are not looked up."""
+        """Return the addresses of a name. Raises `UnknownHost`, or `Unasked` if names are not looked up."""
 
     async def location(self, url: str) -> str | None:
-        """Return where what answers there is known to lead on; None if it does not, or that is not known."""
+        """Return the redirect of an address; None if there is none, or it is unknown."""
 
 
 class Internet:
@@ -70,7 +70,7 @@ class Internet:
 
 
 class Unplugged:
-    """No network: what is said of a download without asking anybody where its names lead."""
+    """No network: for decisions on a download without looking up names."""
 
     async def resolve(self, host: str) -> Sequence[str]:
         raise Unasked(host)
@@ -93,15 +93,15 @@ class DownloadSite:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSite:
-    """A site that was looked up: who is there, and what the floor says of that."""
+    """A site that was looked up: its addresses, and the floor's decisions on them."""
 
     addresses: tuple[str, ...] = ()
     floor: Decision | None = None
-    private: str | None = None  # an address of it that is somebody's own
+    private: str | None = None  # one of its addresses that is in a private network
 
 
 async def read(arguments: Mapping[str, object], world: World, network: Network = INTERNET) -> Analysis:
-    """A download, its redirects included as far as they are known. Its target is where it is saved."""
+    """Read a download, with its known redirects. Its target is the path where it is saved."""
     saved = file_calls.read("write_file", {"path": arguments.get("dest", "")}, world)
     url = str(arguments.get("url", ""))
     site = understood(url)
@@ -127,7 +127,7 @@ async def read(arguments: Mapping[str, object], world: World, network: Network =
 
 
 def _with(whole: Analysis, site: DownloadSite, found: ResolvedSite, first: ResolvedSite) -> Analysis:
-    """The reading with one more connection in it."""
+    """Return the analysis with one more connection in it."""
     return replace(
         whole,
         parts=(*whole.parts, part_of(site, found)),
@@ -137,7 +137,7 @@ def _with(whole: Analysis, site: DownloadSite, found: ResolvedSite, first: Resol
 
 
 def part_of(site: DownloadSite, found: ResolvedSite) -> CallPart:
-    """One connection of a download: rules that forbid the host hold, and a private one is asked about."""
+    """Return one connection of a download: rules that forbid the host apply, and a private one is asked about."""
     part = CallPart(tool=TOOL, target=str(site.url), host=site.host)
     if found.floor is not None:
         return replace(part, floor=(found.floor,))
@@ -147,9 +147,9 @@ def part_of(site: DownloadSite, found: ResolvedSite) -> CallPart:
 
 
 def understood(url: str, base: httpx2.URL | None = None) -> DownloadSite | Decision:
-    """Return where an address leads; or what the floor says of one that leads nowhere, or not where it seems to.
+    """Return the site of an address; or the floor's decision on one without a site, or with a misleading one.
 
-    `base` is the address that led there, from which this one may be seen.
+    `base` is the address that led there, to which this one may be relative.
     """
     if len(url) > LONGEST or any(each.isspace() or not each.isprintable() or each == "\\" for each in url):
         return deny(CLAUSE, "The address holds blanks, backslashes or characters that cannot be seen.")
@@ -188,7 +188,7 @@ def _literal_6(url: httpx2.URL, host: str) -> DownloadSite | Decision:
 
 
 def _literal_4(url: httpx2.URL, host: str) -> DownloadSite | Decision:
-    """An IPv4 address in any of the spellings that systems understand: `127.1`, `0x7f.1`, `2130706433`."""
+    """Return an IPv4 address in any of the spellings that systems understand: `127.1`, `0x7f.1`, `2130706433`."""
     parts = host.split(".")
     try:
         *numbers, last = [_number(each) for each in parts]
@@ -204,7 +204,7 @@ def _literal_4(url: httpx2.URL, host: str) -> DownloadSite | Decision:
 
 
 def _number(text: str) -> int:
-    """A number as in C: hexadecimal with `0x`, octal with `0`. Raises `ValueError`."""
+    """Parse a number as in C: hexadecimal with `0x`, octal with `0`. Raises `ValueError`."""
     if not _NUMBER.fullmatch(text) or len(text) > 16:
         raise ValueError(text)
     if text[:2] in ("0x", "0X"):
@@ -213,7 +213,7 @@ def _number(text: str) -> int:
 
 
 async def looked_up(site: DownloadSite, network: Network) -> ResolvedSite:
-    """Return who is at a site, every one of its addresses checked."""
+    """Look up a site, and check every one of its addresses."""
     try:
         addresses = [site.literal] if site.literal is not None else await network.resolve(site.host)
     except Unasked:
@@ -224,7 +224,7 @@ async def looked_up(site: DownloadSite, network: Network) -> ResolvedSite:
 
 
 def checked(site: DownloadSite, addresses: Sequence[str]) -> ResolvedSite:
-    """Return what the floor says of a site with these addresses: one that is not everybody's is one too many."""
+    """Return the floor's decision on a site with these addresses: each of them must be public."""
     if not addresses:
         return ResolvedSite(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
     reaches = {address: reach(address) for address in addresses}

@@ -25,7 +25,7 @@ _ACTS = ("write_file", "open_file")
 
 
 def read(tool: str, arguments: Mapping[str, object], world: World) -> Analysis:
-    """The call of one of the tools in `ACCESS`. Its target is where its path leads: what is opened must be that."""
+    """Read a call of one of the tools in `ACCESS`. Its target is the resolved path: exactly that must be opened."""
     path = named(tool, arguments, world)
     if fault := paths.unusable(path):
         return Analysis(floor=(deny("F5", f"The path is refused: {fault}."),), target=repr(path[:80]))
@@ -44,7 +44,7 @@ def read(tool: str, arguments: Mapping[str, object], world: World) -> Analysis:
 
 
 def named(tool: str, arguments: Mapping[str, object], world: World) -> str:
-    """The absolute path that a call is about, `~` replaced; for `glob` the folder that its pattern begins in."""
+    """Return the absolute path of a call, `~` replaced; for `glob` the folder that its pattern begins in."""
     if tool != "glob":
         return posixpath.join(world.cwd, paths.with_home(str(arguments.get("path", "")), world))
     folder, _ = globs.split(str(arguments.get("pattern", "")))

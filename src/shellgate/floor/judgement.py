@@ -1,4 +1,4 @@
-"""From actions of commands to the floor's decisions: each command, and each that it runs, is a part of the call."""
+"""Judgement of commands' actions by the floor: each command, and each that it runs, is a part of the call."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -45,13 +45,13 @@ DEPTH_LIMIT = 32
 WORD = 5  # characters of a word in a text, more or less
 _TOO_MUCH = deny("F9", "It has too many words, in it and in the commands that it runs, to be read.")
 _TESTED = re.compile(r"(?:^|[\s(!])-[abcdefghkprstuwxGLNOS]\s+([^\s\])]+)")
-_FILLERS = frozenset({"read", "mapfile", "readarray", "getopts"})  # they set variables that they are told to
-CANDIDATES = 20  # programs that a pattern in the place of a name is followed to
+_FILLERS = frozenset({"read", "mapfile", "readarray", "getopts"})  # they set variables named by their words
+CANDIDATES = 20  # programs that a pattern in the place of a name is expanded to
 
 
 @dataclass(slots=True)
 class Finding:
-    """The findings on one command: its own part in the making, and the parts of the commands it runs."""
+    """The findings on one command: its own unfinished part, and the parts of the commands it runs."""
 
     floor: list[Decision] = field(default_factory=list)
     concerns: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ def of_program(
     depth: int = 0,
     outer: CommandContext | None = None,
 ) -> Iterator[CallPart]:
-    """The parts of a program that has been read; `outer` is the scene that it is code in."""
+    """Yield the parts of a program; `outer` is the scene in which it is code."""
     sets = frozenset(_variables(program))
     is_steered = any(map(steers, sets))
     shows_hidden = _shows_hidden(program)
@@ -94,7 +94,7 @@ def of_program(
 
 
 def _tests(program: Program, world: World) -> Iterator[CallPart]:
-    """The files that `[[ -f FILE ]]` asks about: they are in no command."""
+    """Yield the files of `[[ -f FILE ]]`, which are in no command."""
     for word in program.mentioned:
         for found in _TESTED.finditer(word.value or ""):
             path = paths.with_home(found[1].strip("\"'"), world)
@@ -103,7 +103,7 @@ def _tests(program: Program, world: World) -> Iterator[CallPart]:
 
 
 def _variables(program: Program) -> Iterator[str]:
-    """The variables that a program sets, by assignment or by a command of the shell."""
+    """Yield the variables that a program sets, by assignment or by a command of the shell."""
     for command in program.commands:
         yield from (each.name for each in command.assignments)
         values = [word.known_start for word in command.words]
@@ -121,7 +121,7 @@ def _shows_hidden(program: Program) -> bool:
 
 
 def whole(program: Program) -> Iterator[Decision]:
-    """Yield what is said of a program as a whole: doubts, and functions that multiply."""
+    """Yield the decisions on a program as a whole: doubts, and functions that multiply."""
     for doubt in program.doubts:
         yield ask("F9", f"It cannot be read with certainty: {doubt.reason}.")
     yield from fork_bombs.judge(program)
@@ -154,7 +154,7 @@ def of_simple(scene: CommandContext) -> list[CallPart]:
 
 
 def of_words(words: tuple[Word, ...], scene: CommandContext) -> list[CallPart]:
-    """The parts of a command that another runs."""
+    """Return the parts of a command that another runs."""
     if not scene.effort.spend(len(words)):
         return [CallPart(tool=TOOL, target="", floor=(_TOO_MUCH,))]
     found = Finding()
@@ -176,7 +176,7 @@ def _part(words: tuple[Word, ...], source: str, found: Finding, *, is_plain: boo
 
 
 def _named(words: tuple[Word, ...], scene: CommandContext, found: Finding) -> None:
-    """Take what a command does, by its name; F9 asks where that is told only when it runs."""
+    """Judge a command by its name; F9 asks if the name is known only when it runs."""
     name = words[0].value
     names = [name] if name is not None else []
     if name is None:
@@ -199,7 +199,7 @@ def _named(words: tuple[Word, ...], scene: CommandContext, found: Finding) -> No
 
 
 def _ship(path: str, arguments: tuple[Word, ...], found: Finding, before: tuple[str, ...]) -> None:
-    """Take what the shipped policy says of a program by its name and its options; `before` is what was said already."""
+    """Apply the shipped policy to a program by its name and options; `before` is its concern so far."""
     name = name_of(path)
     if read_only_options.says_of_itself(path, name, arguments):
         found.only_reads, found.concerns = True, list(before)
@@ -219,7 +219,7 @@ def _take_all(given: Iterable[Action], scene: CommandContext, found: Finding) ->
 
 
 def _take(deed: Action, scene: CommandContext, found: Finding) -> None:
-    """Take one deed into account."""
+    """Judge one action."""
     match deed:
         case TouchPath():
             at = replace(scene, is_swept=True) if deed.is_swept else scene
@@ -241,7 +241,7 @@ def _take(deed: Action, scene: CommandContext, found: Finding) -> None:
 
 
 def _run(run: RunCommand, scene: CommandContext, found: Finding) -> None:
-    """Add the command that a command runs: one part, with the floor's decisions on each that may come of it."""
+    """Add the command that a command runs: one part, with the floor's decisions on each of its instances."""
     if not run.words:
         return
     if scene.depth >= DEPTH_LIMIT:
@@ -290,7 +290,7 @@ def _is_of_unknown(decision: Decision) -> bool:
 
 
 def _guess(parts: list[CallPart], only: frozenset[str] | None, found: Finding) -> None:
-    """Take what may be run: whatever the floor would say of it, a person is asked."""
+    """Add commands that may be run: whatever the floor's decision, a person is asked."""
     for part in parts:
         for said in [each for each in part.floor if only is None or each.rule_id in only][:1]:
             found.floor.append(ask(said.rule_id, f"It may run `{part.target}`. {said.reason}"))

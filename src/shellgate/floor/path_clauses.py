@@ -1,4 +1,4 @@
-"""The floor's decisions on a path that a command touches: F1, F3, F4, F5, and F9 if only running tells the path."""
+"""The floor's decisions on a path that a command touches: F1, F3, F4, F5, and F9 for a path known only when it runs."""
 
 import re
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from shellgate.verdicts import ask, deny
 _ACCESS = {Use.READ: Access.READ, Use.LIST: Access.LIST}
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")  # an address, unless it is of a file
 _SETTERS = frozenset({"export", "declare", "typeset", "readonly", "local"})
-_LEADS = frozenset({"CDPATH", "OLDPWD"})  # variables that tell `cd` where to go
-_LINKS_LOOKED_AT = 20_000  # names in a folder that is read with what its links lead to
-_GUARDED = (".git", ".env*")  # what a folder loses with all the rest
+_LEADS = frozenset({"CDPATH", "OLDPWD"})  # variables that direct `cd`
+_LINKS_LOOKED_AT = 20_000  # names in a folder that is read with the targets of its links
+_GUARDED = (".git", ".env*")  # names that are lost with a folder
 
 
 def judge(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what the floor says of one touch."""
+    """Yield the floor's decisions on one touch."""
     if touch.use is Use.TEXT:
         yield from _listed(touch, scene)
         return
@@ -57,7 +57,7 @@ def _followed(found: PathLeads, scene: CommandContext) -> Iterator[Decision]:
 
 
 def _listed(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is said of a pattern that is only printed: the names that fit it are read."""
+    """Yield the decisions on a pattern that is only printed: the matching names are read."""
     if not has_pattern(touch.word) or not touch.word.known_start.startswith(("/", "~", ".")):
         return
     for lead in leads(touch.word, scene).paths:
@@ -156,7 +156,7 @@ def _either(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
         yield from hints.judge(touch, scene)
     for word in mentions(touch.word, scene):
         for lead in leads(word, scene).paths:
-            written = paths.protected(lead.path, Access.WRITE, scene.world)  # what is not read is not written
+            written = paths.protected(lead.path, Access.WRITE, scene.world)  # unread paths are unwritten, too
             read = written and paths.protected(lead.path, Access.READ, scene.world)
             if read is not None:
                 yield (
@@ -171,7 +171,7 @@ def _either(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
 
 
 def mentions(word: Word, scene: CommandContext) -> Iterator[Word]:
-    """The paths that a word may be, or hold: `--file=/etc/x`, `-f/etc/x`, `@/etc/x`, `file:///etc/x`, `/etc:/x`."""
+    """Yield the paths that a word may be or hold: `--file=/etc/x`, `-f/etc/x`, `@/etc/x`, `file:///etc/x`, `/a:b`."""
     start = word.known_start
     if start.startswith("file:"):
         yield without(word, len(start) - len(start[5:].lstrip("/")) - 1 if start[5:6] == "/" else 5)

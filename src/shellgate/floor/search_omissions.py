@@ -12,9 +12,9 @@ from shellgate import paths, protected_names
 from shellgate.paths import Access
 from shellgate.world import World
 
-LOOKED_AT = 2_000  # names in a searched folder that are looked at to tell what is left out, at most
+LOOKED_AT = 2_000  # names in a searched folder that are checked for omissions, at most
 TOLD = 500  # names in a folder that is left out, at most
-_UNSEARCHED = "node_modules"  # where looking would take long
+_UNSEARCHED = "node_modules"  # where searching would take long
 
 
 def left_out(folder: str, name: str, world: World) -> bool:
@@ -60,7 +60,7 @@ def _leads_away(path: str, status: os.stat_result, world: World) -> bool:
 
 
 def _beneath(waiting: list[str], most: int) -> Iterator[str]:
-    """Yield what is in the folders that wait, and in those that are added meanwhile; `most` names in all."""
+    """Yield the content of the waiting folders, and of those added meanwhile; `most` names in all."""
     seen = 0
     for folder in waiting:
         try:
@@ -75,7 +75,7 @@ def _beneath(waiting: list[str], most: int) -> Iterator[str]:
 
 
 def _all_of(path: str, world: World) -> Iterator[str]:
-    """A path that is left out, where it leads, and what is beneath, by either way."""
+    """Yield an omitted path, its target, and everything beneath, by either way."""
     led = world.files.resolve(path)
     ways = dict.fromkeys((path, led))
     yield from ways

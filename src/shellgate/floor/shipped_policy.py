@@ -75,7 +75,7 @@ _DEVICE = re.compile(
 
 
 def concern(name: str, arguments: Sequence[Word]) -> str | None:
-    """Why the use of a program is a matter for people, by its name and subcommand: one clause."""
+    """Return why the use of a program is a matter for people, by its name and subcommand: one clause."""
     words = [word.value or "" for word in arguments]
     if name in _MANAGERS and _INSTALLING.intersection(words[:3]):
         return _INSTALLS
@@ -85,7 +85,7 @@ def concern(name: str, arguments: Sequence[Word]) -> str | None:
 
 
 def concern_of(touch: TouchPath, scene: CommandContext) -> str | None:
-    """Why touching a path is a matter for people: secrets, places outside the roots, changes."""
+    """Return why touching a path is a matter for people: secrets, places outside the roots, changes."""
     if touch.use is Use.TEXT or touch.is_guess:
         return None
     found = leads(touch.word, scene)
@@ -100,7 +100,7 @@ def concern_of(touch: TouchPath, scene: CommandContext) -> str | None:
 
 
 def concern_of_folder(scene: CommandContext) -> str | None:
-    """Why the folder that a command runs in is a matter for people, where the program itself has gone there."""
+    """Return why the folder of a command is a matter for people, if the program itself has gone there."""
     name = scene.command.name
     if scene.cwd == scene.world.cwd or (name is not None and name.value in _MOVES):
         return None
@@ -110,7 +110,7 @@ def concern_of_folder(scene: CommandContext) -> str | None:
 
 
 def concern_of_test(expression: Word, world: World) -> str | None:
-    """Why what `[[ … ]]` looks at is a matter for people."""
+    """Return why a path in `[[ … ]]` is a matter for people."""
     for path in _LOOKED_AT.findall(expression.value or ""):
         bare = path.strip("\"'")
         if "$" in bare or "`" in bare:
@@ -135,7 +135,7 @@ def _comes_back(touch: TouchPath, scene: CommandContext) -> bool:
 
 
 def _is_output(word: Word) -> bool:
-    """Tell whether it is the output of a command that is read on its own: `<(…)`."""
+    """Tell whether it is the output of a command that is judged on its own: `<(…)`."""
     return len(word.parts) == 1 and word.source.startswith("<(")
 
 

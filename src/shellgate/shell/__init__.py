@@ -1,1 +1,1 @@
-"""The commands of a piece of shell, as far as they can be known before it runs."""
+"""The commands of a piece of shell, as far as they are known before it runs."""

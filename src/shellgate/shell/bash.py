@@ -1,4 +1,4 @@
-"""bash itself: how what was checked is run, and whether bash refuses to read it."""
+"""bash itself: how checked text is run, and whether bash refuses to parse it."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ _PATIENCE = 5  # seconds; reading 64 KiB takes some milliseconds
 
 
 def argv(command: str) -> tuple[str, ...]:
-    """Return what runs exactly the text that was checked: no start-up file is read, nothing is added."""
+    """Return the command line that runs exactly the checked text: no start-up file is read, nothing is added."""
     return (_BASH, "--norc", "--noprofile", "-c", command)
 
 

@@ -13,7 +13,7 @@ class TooManyError(Exception):
 
 
 def expanded(pieces: tuple[Piece, ...]) -> list[tuple[Piece, ...]]:
-    """The words that a word becomes. Raises `TooManyError` beyond the limit."""
+    """Return the words that a word becomes. Raises `TooManyError` beyond the limit."""
     if not any(isinstance(piece, Plain) and "{" in piece.text for piece in pieces):
         return [pieces]
     atoms: list[Piece | str] = []
@@ -54,7 +54,7 @@ def _expand(atoms: Atoms, depth: int = 0) -> list[Atoms]:
 
 
 def _pairs(atoms: Atoms) -> dict[int, int]:
-    """Return where the braces close that are open, by where they open."""
+    """Return where open braces close, by where they open."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for index, atom in enumerate(atoms):
@@ -66,7 +66,7 @@ def _pairs(atoms: Atoms) -> dict[int, int]:
 
 
 def _choices(inside: Atoms, nesting: int) -> list[Atoms] | None:
-    """Return what the inside of a pair of braces stands for; None if it is no expansion."""
+    """Return the expansion of the inside of a pair of braces; None if it is no expansion."""
     parts: list[Atoms] = []
     depth, start = 0, 0
     for index, atom in enumerate(inside):

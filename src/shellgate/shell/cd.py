@@ -12,7 +12,7 @@ _MOVES = ("cd", "pushd")
 
 
 def moved(words: Sequence[str | None], state: ShellState, world: World) -> tuple[str, ...] | None:
-    """The folders that a `cd` may lead to; None if only running tells."""
+    """Return the folders that a `cd` may lead to; None if they are known only when it runs."""
     if words[0] not in _MOVES or "CDPATH" in state.variables or state.folders is None:
         return _absolute(words, state, world)
     targets = _targets(words[1:], state)

@@ -21,7 +21,7 @@ _COMPLETING = frozenset({"complete", "compgen", "compopt", "bind", "fc"})
 
 @dataclass(frozen=True, slots=True)
 class CodeArgument:
-    """A piece of code, or, where it is not known, why there is a doubt."""
+    """A piece of code or, if it is unknown, the reason of a doubt."""
 
     text: str | None
     doubt: str = ""
@@ -79,7 +79,7 @@ def _of_alias(arguments: list[str | None]) -> Iterator[CodeArgument]:
 
 
 def _of_lines(arguments: list[str | None]) -> Iterator[CodeArgument]:
-    """Yield what `mapfile -C` runs for each line, with words of its own behind it."""
+    """Yield the code that `mapfile -C` runs for each line, with words of its own after it."""
     for number, argument in enumerate(arguments):
         if argument is None:
             yield CodeArgument(None, "it may be told on the way that it runs a command for each line")
@@ -121,7 +121,7 @@ def _of_names(name: str, words: Sequence[Word]) -> Iterator[CodeArgument]:
 
 
 def _of_attributes(name: str, words: Sequence[Word]) -> Iterator[CodeArgument]:
-    """Yield what `declare` makes of variables: other names of others, and arrays of texts that are expanded."""
+    """Yield the code in variables that `declare` creates: references to others, and arrays whose texts are expanded."""
     options = "".join(word.value or "" for word in words if word.known_start.startswith("-"))
     if name not in DECLARES:
         return

@@ -1,4 +1,4 @@
-"""From the pieces of a word to its resulting words: braces, tilde, variables, splitting, patterns."""
+"""Expansion of a word's pieces to its resulting words: braces, tilde, variables, splitting, patterns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Expander:
     _homes: dict[str, str | None] = field(default_factory=dict)  # by user
 
     def words(self, token: Token, state: ShellState) -> list[Word]:
-        """The words that an argument becomes: none, one or several."""
+        """Return the words that an argument becomes: none, one or several."""
         try:
             alternatives = expanded(token.pieces)
         except TooManyError:
@@ -60,7 +60,7 @@ class Expander:
         return found
 
     def one(self, token: Token, state: ShellState, *, from_index: int = 0, assigns: bool = False) -> Word:
-        """A word that stays one: of an assignment, a redirection, a `case`."""
+        """Return a word that stays one: of an assignment, a redirection, a `case`."""
         pieces = _behind(token.pieces, from_index)
         parts: list[WordPart] = []
         for number, piece in enumerate(pieces):
@@ -74,7 +74,7 @@ class Expander:
         return Word(_merged(parts), decode(token.source[from_index:]), _is_quoted(pieces))
 
     def body(self, pieces: tuple[Piece, ...], state: ShellState) -> Word:
-        """The text of a here-document."""
+        """Return the text of a here-document."""
         parts = [part for piece in pieces for part in self._single(piece, state)]
         return Word(_merged(parts), "", is_quoted=True)
 

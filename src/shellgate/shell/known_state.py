@@ -1,13 +1,13 @@
-"""Known state where a command stands: variables, and its possible folders."""
+"""Known state at a command: variables, and its possible folders."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from shellgate.shell.program import Glob, Text
 
-Value = tuple[Text | Glob, ...] | None  # None: only running tells
+Value = tuple[Text | Glob, ...] | None  # None: known only when it runs
 
-_FOLDERS = 6  # more folders than that are as good as none
+_FOLDERS = 6  # more folders than that count as unknown
 
 # What bash changes by itself, or does not keep as assigned.
 _OF_BASH = """
@@ -32,7 +32,7 @@ class ShellState:
     is_lost: bool = False  # code has run that was not read: nothing is known from here on
 
     def value(self, name: str) -> Value:
-        """Return what a variable holds, if that is known."""
+        """Return the value of a variable, if it is known."""
         if name == "PWD":
             return _only(self.folders)
         if name == "OLDPWD":
@@ -76,7 +76,7 @@ def _bounded(folders: tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 
 def either(one: ShellState | None, other: ShellState | None) -> ShellState | None:
-    """Return what is known when either may have happened; None stands for a place that is not reached."""
+    """Return what is known if either may have happened; None stands for an unreachable place."""
     if one is None or one is other:
         return other
     if other is None:

@@ -12,7 +12,7 @@ MANY = frozenset({"@", "*"})
 
 
 def value(parameter: Parameter, state: ShellState) -> Value:
-    """The value of a parameter, if it is known."""
+    """Return the value of a parameter, if it is known."""
     held = None if parameter.prefix else state.value(parameter.name)
     if held is None:
         return None
@@ -43,7 +43,7 @@ def _is_one(text: str) -> bool:
 
 
 def _literal(pieces: tuple[Piece, ...]) -> str | None:
-    """The text of pieces that expand to themselves."""
+    """Return the text of pieces that expand to themselves."""
     text = ""
     for piece in pieces:
         if isinstance(piece, Quoted) or (isinstance(piece, Plain) and not piece.text.startswith("~")):

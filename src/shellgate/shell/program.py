@@ -1,6 +1,6 @@
 """A piece of shell, read: every simple command in it, its words resolved as far as they are known.
 
-Nothing that bash would run is missing here: what could not be read is a `Doubt`, and a doubt must be asked about.
+Nothing that bash would run is missing here: an unreadable part is a `Doubt`, and a doubt must be asked about.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Glob:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A part of a word that only running tells; `may_be_many` where it can become several words, or none."""
+    """A part of a word that is known only when it runs; `may_be_many` if it can become several words, or none."""
 
     source: str  # as written, for people
     may_be_many: bool = False
@@ -50,14 +50,14 @@ class Word:
 
     @property
     def pattern(self) -> str | None:
-        """The word with its patterns as written, if nothing in it is unknown; else None."""
+        """Return the word with its patterns as written, if nothing in it is unknown; else None."""
         if any(isinstance(part, Unknown) for part in self.parts):
             return None
         return "".join(part.text for part in self.parts if not isinstance(part, Unknown))
 
     @property
     def known_start(self) -> str:
-        """The known part of the word before any unknown one."""
+        """Return the known part of the word before any unknown one."""
         start = ""
         for part in self.parts:
             if not isinstance(part, Text):
@@ -126,7 +126,7 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something that bash may understand otherwise than we do, or that only running tells."""
+    """A text that bash may understand otherwise than we do, or that is known only when it runs."""
 
     reason: str  # one clause for people: "it has a construct that …"
     source: str = ""

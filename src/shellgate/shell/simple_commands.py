@@ -1,4 +1,4 @@
-"""One simple command: its words, the code that it hands to bash, and its changes."""
+"""One simple command: its words, the code that it passes to bash, and its changes."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""Command lines taken apart: words, options and operands, and the actions that they amount to."""
+"""Command lines taken apart: words, options and operands, and the resulting actions."""

@@ -1,6 +1,6 @@
 """Actions of a command, in the few terms that the floor judges: it touches paths, and it runs other things.
 
-A reader turns the words of one program into actions; it does not say what is allowed. That is `judgement`'s.
+A reader turns the words of one program into actions; it does not say what is allowed. `judgement` does.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ class Use(Enum):
 
     TEXT = "t"  # never a path: a message, a pattern, a number, a host
     READ = "r"
-    LIST = "l"  # looked at from outside: its name, size, times
+    LIST = "l"  # only listed: its name, size, times
     WRITE = "w"  # made, changed or linked
     DELETE = "d"  # deleted, or moved away
     MODE = "m"  # its owner or permissions are changed
-    EITHER = "e"  # nobody knows
+    EITHER = "e"  # unknown
     SHELL = "s"  # shell code
     CODE = "c"  # code in the program's own language
     RUN = "x"  # the name of a command, whose words follow
 
 
-REMOVES = frozenset({Use.DELETE, Use.MODE})  # what F1 is about, when it descends
+REMOVES = frozenset({Use.DELETE, Use.MODE})  # the subject of F1, when it descends
 CHANGES = frozenset({Use.WRITE, Use.DELETE, Use.MODE})
 
 
@@ -39,7 +39,7 @@ class TouchPath:
     word: Word
     use: Use
     descends: bool = False  # with all that is beneath it
-    must_be_known: bool = False  # F9 asks where only running tells it
+    must_be_known: bool = False  # F9 asks about a path known only when it runs
     is_swept: bool = False  # by a search: see `RunCommand`
     is_guess: bool = False  # it may not be a path at all
     follows: bool = False  # links that are beneath it, too
@@ -47,18 +47,18 @@ class TouchPath:
 
 @dataclass(frozen=True, slots=True)
 class RunCommand:
-    """Another command is run, its words given.
+    """Another command is run, given by its words.
 
-    Where what is found or read on the way becomes a part of it, `instances` are the commands that may come of it.
+    If found or read texts become a part of it, `instances` are the possible resulting commands.
     """
 
     words: tuple[Word, ...]
     instances: tuple[tuple[Word, ...], ...] = ()
-    is_swept: bool = False  # once for each file of whole folders: hidden ones too, and all that is in them
-    is_guess: bool = False  # nobody knows whether it comes to that
+    is_swept: bool = False  # once for each file of whole folders: hidden ones too, and all content
+    is_guess: bool = False  # it is unknown whether it runs
     only: frozenset[str] | None = None  # the clauses that count in it
     cwd: Word | None = None  # the folder that it is run in, if another
-    variables: tuple[tuple[str, Word], ...] = ()  # that it finds in its environment besides
+    variables: tuple[tuple[str, Word], ...] = ()  # additional variables of its environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class RunCode:
 
 @dataclass(frozen=True, slots=True)
 class FloorVerdict:
-    """The floor's own word on what the command is."""
+    """The floor's own verdict on the command."""
 
     decision: Decision
 

@@ -1,4 +1,4 @@
-"""Words taken apart and put together, without losing what is unknown in them."""
+"""Words taken apart and put together, keeping their unknown parts."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from shellgate.shell.program import Glob, Text, Unknown, Word, WordPart
 
 
 def plain(text: str) -> Word:
-    """A word that is this very text."""
+    """Return a word that is this very text."""
     return Word((Text(text),), text)
 
 
@@ -17,7 +17,7 @@ def unknown(source: str, *, many: bool = False) -> Word:
 
 
 def without(word: Word, count: int) -> Word:
-    """The word without its first `count` characters, all of them known: the value in `--name=value`."""
+    """Return the word without its first `count` characters, all of them known: the value in `--name=value`."""
     parts: list[WordPart] = []
     for part in word.parts:
         if isinstance(part, Text) and count:
@@ -31,17 +31,17 @@ def without(word: Word, count: int) -> Word:
 
 
 def joined(*words: Word) -> Word:
-    """One word made of several, one after the other."""
+    """Join several words to one."""
     return Word(tuple(part for word in words for part in word.parts), "".join(word.source for word in words))
 
 
 def beneath(folder: Word, name: Word) -> Word:
-    """The path of `name` in `folder`."""
+    """Return the path of `name` in `folder`."""
     return joined(folder, plain("/"), name)
 
 
 def is_known(word: Word) -> bool:
-    """Tell whether no part of the word waits for running; it may still be a pattern."""
+    """Tell whether every part of the word is known before it runs; it may still be a pattern."""
     return not any(isinstance(part, Unknown) for part in word.parts)
 
 
@@ -60,7 +60,7 @@ def may_be_option(word: Word) -> bool:
 
 
 def filled(words: Iterable[Word], mark: str, value: Word) -> tuple[Word, ...]:
-    """The words with `value` wherever `mark` stands in their text: what `find -exec` and `xargs -I` do."""
+    """Replace `mark` in the words' text by `value`, as `find -exec` and `xargs -I` do."""
     return tuple(_filled(word, mark, value) for word in words)
 
 
@@ -77,7 +77,7 @@ def _filled(word: Word, mark: str, value: Word) -> Word:
 
 
 def last_name(word: Word) -> Word | None:
-    """The last component of a path, if it can be told: what a copy is called in its new folder."""
+    """Return the last component of a path, if known: the name of a copy in its new folder."""
     parts: list[WordPart] = []
     for part in reversed(word.parts):
         if isinstance(part, Unknown):

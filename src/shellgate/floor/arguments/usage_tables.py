@@ -40,7 +40,7 @@ class Usage:
     descends: frozenset[str] = frozenset()  # options with which it goes into folders
     follows: frozenset[str] = frozenset()  # options with which it goes where links lead
     always_descends: bool = False
-    given: frozenset[str] = frozenset()  # options that say already what the first operand would
+    given: frozenset[str] = frozenset()  # options that replace the first operand
     is_harmless: bool = False
     unless: frozenset[str] = frozenset()
     is_single: bool = False
@@ -59,7 +59,7 @@ class Usage:
         return next((name for name in known if len(name) > 1 and name.startswith(written)), written)
 
     def uses(self, found: "Arguments") -> tuple[Use, ...]:
-        """Return what each of the operands is used for."""
+        """Return the use of each of the operands."""
         count = len(found.operands)
         if self.every is not None and found.has(self.given):
             return (self.every,) * count
@@ -81,7 +81,7 @@ class Arguments:
     operands: list[Word] = field(default_factory=list)
 
     def of(self, *names: str) -> list[Word]:
-        """The values of the options so called."""
+        """Return the values of the options with these names."""
         return [word for option, word in self.values if option.name in names]
 
     def has(self, names: Iterable[str]) -> bool:
@@ -90,12 +90,12 @@ class Arguments:
 
 
 def names(text: str) -> frozenset[str]:
-    """The names in a text, with blanks between them."""
+    """Return the names in a text, separated by blanks."""
     return frozenset(text.split())
 
 
 def table(text: str) -> dict[str, Usage]:
-    """The programs of a table, by name."""
+    """Return the programs of a table, by name."""
     usages: dict[str, Usage] = {}
     for line in filter(None, re.sub(r"\n +", " ", re.sub(r"(?m)^#.*$", "", text)).splitlines()):
         called, operands, options, marks = (column.strip() for column in line.split("|"))

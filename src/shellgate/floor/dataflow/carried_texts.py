@@ -1,8 +1,8 @@
 """Texts of a program that may become paths in ways that are not followed: `set -- /etc/shadow; cat "$1"`.
 
-Bash has more ways to carry a text from one place to another than anyone follows: positional parameters, `printf -v`,
-references, slices, the environment of another shell. So wherever a path is not known, all the texts that such ways
-begin with count. What is only printed is none of them.
+Bash has more ways to carry a text from one place to another than can be followed: positional parameters, `printf -v`,
+references, slices, the environment of another shell. So if a path is unknown, all the texts at the start of such ways
+count, except those that are only printed.
 """
 
 import re
@@ -13,7 +13,7 @@ from shellgate.floor.arguments.usage_tables import names
 from shellgate.floor.programs import name_of
 from shellgate.shell.program import SimpleCommand, Unknown, Word
 
-# Commands whose words become what variables hold: by their names, by `$_`, or as parameters of a function.
+# Commands whose words become values of variables: by their names, by `$_`, or as parameters of a function.
 _CARRIERS = names(
     "set export declare typeset readonly local : true false env genv let eval shift for [[ getopts"
 )
@@ -29,12 +29,12 @@ _PIECE = re.compile(r"[^\s'\"`$(){}<>|;&,]+")
 
 
 def slashes(word: Word) -> bool:
-    """Tell whether a replaced text in it has a slash, so that no name in the program tells the path."""
+    """Tell whether a replaced text in it has a slash, so that no name in the program determines the path."""
     return any(isinstance(part, Unknown) and _PUTS_SLASHES.search(part.source) for part in word.parts)
 
 
 def carried(word: Word, scene: CommandContext) -> frozenset[str]:
-    """The texts that an unknown word may become, or a part of them, where it is cut from a text."""
+    """Return the texts that an unknown word may become, or a part of them if it is cut from a text."""
     sources = [part.source for part in word.parts if isinstance(part, Unknown)]
     if not any("$" in source for source in sources):
         return frozenset()
@@ -92,7 +92,7 @@ def _pieces(word: Word) -> Iterator[str]:
         if not isinstance(word.parts[0], Unknown):
             for stands in ("", "1"):
                 yield "".join(stands if isinstance(part, Unknown) else part.text for part in word.parts)
-        elif word.parts[0].source.startswith("~"):  # somebody's home
+        elif word.parts[0].source.startswith("~"):  # some user's home
             yield word.source
         yield from (text for part in word.parts if isinstance(part, Unknown) for text in _source(part))
 

@@ -1,7 +1,7 @@
-"""Hints in a program's text where only running tells a path: `cat $(echo /etc/shadow)`.
+"""Hints in a program's text at a path that is known only when it runs: `cat $(echo /etc/shadow)`.
 
-Nobody can tell the output of a substitution. But if one mentions something protected, or assembles a text from pieces
-or a code, and a path is made of it, a person is asked.
+The output of a substitution is unknown. But if one mentions a protected path, or assembles a text from pieces
+or a code, and it is used as a path, a person is asked.
 """
 
 import re
@@ -21,12 +21,12 @@ _VARIABLE = re.compile(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
 _NAME = re.compile(r"[^\s'\"`$(){}<>|;&=,]+")
 _BUILDERS = re.compile(r"(?:\$\(|`)(?:.*[\s|;&(])?(?:base64|base32|xxd|rev|printf|openssl)\s", re.DOTALL)
 _SETTERS = frozenset({"read", "mapfile", "readarray"})
-_MOST = 20  # files that a pattern is followed to
+_MOST = 20  # files that a pattern is expanded to
 _PRINTERS = frozenset({"echo", "printf"})
 
 
 def judge(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is asked about a path that is not known."""
+    """Yield the questions about an unknown path."""
     texts = list(dict.fromkeys(sources(touch.word, scene)))
     carried = carried_texts.carried(touch.word, scene)
     access = Access.WRITE if touch.use in CHANGES else Access.READ
@@ -40,7 +40,7 @@ def judge(touch: TouchPath, scene: CommandContext) -> Iterator[Decision]:
 
 
 def _perhaps(name: str, touch: TouchPath, access: Access, scene: CommandContext) -> Iterator[Decision]:
-    """Yield what is asked about a text that a path may become."""
+    """Yield the questions about a text that a path may become."""
     path = scene.world.absolute(paths.with_home(name, scene.world), scene.here)
     if touch.descends and touch.use in REMOVES and paths.vital(path, scene.world):
         yield ask("F1", f"When it runs, this may be all of `{name}`.")
@@ -56,7 +56,7 @@ def _perhaps(name: str, touch: TouchPath, access: Access, scene: CommandContext)
 
 
 def sources(word: Word, scene: CommandContext) -> Iterator[str]:
-    """The text that an unknown word may come from."""
+    """Yield the texts that an unknown word may come from."""
     for part in word.parts:
         if isinstance(part, Unknown):
             yield part.source
@@ -64,7 +64,7 @@ def sources(word: Word, scene: CommandContext) -> Iterator[str]:
 
 
 def settings(source: str, scene: CommandContext) -> Iterator[str]:
-    """The texts that the variables in a source are set to."""
+    """Yield the texts that the variables in a source are set to."""
     for name in _VARIABLE.findall(source):
         yield from _settings(name, scene)
 

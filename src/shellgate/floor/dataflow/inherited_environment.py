@@ -1,6 +1,6 @@
-"""The environment of a shell that runs a piece of code, as far as the text around it tells.
+"""The environment of a shell that runs a piece of code, as far as the text around it determines it.
 
-A variable that is set to several texts before the code runs is left out: `constants` has them all looked at.
+A variable that is set to several texts before the code runs is left out: `constants` has all of them checked.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ def texts(scene: CommandContext) -> Iterator[tuple[str, str]]:
 
 
 def word(name: str, scene: CommandContext) -> Word | None:
-    """Return what one variable is set to, where the text around tells that."""
+    """Return the value of one variable, if the text around determines it."""
     is_set = name in scene.sets or any(each == name for each, _ in (*scene.variables, *scene.environment))
     return dict(words(scene)).get(name) if is_set else None
 
 
 def words(scene: CommandContext) -> Iterator[tuple[str, Word]]:
-    """The variables, each once: those that are set nearest to the code last."""
+    """Return the variables, each once: those that are set nearest to the code last."""
     held = dict(scene.environment)
     held.update(_of_program(scene))
     held.update((each.name, each.value) for each in scene.command.assignments if not each.appends)
@@ -36,7 +36,7 @@ def words(scene: CommandContext) -> Iterator[tuple[str, Word]]:
 
 
 def _of_program(scene: CommandContext) -> Iterator[tuple[str, Word]]:
-    """Yield what the program sets and exports, where that is one text."""
+    """Yield the variables that the program sets and exports, if each has only one text."""
     commands = scene.program.commands
     exported = {name for command in commands for name, _ in _exports(command)}
     exported |= {*scene.world.variables, *(name for name, _ in scene.environment)}

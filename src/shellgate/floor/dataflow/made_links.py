@@ -10,14 +10,14 @@ from shellgate.world import World
 
 
 def through(path: str, scene: CommandContext) -> Iterator[str]:
-    """Yield where an absolute path would lead by the links that the program itself makes."""
+    """Yield the targets of an absolute path by the links that the program itself makes."""
     for link, target in scene.links:
         if path == link or path.startswith(f"{link}/"):
             yield target + path[len(link) :]
 
 
 def made(program: Program, world: World) -> Iterator[tuple[str, str]]:
-    """The symbolic links that a program makes: where they are, and where they lead."""
+    """Yield the symbolic links that a program makes: their places, and their targets."""
     for command in program.commands:
         if command.name is not None and name_of(command.name.value or "") in ("ln", "cp"):
             yield from _made(command, world)

@@ -1,7 +1,7 @@
-"""One-liners of other languages: the floor does not read those languages, but it reads the strings in them.
+"""One-liners of other languages: the floor does not parse those languages, but it reads the strings in them.
 
-A string that names something protected, a command that the floor would refuse, a process that multiplies: for each,
-a person is asked. What is put together when it runs is beyond this; the sandbox is the wall there.
+A string that names a protected path, a command that the floor would refuse, a process that multiplies: for each,
+a person is asked. Strings assembled when it runs are beyond this; the sandbox is the wall there.
 """
 
 import re
@@ -23,7 +23,7 @@ LITERAL = {
         r"|\bq[qwx]?\s*(?:\(([^)]*)|\{([^}]*)|\[([^\]]*)|<([^>]*)|\|([^|]*)|/([^/]*)|!([^!]*))"
     ),
 }
-_STRINGS = 1_000  # that are looked at
+_STRINGS = 1_000  # that are checked
 _JOIN = re.compile(r"""(["'])\s*(?:[+.]|\.\.)?\s*(["'])""")  # 'a' + 'b', 'a' . 'b', 'a' 'b'
 _PLUS = re.compile(r"""(["'])\s*[+.]{1,2}\s+?\1|(["'])\s*\+\s*\2""")  # where a text is but a dot
 _RUNS = re.compile(
@@ -54,7 +54,7 @@ Guess = Callable[[str], bool]  # whether a string, taken for a command, is refus
 
 
 def judge(code: Word, scene: CommandContext, is_refused: Guess) -> Iterator[Decision]:
-    """Yield what the floor says of a one-liner: it asks, and never denies."""
+    """Yield the floor's questions about a one-liner; it never denies one."""
     if not is_known(code):
         yield ask("F9", "Only running it tells the whole of the code that is run.")
     text = "".join("" if isinstance(part, Unknown) else part.text for part in code.parts)
@@ -76,7 +76,7 @@ def judge(code: Word, scene: CommandContext, is_refused: Guess) -> Iterator[Deci
 
 
 def literals(text: str, quotes: str = "any") -> list[str]:
-    """The strings in a piece of code."""
+    """Return the strings in a piece of code."""
     found = ("".join(filter(None, match.groups())) for match in LITERAL[quotes].finditer(text))
     return [
         re.sub(r"\\(x2f|057)", "/", each).replace("\\/", "/").replace("\\n", "\n").replace("\\\\", "\\")
@@ -96,7 +96,7 @@ def _behaviour(text: str) -> Iterator[Decision]:
 
 
 def _path(string: str, scene: CommandContext, *, removes: bool) -> Iterator[Decision]:
-    """Yield what is said of a string, were it a path."""
+    """Yield the decisions on a string, taken for a path."""
     if not string or len(string) > paths.LONGEST or "\n" in string:
         return
     written = re.sub(r"^(?:file://|[+<>|&]+\s*)", "", string)  # also as perl's `open` has it

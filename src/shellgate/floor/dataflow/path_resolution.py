@@ -1,4 +1,4 @@
-"""Targets of a command's words: a path, the files of a pattern, or something only running tells."""
+"""Targets of a command's words: a path, the files of a pattern, or a path known only when it runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from shellgate.shell.program import Glob, Text, Unknown, Word
 
 MOST = 500  # paths that one word is followed to
 
-# Names that a pattern is taken to fit, though they may not be there yet.
+# Names that a pattern is assumed to match, even if they are not there yet.
 _ANYWHERE = (".env", ".git", ".mcp.json")
 _AT_THE_TOP = ("etc", "System", "private", "proc")
 _IN_A_HOME = (".ssh", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".claude.json", "Library")
 _OF_A_PROCESS = ("self", "environ", "mem", "fd", "root", "cwd")
 
-_CROWDED = 5_000  # names in a folder: in such a one each pattern is looked up by itself
-_SOMETHING = "_"  # stands for a name that nobody knows
+_CROWDED = 5_000  # names in a folder; in a larger one each pattern is looked up by itself
+_SOMETHING = "_"  # stands for an unknown name
 _HOLE = "\ufdd0"  # stands for an unknown part within a name: a code point that is no character
 
 
@@ -28,7 +28,7 @@ class PathLead:
     """One path that a word may lead to."""
 
     path: str  # absolute
-    is_sure: bool = True  # False: it takes a certain value of something unknown
+    is_sure: bool = True  # False: only for a certain value of an unknown part
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def leads(word: Word, scene: CommandContext) -> PathLeads:
     absolute = f"{scene.here.rstrip('/')}/{_escaped_start(shape)}" if not shape.startswith("/") else shape
     found = list(islice(_follow(absolute, scene), MOST + 1))
     known = _HOLE not in shape
-    if shape.startswith(f"{_HOLE}/"):  # what is unknown may be nothing at all
+    if shape.startswith(f"{_HOLE}/"):  # the unknown part may be empty
         rest = shape.lstrip(_HOLE)
         found += [PathLead(lead.path, is_sure=False) for lead in islice(_follow(rest, scene), MOST)]
     is_whole = len(found) <= MOST
@@ -59,7 +59,7 @@ def leads(word: Word, scene: CommandContext) -> PathLeads:
 
 
 def _linked(found: list[PathLead], scene: CommandContext) -> list[PathLead]:
-    """Return where they lead by links that the program makes on the way."""
+    """Return the targets by links that the program makes on the way."""
     return [
         PathLead(path, lead.is_sure)
         for lead in found
@@ -86,7 +86,7 @@ def _plain(shape: str) -> str:
 
 
 def _follow(shape: str, scene: CommandContext) -> Iterator[PathLead]:
-    """The paths of an absolute pattern: those that are there, and protected ones that would fit."""
+    """Yield the paths of an absolute pattern: existing ones, and protected ones that would match."""
     waiting = [PathLead("")]
     for name in filter(None, shape.split("/")):
         following: list[PathLead] = []
@@ -99,7 +99,7 @@ def _follow(shape: str, scene: CommandContext) -> Iterator[PathLead]:
 
 
 def _names(above: PathLead, name: str, scene: CommandContext) -> list[PathLead]:
-    """Return what one component of a pattern leads to in a folder."""
+    """Return the paths that one component of a pattern matches in a folder."""
     if _HOLE in name:
         bare = name.replace(_HOLE, "")
         placeholder = PathLead(f"{above.path}/{_plain(name.replace(_HOLE, _SOMETHING))}", above.is_sure)
@@ -139,7 +139,7 @@ def _matches(folder: str, pattern: str, is_wide: bool, scene: CommandContext) ->
 
 
 def _listed(folder: str, scene: CommandContext) -> list[str]:
-    """The names in a folder, looked up once for all the patterns of a call."""
+    """Return the names in a folder, read once for all the patterns of a call."""
     listed = scene.effort.listed
     if folder not in listed:
         listed[folder] = [name for each in ("*", ".*") for name in scene.world.files.matches(folder, each)]

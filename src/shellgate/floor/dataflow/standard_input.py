@@ -1,4 +1,4 @@
-"""The standard input of a command, as far as the text of the program tells."""
+"""The standard input of a command, as far as the text of the program determines it."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ FETCHERS = names("curl wget wget2 http https xh aria2c nc ncat netcat fetch lynx
 
 
 def printed(command: SimpleCommand) -> list[Word] | None:
-    """The words that `echo` or `printf` print; None where the text does not tell."""
+    """Return the words that `echo` or `printf` print; None if the text does not determine them."""
     name = name_of(command.name.value or "") if command.name else ""
     words = list(command.words[1:])
     if name == "echo":
@@ -39,7 +39,7 @@ def _lines(word: Word) -> list[Word]:
 
 
 def text(command: SimpleCommand) -> Word | None:
-    """The text that a command reads: a here-document, a here-string, or what is printed into its pipe."""
+    """Return the text that a command reads: a here-document, a here-string, or text printed into its pipe."""
     source = given(command)
     for redirect in source.redirects if source is not None else ():
         if redirect.body is not None and redirect.descriptor in (None, "0"):
@@ -59,7 +59,7 @@ def given(command: SimpleCommand) -> SimpleCommand | None:
 
 
 def within(command: SimpleCommand, around: SimpleCommand) -> SimpleCommand:
-    """A command of code that another runs: its standard input is that one's, unless it has its own."""
+    """Return a command of code that another runs; its standard input is that one's, unless it has its own."""
     if command.is_piped or command.reads_from is not None or takes_input(command):
         return command
     source = around if takes_input(around) else around.reads_from

@@ -1,7 +1,7 @@
 """Paths printed by substitutions: `cp x "$(git rev-parse --git-dir)/hooks/pre-commit"`.
 
-The output of a command is known when it runs. A few are known to print nothing that leads to new places, and some print
-Git's own paths; a person is asked before a write to any other printed path.
+The output of a command is known only when it runs. A few are known to print nothing that leads to new places, and some
+print Git's own paths; a person is asked before a write to any other printed path.
 """
 
 import re
@@ -19,7 +19,7 @@ _GIT_DIR = re.compile(
 )
 _GIT_PATH = re.compile(r"\s*git(?:\s+-C\s+\S+)?\s+rev-parse\s+--git-path\s+[\"']?([\w./-]+)[\"']?\s*")
 
-# What prints a name without a slash, a number, a folder that is there, or what its own words say.
+# Commands that print a name without a slash, a number, an existing folder, or their own words.
 _TAME = re.compile(
     r"""\s*(?:
         (?:mktemp|basename|dirname|pwd|whoami|hostname|uname|arch|id|nproc|uuidgen|seq|wc|expr|realpath|readlink|which|ls)~
@@ -35,7 +35,7 @@ _TAME = re.compile(
     )\s*""".replace("~", r"(?:\s[^;&<>\n]*)?"),
     re.VERBOSE,
 )
-# What only takes from what it reads, or puts nothing into it that leads on.
+# Commands that only select from their input, or add nothing that leads on.
 _FILTERS = re.compile(
     r"""\s*(?:
         (?:cut|head|tail|sort|uniq|xargs\s+(?:basename|dirname))(?:\s[^;&<>\n]*)?
@@ -116,7 +116,7 @@ def _printers(source: str) -> Iterator[str]:
 
 
 def _end(source: str, start: int) -> int:
-    """Behind the parenthesis that closes what begins at `start`."""
+    """Return the index after the parenthesis that closes the one at `start`."""
     depth = 1
     for at in range(start, len(source)):
         depth += (source[at] == "(") - (source[at] == ")")

@@ -1,4 +1,4 @@
-"""Unpacking of archives and their like, where their names are unknown beforehand, or the disk tells them."""
+"""Unpacking of archives and the like, whose names are unknown beforehand, or on the disk."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,14 @@ from shellgate.shell.program import Word
 from shellgate.verdicts import ask
 from shellgate.world import World
 
-_MOST_FILES = 2_000  # in a folder that is put into another
+_MOST_FILES = 2_000  # in a folder whose content is put into another
 _PER_ARCHIVE = 400  # words of a command take as long to read as the names in an archive
 _PATCHED = re.compile(r"(?m)^(?:\+\+\+|---|\*\*\*|Index:|rename to|copy to)[ \t]+([^\t\n]+)")
 MOST = 8 * 1024 * 1024  # bytes of an archive whose names are read
 
 
 def into(folder: Word, scene: CommandContext) -> Iterator[Action]:
-    """Files with names that nobody knows are put into a folder: asked about where protected ones may be among them."""
+    """Yield the actions of putting files with unknown names into a folder: questions, if they may be protected."""
     for lead in leads(folder, scene).paths:
         if why := _may_protect(lead.path, scene.world):
             reason = f"Only running it tells which files it puts into `{folder.source}`: {why}."
@@ -36,7 +36,7 @@ def unpacked(
     members: Sequence[Word] = (),
     is_absolute: bool = False,
 ) -> Iterator[Action]:
-    """An archive is unpacked into a folder, or some of it; `is_absolute` where its names may lead anywhere."""
+    """Yield the actions of unpacking an archive, or some of it; `is_absolute` if its names may lead anywhere."""
     listed = None if archive is None else _listed(archive, scene)
     if listed is not None:
         yield from _arrivals(listed, folder, scene, is_absolute=is_absolute)
@@ -70,7 +70,7 @@ def poured(source: Word | None, folder: Word, scene: CommandContext) -> Iterator
 
 
 def patched(text: str | None, folder: Word, scene: CommandContext) -> Iterator[Action]:
-    """A patch changes the files that it names, in a folder; no text where that is not known."""
+    """Yield the actions of a patch on the files that it names, in a folder; no text if it is unknown."""
     found = None if text is None else [name.strip() for name in _PATCHED.findall(text)]
     if found is None or any(name.startswith('"') and "\\" in name for name in found):
         yield from into(folder, scene)
@@ -80,7 +80,7 @@ def patched(text: str | None, folder: Word, scene: CommandContext) -> Iterator[A
 
 
 def _listed(archive: Word, scene: CommandContext) -> Sequence[str] | None:
-    """The names in an archive that lies on the disk as it will be unpacked; None where they cannot be told."""
+    """Return the names in an archive on the disk, if it will be unpacked unchanged; None if they are unknown."""
     if archive.value is None or scene.cwd is None or written_scripts.may_be_changed(scene):
         return None
     path = scene.world.absolute(archive.value, scene.here)
@@ -108,7 +108,7 @@ def _arrivals(
 
 
 def _may_protect(path: str, world: World) -> str | None:
-    """Say in a clause why a folder of such names may come to hold protected files; else None."""
+    """Return why a folder of such names may come to hold protected files, as a clause; else None."""
     if paths.unusable(path):
         return None
     if paths.holds_home(path, world):

@@ -1,4 +1,4 @@
-"""Files that a program writes before it uses them: a script is read, if the text tells what is in it."""
+"""Files that a program writes before it uses them: a script is read, if the text contains it."""
 
 from collections.abc import Iterator
 from posixpath import basename, normpath
@@ -19,7 +19,7 @@ _UNSEEN = ask("F9", "It runs code that it has just fetched or decoded, unseen.")
 
 
 def scripts_run(script: Word, scene: CommandContext) -> Iterator[Action]:
-    """Yield what comes of running a script that the same program writes."""
+    """Yield the actions of running a script that the same program writes."""
     if script.value is None:
         return
     path = normpath(scene.world.absolute(script.value, scene.here))

@@ -10,12 +10,12 @@ _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\"}
 _HEADER = 12  # bytes of an index before its first entry
 _FIXED = 62  # bytes of an entry before its name
 _EXTENDED = 0x4000  # in the flags of an entry: it has two more bytes of them
-_PADDED = 8  # an entry ends at a multiple of so many bytes
+_PADDED = 8  # an entry ends at a multiple of this number of bytes
 
 
 @lru_cache(maxsize=8)
 def settings(text: str) -> tuple[tuple[str, str], ...] | None:
-    """The settings in a file of git's, in their order; None for what git would not read, or might read otherwise."""
+    """Return the settings in one of git's files, in order; None for a text that git may reject or parse otherwise."""
     found: list[tuple[str, str]] = []
     section, at = "", 1 if text.startswith("\ufeff") else 0
     while at < len(text):
@@ -40,7 +40,7 @@ def settings(text: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def _value(text: str, at: int) -> tuple[str | None, int]:
-    """A value, and where the line after it begins; no value where its line is none of git's."""
+    """Return a value, and the start of the next line; no value if the line is malformed."""
     value, kept, is_quoted = "", 0, False
     while at < len(text) and text[at] != "\n":
         sign = text[at]
@@ -67,7 +67,7 @@ def _value(text: str, at: int) -> tuple[str | None, int]:
 
 @lru_cache(maxsize=4)
 def index(data: bytes) -> tuple[str, ...] | None:
-    """The names in an index; None for what is none that we can read."""
+    """Return the names in an index; None for one that we cannot parse."""
     if data[:4] != b"DIRC" or len(data) < _HEADER:
         return None
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])

@@ -27,13 +27,13 @@ _SECRET_ADDRESS = re.compile(r"://[^/\s@:]*:[^/\s@]+@|://[^/\s@:]{16,}@")
 _ADDRESSES = re.compile(r"(?i)remote\..+\.(push)?url|url\..+\.(push)?insteadof")
 _INCLUDES = re.compile(r"(?i)include(if\..+)?\.path")
 _INDEX = 8 * 1024 * 1024  # bytes of an index that is read
-_PER_INDEX = 400  # words of a command take as long to read as an index
-_FILES = 20_000  # files that are looked at where there is no index
+_PER_INDEX = 400  # words of a command that take as long to read as an index
+_FILES = 20_000  # files that are checked if there is no index
 _HOLD_SECRETS = "it searches files that may hold secrets"
 
 
 def looked_at(name: str, words: list[Word], found: Arguments, call: ProgramCall) -> Iterator[Action]:
-    """Yield what a subcommand that only reads is to look at: paths behind `--`, and files as they once were."""
+    """Yield the reads of a subcommand that only reads: paths after `--`, and past versions of files."""
     if clause := read_only_options.concern(f"git {name}", words):
         yield Concern(clause)
     at = next((place for place, word in enumerate(words) if word.value == "--"), len(words))
@@ -63,7 +63,7 @@ def _of_pathspec(word: Word) -> Word:
 
 
 def _once(word: Word) -> Iterator[Word]:
-    """The path in `REVISION:PATH`, `:PATH` and `:2:PATH`."""
+    """Yield the path in `REVISION:PATH`, `:PATH` and `:2:PATH`."""
     if stage := _STAGE.match(word.known_start):
         yield without(word, stage.end())
         return
@@ -116,12 +116,12 @@ def _known(scene: CommandContext) -> list[str]:
 
 
 def prints_settings(values: list[str]) -> bool:
-    """Tell whether `git config` is only asked for settings."""
+    """Tell whether `git config` only prints settings."""
     return next((value for value in values if value not in _SCOPES), "") in _PRINTS_SETTINGS
 
 
 def printed(name: str, words: list[Word], call: ProgramCall) -> Iterator[Action]:
-    """Yield what is asked of settings that are printed: those with secrets in them."""
+    """Yield the questions about printed settings with secrets in them."""
     values = [word.value or "" for word in words]
     if name == "config" and prints_settings(values):
         given = [
@@ -140,7 +140,7 @@ def printed(name: str, words: list[Word], call: ProgramCall) -> Iterator[Action]
 def _secrets(
     scene: CommandContext, given: list[str], key: str | None = None, only: re.Pattern[str] | None = None
 ) -> Iterator[Action]:
-    """A concern where settings with secrets would be printed: all of them, one, or some by their names."""
+    """Yield a concern if settings with secrets would be printed: all of them, one, or some by their names."""
     for name, value in _settings(scene, given):
         if (key is not None and name.lower() != key) or (only is not None and not only.fullmatch(name)):
             continue
@@ -150,7 +150,7 @@ def _secrets(
 
 
 def _settings(scene: CommandContext, given: list[str]) -> Iterator[tuple[str, str]]:
-    """The settings that git would find here, or in the files that it is given, with those that they include."""
+    """Yield the settings that git would find here, or in the given files, with those that they include."""
     waiting = [scene.world.absolute(path, scene.here) for path in given] or [*_usual_files(scene)]
     for path in waiting:
         data = scene.world.files.contents(path, MOST)

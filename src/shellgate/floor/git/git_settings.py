@@ -1,6 +1,6 @@
-"""Settings of git, however they are given: which of them are commands, and which name files with more of them.
+"""Settings of git from any source: those that are commands, and those that name files with more settings.
 
-Options, variables, `git config` and files that git is told to read all come here: a setting means the same in each.
+Options, variables, `git config` and files that git reads all come here: a setting means the same in each.
 """
 
 import re
@@ -26,7 +26,7 @@ from shellgate.paths import Access
 from shellgate.shell.program import Text, Unknown, Word
 from shellgate.verdicts import ask
 
-# Settings that git takes for commands, those that name a file to be read, and those that name one to be written.
+# Settings that are commands for git, that name a file to read, and that name one to write.
 _COMMANDS = re.compile(
     r"core\.(pager|editor|sshcommand|gitproxy|askpass|fsmonitor|alternaterefscommand)|pager\..+|sequence\.editor"
     r"|diff\.external|interactive\.difffilter|gpg(\..+)?\.(program|defaultkeycommand)|credential(\..+)?\.helper"
@@ -53,14 +53,14 @@ _INNOCENT = frozenset(
 MOST = 64 * 1024  # bytes of a file with settings, or of a hook
 _PER_WORD = 4  # settings that take as long to read as a word of a command
 _DEPTH = 8  # files with settings that include one another
-_FILES = 200  # in a folder that new repositories begin with
+_FILES = 200  # in the template folder of new repositories
 _NO_F9 = frozenset(f"F{number}" for number in range(1, 9))
 _SCRIPT = re.compile(r"#!\s*(/usr)?/bin/(env\s+)?(ba|da|z|k)?sh\b|(?!#!)")
 _UNSEEN = "Only running it tells which settings git obeys"
 
 
 def pair(word: Word, scene: CommandContext) -> Iterator[Action]:
-    """Yield what comes of `KEY=VALUE`."""
+    """Yield the actions of `KEY=VALUE`."""
     key, value = "", None
     for place, part in enumerate(word.parts):
         head, equals, rest = ("_", "", "") if isinstance(part, Unknown) else part.text.partition("=")
@@ -81,7 +81,7 @@ def named(key: str, value: Word, word: Word, scene: CommandContext, *, is_told: 
 
 
 def of_variable(word: Word, scene: CommandContext) -> Iterator[Action]:
-    """Yield what comes of `KEY=NAME`, where a variable of that name holds the value."""
+    """Yield the actions of `KEY=NAME`, where a variable of that name holds the value."""
     key, equals, name = (word.value or "").rpartition("=")
     held = inherited_environment.word(name, scene) if name else None
     if held is None and name in scene.world.variables:
@@ -126,7 +126,7 @@ def setting(
 
 
 def _plain_setting(key: str, value: Word) -> Iterator[Action]:
-    """Yield what comes of a setting that is neither a command nor names more settings."""
+    """Yield the actions of a setting that is neither a command nor names more settings."""
     if key.lower() in ("protocol.ext.allow", "protocol.allow") and value.value not in ("never", "user"):
         yield FloorVerdict(ask("F9", "It lets git run commands that addresses of remotes name."))
     elif _REMOTES.fullmatch(key):
@@ -151,7 +151,7 @@ def _alias(value: Word) -> Iterator[Action]:
 
 
 def remote(word: Word) -> Iterator[Action]:
-    """The address of a remote: `ext::COMMAND` is one that git would run."""
+    """Yield the actions of a remote's address: `ext::COMMAND` is one that git would run."""
     text = word.known_start
     if text.startswith("ext::"):
         pieces = text.removeprefix("ext::").replace("% ", "\0").split(" ")
@@ -164,7 +164,7 @@ def remote(word: Word) -> Iterator[Action]:
 def file(
     word: Word, scene: CommandContext, depth: int = 0, *, may_be_missing: bool = False
 ) -> Iterator[Action]:
-    """A file with settings that git is told to obey: they count; one that cannot be read is asked about."""
+    """Yield the actions of a file of settings that git obeys; one that cannot be read is asked about."""
     if word.value in ("", "/dev/null"):
         return
     yield TouchPath(word, Use.READ)
@@ -204,7 +204,7 @@ def hooks(word: Word, scene: CommandContext) -> Iterator[Action]:
 
 
 def template(word: Word, scene: CommandContext) -> Iterator[Action]:
-    """A folder that new repositories begin with: hooks and settings in it would be theirs."""
+    """Yield the actions of a template folder, whose hooks and settings new repositories would get."""
     if word.value == "":
         return
     path = _path(word, scene)
@@ -222,13 +222,13 @@ def template(word: Word, scene: CommandContext) -> Iterator[Action]:
 
 
 def programs(word: Word) -> Iterator[Action]:
-    """A folder in which git is to look for its own programs."""
+    """Yield the actions of a folder in which git looks for its own programs."""
     if word.value != "":
         yield FloorVerdict(ask("F9", f"Git would take its own programs from `{word.source}`."))
 
 
 def repository(word: Word, scene: CommandContext) -> Iterator[Action]:
-    """A repository that is named: in one that is not kept by F4, anybody may have written settings and hooks."""
+    """Yield the actions of a named repository: without F4's protection, its settings and hooks may be anybody's."""
     path = _path(word, scene)
     if path is None:
         yield FloorVerdict(ask("F9", f"{_UNSEEN}: those of the repository `{word.source}`."))
@@ -248,7 +248,7 @@ def _kept_by_nobody(path: str, word: Word, scene: CommandContext) -> Iterator[Ac
 
 
 def around(scene: CommandContext) -> Iterator[Action]:
-    """The repository that git finds by itself, where it lies open: a folder with all of a repository's parts."""
+    """Yield the actions of a bare repository that git finds by itself: a folder with all of a repository's parts."""
     folder = normpath(scene.here)
     while paths.is_inside(folder, scene.world):
         look = scene.world.files.look
@@ -261,7 +261,7 @@ def around(scene: CommandContext) -> Iterator[Action]:
 
 
 def of_home(scene: CommandContext) -> Iterator[Action]:
-    """The settings of a home that the command is told is its own."""
+    """Yield the actions of the settings in a home that the command is given."""
     for name, path in (
         ("HOME", ".gitconfig"),
         ("HOME", ".config/git/config"),
@@ -284,7 +284,7 @@ def _named(path: str, word: Word) -> Word:
 
 
 def _from(folder: str | None, value: Word, scene: CommandContext) -> Word:
-    """The path of a file that another includes: it begins at that one's folder."""
+    """Return the path of a file that another includes: it begins at that one's folder."""
     if folder is None or value.value is None:
         return value
     return plain(join(folder, paths.with_home(value.value, scene.world)))

@@ -1,4 +1,4 @@
-"""Variables of git: settings that they hold, and where they have it look for more, for its programs and for itself."""
+"""Variables of git: their settings, and the places where they make it look for settings, programs and repositories."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ _TRACE = re.compile(r"GIT_TRACE(?!.*(BRIEF|NESTING|ENV_VARS|CONFIG_PARAMS|MAX_FI
 
 
 def assignment(name: str, value: Word, scene: CommandContext) -> Iterator[Action]:
-    """Yield what comes of setting a variable for git."""
+    """Yield the actions of setting a variable for git."""
     match name:
         case "GIT_CONFIG_PARAMETERS":
             yield from _parameters(value, scene)
@@ -53,7 +53,7 @@ def _setting(key: Word, number: str, scene: CommandContext) -> Iterator[Action]:
 
 
 def _parameters(value: Word, scene: CommandContext) -> Iterator[Action]:
-    """`GIT_CONFIG_PARAMETERS="'key=value' 'key'='value'"`."""
+    """Yield the actions of `GIT_CONFIG_PARAMETERS="'key=value' 'key'='value'"`."""
     try:
         given = None if value.value is None else shlex.split(value.value)
     except ValueError:

@@ -22,7 +22,7 @@ USAGES: dict[str, Usage] = (
 )
 
 _VERSION = re.compile(r"(?<=[a-z])-?[0-9]+(\.[0-9]+)*[a-z]?$")
-_GNU = names(  # with a `g` before them on some systems
+_GNU = names(  # prefixed with `g` on some systems
     "rm mv ln chmod chown chgrp dd shred truncate rmdir unlink tee mkdir cat head tail sort cut tac nl od cksum"
 )
 _FAMILIES = ("mkfs.", "fsck.", "mount.", "umount.")
@@ -42,5 +42,5 @@ def name_of(path: str) -> str:
 
 
 def usage_of(name: str, subcommand: str | None = None) -> Usage | None:
-    """Return how a program takes its arguments, or one of its subcommands does; None for a stranger."""
+    """Return how a program, or one of its subcommands, takes its arguments; None for an unknown program."""
     return USAGES.get(f"{name} {subcommand}") or USAGES.get(name)

@@ -1,4 +1,4 @@
-"""Compilers, builders, package managers, interpreters: what a developer's day is made of."""
+"""Compilers, builders, package managers, interpreters: a developer's usual tools."""
 
 from shellgate.floor.arguments.usage_tables import table
 

@@ -1,4 +1,4 @@
-"""Programs that only look, and those that only say: what agents run most."""
+"""Programs that only read or print: what agents run most."""
 
 from shellgate.floor.arguments.usage_tables import table
 

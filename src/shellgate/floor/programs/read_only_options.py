@@ -119,7 +119,7 @@ def _subcommands(called: str) -> Iterator[str]:
 
 _OPTIONS = dict(_by_name())
 
-# Subcommands of programs that do much else, and the options beside them: each is asked what there is.
+# Subcommands of programs that do much else, with their harmless options: each only lists.
 _SAYS = {
     "npm pnpm": (
         names("ls list root prefix"),
@@ -136,7 +136,7 @@ _SAYS = {
     "man": (names("-k -f -w"), names("")),
 }
 _SAYING = {name: said for called, said in _SAYS.items() for name in called.split()}
-_LISTED_IN_FILES = names("nm objdump readelf size strings")  # more words may be in the file behind an `@`
+_LISTED_IN_FILES = names("nm objdump readelf size strings")  # a file named by `@` may hold more words
 _BIN = names("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
 _OF_ITSELF = frozenset({"--version", "--help"})
 _VERSIONS = {
@@ -151,7 +151,7 @@ _VERSIONS = {
 
 
 def says_of_itself(path: str, name: str, arguments_: Sequence[Word]) -> bool:
-    """Tell whether a known program is only asked for its version or its help, or for a list of installed things."""
+    """Tell whether a known program is only asked for its version, its help, or a list of installed things."""
     values = [word.value for word in arguments_]
     if "/" in path or None in values:
         return False
@@ -173,7 +173,7 @@ def is_elsewhere(path: str) -> bool:
 
 
 def concern(name: str, words: Sequence[Word]) -> str | None:
-    """Why a program that mostly reads may do more here: one clause; None if all its options are known to read."""
+    """Return why a program that mostly reads may do more here, as a clause; None if all its options only read."""
     if name in _LISTED_IN_FILES and any(word.known_start.startswith("@") for word in words):
         return UNCLEAR
     listed, usage = _OPTIONS.get(name), usage_of(*name.split())

@@ -1,4 +1,4 @@
-"""Programs that run another command, given in their own words: what they wrap is judged as if it stood alone."""
+"""Programs that run another command, given in their own words: the wrapped command is judged as if it stood alone."""
 
 from shellgate.floor.arguments.usage_tables import table
 

@@ -51,7 +51,7 @@ def is_known_here(call: ProgramCall) -> bool:
 
 def actions_of(call: ProgramCall) -> Iterator[Action]:
     """Yield all actions of the command, as far as its words tell."""
-    if call.name in call.scene.program.functions:  # wrappers, and `unset -f`, lead past it
+    if call.name in call.scene.program.functions:  # wrappers, and `unset -f`, bypass it
         yield from unknown_programs.function(call)
         if not is_known_here(call):
             return

@@ -48,7 +48,7 @@ def tar(call: ProgramCall) -> Iterator[Action]:
 def _unpacked(
     packed: list[Word], found: Arguments, folders: list[Word], call: ProgramCall
 ) -> Iterator[Action]:
-    """Yield what `tar` unpacks, by names that only the archive tells."""
+    """Yield the actions of files that `tar` unpacks, by names that only the archive contains."""
     folder = folders[-1] if folders else plain(".")
     for word in found.of("one-top-level"):
         folder = word if word.known_start.startswith("/") else beneath(folder, word)
@@ -74,7 +74,7 @@ def _action(word: Word) -> Iterator[Action]:
 
 
 def archive(call: ProgramCall) -> Iterator[Action]:
-    """Read `zip`: it reads the packed files; with `-m` they go away."""
+    """Read `zip`: it reads the packed files; with `-m` it deletes them."""
     usage = USAGES["zip"]
     found = arguments(call.arguments, usage)
     yield from by_table.by_options(found, usage)
@@ -89,7 +89,7 @@ def archive(call: ProgramCall) -> Iterator[Action]:
 
 
 def copy_in_and_out(call: ProgramCall) -> Iterator[Action]:
-    """`cpio`, `pax`: where they unpack is where they are, unless they are told."""
+    """Read `cpio`, `pax`: they unpack into the present folder, unless they are given one."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
@@ -103,7 +103,7 @@ def copy_in_and_out(call: ProgramCall) -> Iterator[Action]:
 
 
 def unzip(call: ProgramCall) -> Iterator[Action]:
-    """`unzip`: its members are written, unless it only lists or prints them."""
+    """Read `unzip`: its members are written, unless it only lists or prints them."""
     usage = USAGES["unzip"]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
@@ -121,7 +121,7 @@ def unzip(call: ProgramCall) -> Iterator[Action]:
 
 
 def seven(call: ProgramCall) -> Iterator[Action]:
-    """`7z`, `rar`, `unar`: `x` and `e` write what is in the archive, by `-o` in another folder."""
+    """Read `7z`, `rar`, `unar`: `x` and `e` write the archive's content, with `-o` into another folder."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
@@ -137,7 +137,7 @@ def seven(call: ProgramCall) -> Iterator[Action]:
 
 
 def others(call: ProgramCall) -> Iterator[Action]:
-    """Programs that unpack into the folder that an option names, or where they are."""
+    """Read programs that unpack into the folder that an option names, or the present one."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
@@ -145,7 +145,7 @@ def others(call: ProgramCall) -> Iterator[Action]:
 
 
 def of_python(call: ProgramCall) -> Iterator[Action]:
-    """`python -m zipfile -e ARCHIVE FOLDER`, and `tarfile` likewise."""
+    """Read `python -m zipfile -e ARCHIVE FOLDER`, and `tarfile` likewise."""
     yield from (TouchPath(word, Use.EITHER) for word in call.arguments)
     words = [word for word in call.arguments if word.value not in ("-v", "--verbose")]
     if words and words[0].value in ("-e", "--extract"):
@@ -153,7 +153,7 @@ def of_python(call: ProgramCall) -> Iterator[Action]:
 
 
 def patch(call: ProgramCall) -> Iterator[Action]:
-    """`patch`: it changes the files that its input names, unless it is told one."""
+    """Read `patch`: it changes the files that its input names, unless it is given one."""
     usage = USAGES["patch"]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
@@ -164,7 +164,7 @@ def patch(call: ProgramCall) -> Iterator[Action]:
 
 
 def _text_of(patched: Word | None, call: ProgramCall) -> str | None:
-    """The text of a patch that lies on the disk, or is given with the command; None where only running tells it."""
+    """Return the text of a patch on the disk or in the command; None if it is known only when it runs."""
     command, scene = call.scene.command, call.scene
     if patched is None:
         said = standard_input.text(command)

@@ -23,7 +23,7 @@ from shellgate.verdicts import ask
 
 
 def read(call: ProgramCall, usage: Usage) -> Iterator[Action]:
-    """The deeds of a program, taken apart and read by its usage."""
+    """Yield the actions of a program, by its usage."""
     words = call.arguments
     if words and usage_of(f"{call.name} {words[0].value}") is usage:
         words = words[1:]
@@ -31,7 +31,7 @@ def read(call: ProgramCall, usage: Usage) -> Iterator[Action]:
 
 
 def by_usage(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Action]:
-    """The deeds of arguments that have been taken apart."""
+    """Yield the actions of parsed arguments."""
     if usage.is_harmless and not found.has(usage.unless):
         yield OnlyReads()
     yield from by_options(found, usage)
@@ -67,7 +67,7 @@ def _options_unknown(found: Arguments, usage: Usage, call: ProgramCall) -> Itera
 
 
 def runs(words: list[Word], call: ProgramCall) -> Iterator[Action]:
-    """A command behind the words of another; where options of that one come first, its beginning is a guess."""
+    """Yield the command after the words of another; if options of that one come first, its beginning is a guess."""
     if words[0].value in ("-c", "--command") and len(words) > 1:
         yield RunShell(words[1])
     elif words[0].known_start.startswith("-"):
@@ -77,7 +77,7 @@ def runs(words: list[Word], call: ProgramCall) -> Iterator[Action]:
 
 
 def by_options(found: Arguments, usage: Usage) -> Iterator[Action]:
-    """The deeds of the options alone."""
+    """Yield the actions of the options alone."""
     for option, word in found.values:
         yield from _by_option(option.use, word)
     if usage.every is not None and usage.every is not Use.TEXT and not {*usage.before} & {Use.TEXT, Use.CODE}:

@@ -29,7 +29,7 @@ _CODE = ("c", "cmd", "command", "e", "ex", "iex", "O", "o")
 
 
 def console(call: ProgramCall) -> Iterator[Action]:
-    """`sqlite3`, `psql`, `mysql`, `gdb`: their commands are looked through for files and for a shell."""
+    """Read `sqlite3`, `psql`, `mysql`, `gdb`: their commands are searched for files and for a shell."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     codes = found.of(*(_CODE if call.name in ("gdb", "lldb") else _CODE[:4]))

@@ -44,7 +44,7 @@ _EX_CODE = re.compile(
 
 
 def sed(call: ProgramCall) -> Iterator[Action]:
-    """`sed`: its script may write, read and run; with `-i` its files are rewritten."""
+    """Read `sed`: its script may write, read and run; with `-i` its files are rewritten."""
     usage = USAGES["sed"]
     found = arguments(call.arguments, usage)
     rewrites = found.has(("i", "in-place"))
@@ -62,7 +62,7 @@ def sed(call: ProgramCall) -> Iterator[Action]:
 
 
 def awk(call: ProgramCall) -> Iterator[Action]:
-    """`awk`: its program may write, read and run."""
+    """Read `awk`: its program may write, read and run."""
     usage = USAGES["awk"]
     found = arguments(call.arguments, usage)
     yield OnlyReads()
@@ -82,12 +82,12 @@ def awk(call: ProgramCall) -> Iterator[Action]:
 
 
 def _set_to(word: Word) -> Word:
-    """The value in `NAME=value`."""
+    """Return the value in `NAME=value`."""
     return without(word, len(word.known_start.partition("=")[0]) + 1)
 
 
 def _scripts(found: Arguments, code: str, *files: str) -> tuple[list[Word], list[Word]]:
-    """The code of the call, and its operands without it."""
+    """Return the code of the call, and its operands without it."""
     given = found.of(code)
     if given or found.of(*files):
         return given, found.operands
@@ -133,12 +133,12 @@ def _file(bare: str, given: list[str], place: int, use: Use) -> Iterator[Action]
 
 
 def _without_patterns(program: str) -> str:
-    """The program without its regular expressions, in which signs mean other things."""
+    """Return the program without its regular expressions, in which characters have other meanings."""
     return re.sub(r"(?<![\w)\]\"\s])\s*/(?:\\.|[^/\\\n\"])+/", " 0 ", program)
 
 
 def editor(call: ProgramCall) -> Iterator[Action]:
-    """`ed`, `ex`, `vim`: their files are written, their commands may write others and run programs."""
+    """Read `ed`, `ex`, `vim`: their files are written, their commands may write others and run programs."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     given = [word for word in found.operands if word.known_start.startswith("+")]

@@ -1,4 +1,4 @@
-"""Commands that run others in another environment: `env`, `sudo`, `su`, `export`, and what variables do."""
+"""Commands that run others in another environment: `env`, `sudo`, `su`, `export`, and the effects of variables."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def steers(name: str) -> bool:
 
 
 def assignment(name: str, value: Word, scene: CommandContext) -> Iterator[Action]:
-    """Yield what comes of setting a variable for a command."""
+    """Yield the actions of setting a variable for a command."""
     if name in ("HUBBUB_CONFIG", "HUBBUB_DATA"):
         yield TouchPath(value, Use.EITHER)
     if steers(name):
@@ -70,7 +70,7 @@ def assignment(name: str, value: Word, scene: CommandContext) -> Iterator[Action
 
 
 def _settings_of_programs(name: str, value: Word) -> Iterator[Action]:
-    """Variables in which programs take commands, or options that are commands."""
+    """Yield the actions of variables that hold commands, or options that are commands."""
     text = value.value or "".join(part.text for part in value.parts if isinstance(part, Text))
     runs = (
         name.startswith("BASH_FUNC_")
@@ -105,7 +105,7 @@ def env(call: ProgramCall) -> Iterator[Action]:
 
 
 def _behind(text: Word, call: ProgramCall) -> tuple[Word, ...]:
-    """The words behind the one with the value of an option: they go on where that ends."""
+    """Return the words after the one with the value of an option: they go on where that ends."""
     ends = [place for place, word in enumerate(call.arguments) if word.source.endswith(text.source)]
     return call.arguments[ends[0] + 1 :] if ends else ()
 

@@ -63,12 +63,12 @@ class Search:
         return [beneath(start, self._anything()) for start in self.starts]
 
     def keys(self, call: ProgramCall) -> list[Word]:
-        """Keys and passwords that are looked for by their very names where they are kept."""
+        """Yield keys and passwords that are searched for by their very names in their usual places."""
         sought = [name for name in self.names if name.value in _KEYS]
         return [beneath(plain(folder), name) for folder in self._closed(call) for name in sought]
 
     def perhaps(self, call: ProgramCall) -> list[Word]:
-        """Return what may be found in folders that are closed to agents."""
+        """Yield possible matches in folders that are closed to agents."""
         sought = [*self.names, *map(_last, self.paths)]
         return [beneath(plain(folder), _as_pattern(name)) for folder in self._closed(call) for name in sought]
 

@@ -100,7 +100,7 @@ def direct(call: ProgramCall) -> Iterator[Action]:
 
 
 def _settings(before: Arguments, call: ProgramCall) -> Iterator[Action]:
-    """Yield what git is told to obey and where it works, by its options and by variables."""
+    """Yield the actions of git's settings and places, given by its options and by variables."""
     for word in before.of("c"):
         yield Concern("it changes git's configuration for this call")
         yield from git_settings.pair(word, call.scene)
@@ -163,7 +163,7 @@ def _subcommand(name: str, before: Arguments, call: ProgramCall) -> Iterator[Act
 
 
 def _work_tree(name: str, before: Arguments, call: ProgramCall) -> Iterator[Action]:
-    """A work tree that is told: most subcommands write files there."""
+    """Yield the actions of a given work tree: most subcommands write files there."""
     held = inherited_environment.word("GIT_WORK_TREE", call.scene)
     given = [*before.of("work-tree"), *([held] if held is not None else [])]
     given += [without(word, len("core.worktree=")) for word in before.of("c") if _is_work_tree(word)]
@@ -185,7 +185,7 @@ def _clone(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[
 
 
 def _filled(operands: list[Word], call: ProgramCall) -> Iterator[Action]:
-    """`URL [FOLDER]`: files with names that nobody knows are put into the folder."""
+    """Yield the actions of `URL [FOLDER]`: files with unknown names are put into the folder."""
     folder = operands[1] if len(operands) > 1 else _named_by(operands)
     if folder is not None:
         yield TouchPath(folder, Use.WRITE)

@@ -14,7 +14,7 @@ from shellgate.floor.arguments.actions import (
 from shellgate.floor.arguments.usage_tables import names
 from shellgate.verdicts import ask, deny
 
-# What a person does: answer approvals, make people and tokens, let machines in, replace the database.
+# Acts of people: answering approvals, making people and tokens, admitting machines, replacing the database.
 _OF_PEOPLE = names(
     "approve deny trust user token open node install restore migrate up down serve agent import"
 )
@@ -25,7 +25,7 @@ _VALUED = ("--url", "--token", "--data", "--config")
 
 
 def hubbub(call: ProgramCall) -> Iterator[Action]:
-    """`hubbub`: it acts with the owner's token, so that an agent would be a person."""
+    """Read `hubbub`: it acts with the owner's token, so that an agent would be a person."""
     words = _bare(call)
     name = words[0] if words else ""
     yield from (TouchPath(word, Use.EITHER) for word in call.arguments)

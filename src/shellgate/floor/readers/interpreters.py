@@ -1,4 +1,4 @@
-"""Interpreters of other languages: scripts, one-liners, and what comes to them through a pipe."""
+"""Interpreters of other languages: scripts, one-liners, and code that comes through a pipe."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -86,7 +86,7 @@ class InterpreterStart:
 
 
 def interpreter(call: ProgramCall) -> Iterator[Action]:
-    """Its code is looked through; its script is read, and the words behind that may be anything."""
+    """Read an interpreter: its code is searched; its script is read, and the words after it may be anything."""
     start = _start(list(call.arguments), MANNERS[call.name])
     yield from (RunCode(word) for word in start.code)
     yield from (TouchPath(word, Use.READ) for word in start.reads)
@@ -192,7 +192,7 @@ def _script(word: Word, call: ProgramCall) -> Iterator[Action]:
 
 
 def _from_input(call: ProgramCall) -> Iterator[Action]:
-    """Yield what comes of an interpreter that runs its input: it is read where the text tells it."""
+    """Yield the actions of an interpreter that runs its input, which is read if the text determines it."""
     command = call.scene.command
     said = standard_input.text(command)
     if said is not None and is_known(said):

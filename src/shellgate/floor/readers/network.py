@@ -1,4 +1,4 @@
-"""Programs that speak to other machines: what they send from here, store here, and run."""
+"""Programs that speak to other machines: what they send, store here, and run."""
 
 import re
 from collections.abc import Iterator
@@ -31,12 +31,12 @@ _INNER = re.compile(
 )
 _SOCAT = re.compile(r"(?:exec|system|shell)(?=:)", re.IGNORECASE)
 _SOCAT_FILES = re.compile(r"(?:open|create|gopen|file)(?=:)", re.IGNORECASE)
-_EVERYWHERE = frozenset({"F1", "F2", "F3"})  # what is said of another machine, whose files are not ours
+_EVERYWHERE = frozenset({"F1", "F2", "F3"})  # decisions about another machine, whose files are not ours
 _OWN_SHELL = deny("F6", "It gives a shell to another machine.")
 
 
 def fetch(call: ProgramCall) -> Iterator[Action]:
-    """`curl`, `wget`: the files they send, and those they keep what they fetch in."""
+    """Read `curl`, `wget`: the files they send, and those in which they store their downloads."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_options(found, usage)

@@ -99,7 +99,7 @@ def _plainly(word: Word) -> str | None:
 
 
 def script(word: Word, call: ProgramCall) -> Iterator[Action]:
-    """Yield what comes of running a script: a file is read, an input is one like any other."""
+    """Yield the actions of running a script: a file is read, an input is one like any other."""
     if _plainly(word) in STANDARD_INPUT:
         yield from from_input(call)
     elif word.source.lstrip('"').startswith(("<(", "/dev/fd/")):
@@ -114,7 +114,7 @@ def script(word: Word, call: ProgramCall) -> Iterator[Action]:
 
 
 def from_input(call: ProgramCall) -> Iterator[Action]:
-    """Yield what comes of a shell that runs its standard input: F6."""
+    """Yield the actions of a shell that runs its standard input: F6."""
     command = call.scene.command
     if (told := standard_input.given(command)) is not None:
         yield from _redirected(told, call)
@@ -177,7 +177,7 @@ def _is_read_already(call: ProgramCall) -> bool:
 
 
 def source(call: ProgramCall) -> Iterator[Action]:
-    """`source`, `.`: a file is run in this shell; F9 asks where nobody knows which."""
+    """Read `source`, `.`: a file is run in this shell; F9 asks if the file is unknown."""
     words = [word for word in call.arguments if word.value != "--"]
     if not words:
         return

@@ -49,7 +49,7 @@ _RUNS_TEXT = re.compile(r"\b(?:eval|exec|system|instance_eval|Function|compile|l
 
 
 def read(call: ProgramCall) -> Iterator[Action]:
-    """Yield what is added to the deeds of a program."""
+    """Yield the additional actions of a program."""
     if (pattern := _CODE_FILES.get(call.name)) is not None:
         yield from _printed_code(pattern, call)
     if (reader := _READERS.get(call.name)) is not None:

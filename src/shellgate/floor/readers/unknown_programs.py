@@ -1,4 +1,4 @@
-"""Programs that nobody here knows, and functions of the program itself: each of their words may be anything."""
+"""Unknown programs, and functions of the program itself: each of their words may be anything."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from shellgate.floor.programs import name_of
 from shellgate.shell.program import Place, SimpleCommand
 from shellgate.verdicts import ask
 
-# Commands that the floor has something to say about: one of them in the words of a stranger may be what it runs.
+# Commands that the floor judges: one of them in the words of an unknown program may be run by it.
 GATED = names(
     "rm dd mv cp ln tee shred chmod chown chgrp chattr truncate install find rsync mkfs mke2fs mkswap "
     "wipefs blkdiscard fdisk sfdisk parted sh bash dash zsh ksh fish eval source exec sudo doas su env "
@@ -35,11 +35,11 @@ _TAKES = names(
 )  # what gives arguments another name, or runs them
 
 _SAYS = names("echo printf return exit shift true false : local")
-GUESSES = 8  # commands in the words of one stranger that are looked at
+GUESSES = 8  # commands in the words of one unknown program that are checked
 
 
 def read(call: ProgramCall) -> Iterator[Action]:
-    """The deeds of a stranger: it may use each word as a path, and run those that name a gated command."""
+    """Yield the actions of an unknown program: any word may be a path, or a gated command that it runs."""
     for word in call.arguments:
         yield TouchPath(word, Use.EITHER)
     yield from guess(call)
@@ -47,7 +47,7 @@ def read(call: ProgramCall) -> Iterator[Action]:
 
 
 def _runs(call: ProgramCall) -> Iterator[Action]:
-    """Yield F9's question if a stranger, as a wrapper, would destroy, raise privilege or run a shell."""
+    """Yield F9's question if an unknown program, as a wrapper, would destroy, raise privilege or run a shell."""
     values = [word.value for word in call.arguments]
     for value, following in zip(values, [*values[1:], None], strict=False):
         if value in DESTROYS and (following is not None or value in ("sudo", "su")):
@@ -59,7 +59,7 @@ def _runs(call: ProgramCall) -> Iterator[Action]:
 
 
 def guess(call: ProgramCall) -> Iterator[Action]:
-    """Yield what may be run from later words: F9."""
+    """Yield the commands that may be run from later words: F9."""
     if call.scene.is_guess:  # all the later words are guessed at already
         return
     gated = 0
@@ -74,7 +74,7 @@ def guess(call: ProgramCall) -> Iterator[Action]:
 
 
 def function(call: ProgramCall) -> Iterator[Action]:
-    """The deeds of a call of a function: its body is read where it stands, with arguments that nobody knows there."""
+    """Yield the actions of a function call: its body is read where it stands, with unknown arguments."""
     if _only_prints(call):
         return
     yield from (TouchPath(word, Use.EITHER) for word in call.arguments)

@@ -25,13 +25,13 @@ from shellgate.verdicts import deny
 _PLACES = re.compile(r"\{[-\d./#%]*\}")  # where `parallel` puts a word of its input, or a part of it
 _COUNTERS = names("wc du stat ls file basename dirname cksum md5sum sha1sum sha256sum")
 _ANYTHING = Word((Glob("*"),), "*")
-_PRINTED = 20  # words that a group may print, which are looked at
+_PRINTED = 20  # words that a group may print, which are checked
 _SURELY_BAD = frozenset({"F1", "F3", "F4", "F5", "F8"})
 _INPUT = '"$_"'  # a word of the input, as the shell is given it
 
 
 def xargs(call: ProgramCall) -> Iterator[Action]:
-    """`xargs`: its input becomes words of the command."""
+    """Read `xargs`: its input becomes words of the command."""
     usage = USAGES["xargs"]
     found = arguments(call.arguments, usage)
     yield OnlyReads()
@@ -111,7 +111,7 @@ def _is_made(source: SimpleCommand) -> bool:
 
 
 def _made(source: SimpleCommand) -> list[Word]:
-    """The words that a format makes of its arguments; an unknown one where that cannot be told."""
+    """Return the words that a format makes of its arguments; an unknown one if they are undetermined."""
     values = [word.value for word in source.words[1:]]
     known = [value for value in values if value is not None]
     if len(known) < len(values) or re.search(r"%[^sb%]", known[0]):

@@ -1,4 +1,4 @@
-"""The tree that tree-sitter makes of a piece of shell, and what of it the reader relies on."""
+"""The tree that tree-sitter makes of a piece of shell, and the parts of it that the reader relies on."""
 
 from dataclasses import dataclass, field
 
