@@ -124,7 +124,7 @@ COLUMNS = ("field", "type", "kept", "REST", "card", "")
 
 
 def of_shape(noun: Noun) -> Mapping[str, Field]:
-    """What the shape of a noun has beside its record."""
+    """Return the members of a noun's shape that its record lacks."""
     notes = {
         name: next(each for each in info.metadata if isinstance(each, Seen))
         for name, info in noun.shape.model_fields.items()

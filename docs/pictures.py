@@ -154,7 +154,7 @@ def _read_one(page: Page) -> None:
 
 
 def _on_a_terminal(hub: Hub) -> str:
-    """What `hubbub watch` shows of the hub, as SVG. In a thread of its own: the browser's loop is in this one."""
+    """Return the screen of `hubbub watch` as SVG. In a thread of its own: the browser's loop is in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, _watched(hub)).result()
 

@@ -20,7 +20,7 @@ class NoNotes(Exception):
 
 
 def notes(changelog: str, version: str, source: str = "") -> str:
-    """What the changelog says about a version, with its date where it has one. Raises `NoNotes`.
+    """Return the changelog's section on a version, with its date if it has one. Raises `NoNotes`.
 
     `source` is the address of the repository's files at that version; without it links stay relative.
     """

@@ -64,7 +64,7 @@ ENDED = {"end_reason": golemxv.ENDED["timed_out"][0]}  # which not any text will
 
 @dataclass(frozen=True)
 class Noun(Generic[Record]):
-    """What the hub keeps, and the row that each dialect makes of it."""
+    """A record of the hub, and the row that each dialect makes of it."""
 
     title: str
     kind: type[Record]

@@ -1,4 +1,4 @@
-"""What happens in the demo. A scene is a module with one function, whose docstring is its title; `curtain` ends it."""
+"""The scenes of the demo. A scene is a module with one function, whose docstring is its title; `curtain` ends it."""
 
 from collections.abc import Callable
 
