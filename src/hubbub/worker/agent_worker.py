@@ -70,6 +70,7 @@ class Worker:
         self.outbox.hand_in()
         if not self.seat.take():
             return
+        self.gate.join()
         link = threading.Thread(target=self._link, daemon=True)
         link.start()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -228,10 +229,11 @@ class Worker:
 
     def _waits_out_limit(self, job: Job, ended: CommandExit) -> bool:
         """Tell whether a usage limit stopped the command; if so, pause our account and return when it goes on."""
-        limit = self.gate.limit_of(ended)
-        left = self._patiently(lambda: self.gate.report(limit)) if limit is not None else None
+        if not self.gate.shows_limit(ended):
+            return False
+        left = self._patiently(lambda: self.gate.report(ended))
         if left is None:
-            if limit is not None and self.leaving.is_set():
+            if self.leaving.is_set():
                 job.lose()
             return False
         self.say(f"{job.assignment.label}: a usage limit is reached; {told(left)}, and stays ours")

@@ -6,11 +6,12 @@ All times are the hub's: a machine's own clock may be wrong.
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from hubbub.client import Hub, HubRefused, HubUnreachable
-from hubbub.model.limits.usage_limits import LimitKind, UsageLimit, read
+from hubbub.client import Hub, HubRefused, HubUnreachable, segment
+from hubbub.model.limits.usage_limits import LimitKind, read
 from hubbub.model.timestamps import duration_text
 from hubbub.worker.shell_command import CommandExit
 
@@ -40,28 +41,35 @@ class UsageGate:
         found: str | None = self._ask().get("stopped")
         return found
 
-    def limit_of(self, ended: CommandExit) -> UsageLimit | None:
-        """Return the limit that ended a run; None for another end, or if the hub cannot be asked for the time.
+    def join(self) -> None:
+        """Tell the hub which account we share, if we know: another's limit is then ours at once."""
+        if self.account is not None:
+            with suppress(HubUnreachable, HubRefused):  # else our first limit tells it
+                path = f"/accounts/{segment('account', self.account)}/join"
+                self.hub.post(path, {"agent": self.agent})
+
+    def shows_limit(self, ended: CommandExit) -> bool:
+        """Tell whether a usage limit ended a run.
 
         A run that ended well was never overloaded: the program waited that out itself.
         """
-        printed = f"{ended.stdout.lines(LINES, LENGTH)}\n{ended.stderr.lines(LINES, LENGTH)}".strip()
+        printed = _printed(ended)
         if ended.timed_out or ended.exit_code < 0 or (ended.exit_code == 0 and len(printed) > SHORT):
-            return None
-        notice = read(printed, now=0)  # the hub's time is requested only if it is needed
-        if notice is None or (ended.exit_code == 0 and notice.kind is LimitKind.OVERLOADED):
-            return None
-        try:
-            now = self._ask()["now"]
-        except (HubUnreachable, HubRefused):
-            return None
-        return read(printed, now=now) if now is not None else None
+            return False
+        notice = read(printed, now=0)
+        return notice is not None and not (ended.exit_code == 0 and notice.kind is LimitKind.OVERLOADED)
 
-    def report(self, limit: UsageLimit) -> timedelta:
-        """Report a limit to the hub; return the length of the pause. Raises `HubUnreachable` and `HubRefused`."""
+    def report(self, ended: CommandExit) -> timedelta | None:
+        """Report the limit that a run shows; return the length of the pause, None if the hub knows of no limits.
+
+        Raises `HubUnreachable` and `HubRefused`.
+        """
+        now = self._ask()["now"]
+        limit = read(_printed(ended), now=now) if now is not None else None
+        if limit is None:
+            return None
         body = {"agent": self.agent, "kind": limit.kind, "until": limit.until, "account": self.account}
-        found = self.hub.post("/limits", body)
-        return self._left(found) or timedelta(0)
+        return self._left(self.hub.post("/limits", body)) or timedelta(0)
 
     def wait(self, is_over: threading.Event, look: Callable[[], None]) -> None:
         """Wait until the pause has ended, or `is_over` is set; `look` is called first, and regularly."""
@@ -86,6 +94,10 @@ class UsageGate:
         """Return the time until something may be begun; None if it may now."""
         at = found["goes_on_at"]
         return timedelta(milliseconds=at - found["now"]) if at is not None else None
+
+
+def _printed(ended: CommandExit) -> str:
+    return f"{ended.stdout.lines(LINES, LENGTH)}\n{ended.stderr.lines(LINES, LENGTH)}".strip()
 
 
 def told(left: timedelta) -> str:

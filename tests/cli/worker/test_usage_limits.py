@@ -1,5 +1,6 @@
 """`hubbub work` at a usage limit: a pause and no failure, through a real hub."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from hubbub.worker.shell_command import KEPT, CommandExit, CommandOutput
 from hubbub.worker.usage_gate import conversation_of
 from tests.cli.processes import RunningHub
 from tests.support.each_row import each_row
+from tests.support.waiting import until
 
 LIMIT = 'echo "You\'ve hit your session limit"; exit 1'
 ONCE = 'if [ -e {flag} ]; then echo "{said}"; else echo begun >{flag}; ' + LIMIT + "; fi"
@@ -42,6 +44,42 @@ def test_a_limit_is_waited_out(hub: RunningHub, tmp_path: Path) -> None:
     assert [hub.task(number)["result"] for number in (1, 2)] == ["done at last", "done at last"]
     assert [hub.task(number)["attempt"] for number in (1, 2)] == [1, 1]
     assert "task.failed" not in {each["kind"] for each in hub.client().get("/activity", after=0)["activity"]}
+
+
+def test_a_limit_of_another_stops_a_worker_that_reached_none(hub: RunningHub) -> None:
+    """Workers say at their start which account they share: after one of them reaches its limit, no other begins."""
+    other = hub.work("other", "echo done", "--account", "max")
+    for worker in (other, hub.work("coder", LIMIT, "--account", "max")):
+        worker.says("ready")
+    hub.send("coder", "first")
+    hub.until("account.paused")
+
+    [listed] = hub.json("account", "list")
+    assert listed["agents"] == ["coder", "other"]
+    hub.send("other", "second")
+    other.says("our account is paused")
+    assert hub.task(2)["status"] == "delivered"
+
+
+def test_a_limit_that_is_reached_without_a_hub_is_no_failure(own_hub: RunningHub, tmp_path: Path) -> None:
+    """A command that a limit stops while the hub is away waits for the hub, which then pauses its account."""
+    go, reached = tmp_path / "go", tmp_path / "reached"
+    waits = f'[ -e {reached} ] && echo "done at last" && exit; touch {reached}; read -r _ <{go}; {LIMIT}'
+    os.mkfifo(go)
+    worker = own_hub.work("coder", waits, "--account", "max")
+    worker.says("ready")
+    own_hub.send("coder", "first")
+    own_hub.until("task.started")
+    until(reached.exists, "the command")
+    own_hub.stop()
+    go.write_text("now\n", "ascii")
+    worker.says("trying again")
+    own_hub.start()
+
+    own_hub.until("account.paused")
+    own_hub.run("resume", "max")
+    own_hub.until("task.completed")
+    assert (own_hub.task(1)["attempt"], own_hub.task(1)["result"]) == (1, "done at last")
 
 
 def test_the_same_conversation_goes_on(hub: RunningHub, tmp_path: Path) -> None:

@@ -196,6 +196,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /accounts": READ,
     "PUT /accounts/{name}": MANAGE,
     "DELETE /accounts/{name}": MANAGE,
+    "POST /accounts/{name}/join": WRITE,
     "POST /accounts/{name}/pause": PERSON_WRITES,
     "POST /accounts/{name}/resume": PERSON_WRITES,
     "GET /limits": READ,

@@ -50,6 +50,10 @@ class PutAccount(Body):
     agents: Annotated[list[Name], Field(max_length=MOST_AGENTS, description="who shares it, and nobody else")]
 
 
+class Joining(Body):
+    agent: Name | None = Field(None, description="the agent that shares it, if the token is not bound to one")
+
+
 class Pausing(Body):
     until: Whole | None = Field(None, ge=0, description="Unix milliseconds; null: until it is resumed")
 
@@ -100,6 +104,18 @@ async def drop_account(call: Call, name: str) -> Accounts:
         return Accounts(accounts=found, now=tx.now)
 
     return await call.write(drop)
+
+
+@router.post("/accounts/{name}/join")
+async def join_account(call: Call, name: str, body: Joining) -> AccountWithAgents:
+    """Have an agent share an account, as its program is signed in; what people have set for it counts more."""
+
+    def join(tx: Tx) -> AccountWithAgents:
+        project = call.enter(tx)
+        agent = access.speak(tx, project.id, body.agent)
+        return _told(tx, project, accounts.join(tx, project, agent, name))
+
+    return await call.write(join)
 
 
 @router.post("/accounts/{name}/pause")
