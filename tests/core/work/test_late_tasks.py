@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from hubbub.core.actions import task_actions
+from hubbub.core.limits import accounts
 from hubbub.core.work import late_tasks
 from hubbub.model.records import Condition
 from hubbub.store.tx import Tx
@@ -55,6 +56,20 @@ def test_what_is_late_anew_is_told_anew(world: World) -> None:
     assert told_late(world) == [1]
     world.clock.advance(HALF_AN_HOUR)
     assert told_late(world) == [1, 1]
+
+
+def test_what_waits_for_a_pause_is_not_told(world: World) -> None:
+    """A task that a paused account keeps from being begun is told half an hour after the pause, and no earlier."""
+    world.do(accounts.put, world.project, "max", ["bob"])
+    world.do(accounts.pause, world.project, "max", None, by="eve")
+    world.send()
+    world.clock.advance(AN_HOUR)
+    assert told_late(world) == []
+    world.do(accounts.resume, world.project, "max", by="eve")
+    world.clock.advance(HALF_AN_HOUR - timedelta(minutes=1))
+    assert told_late(world) == []
+    world.clock.advance(timedelta(minutes=1))
+    assert told_late(world) == [1]
 
 
 def test_what_waits_for_something_is_not_late(world: World) -> None:
