@@ -22,6 +22,14 @@ LIMITED = (
     b'{"type": "error", "error": {"type": "rate_limit_error", "message": "This would exceed your limit."}}'
 )
 
+# What each answer uses, in the words of the API.
+USED = {
+    "input_tokens": 100,
+    "cache_creation_input_tokens": 50,
+    "cache_read_input_tokens": 1000,
+    "output_tokens": 10,
+}
+
 _calls = count(1)
 
 
@@ -199,7 +207,7 @@ def _message(request: dict[str, Any], blocks: list[Block]) -> dict[str, Any]:
         "content": blocks,
         "stop_reason": "tool_use" if calls else "end_turn",
         "stop_sequence": None,
-        "usage": {"input_tokens": 100, "output_tokens": 10},
+        "usage": USED,
     }
 
 

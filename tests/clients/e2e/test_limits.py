@@ -33,6 +33,7 @@ SIGNED_IN = {
 }  # by the month, not a key
 TASKS = re.compile(r"job-\d+")
 OF_WORKERS = re.compile(r"job-[1-6]\b")
+EACH = sum(messages_api.USED.values())  # tokens of an answer
 TASK = "mcp__hubbub__task"
 MINUTE = 60  # seconds: clients show no shorter time
 MOVED = (sys.executable, "-m", "tests.clients.e2e.moved_hub")
@@ -185,6 +186,8 @@ def test_codex_at_a_limit(desk: Desk, ahead: Path) -> None:
         limited.team(f"{begins} -", f'{begins} resume "$HUBBUB_CONVERSATION" -')
         limited.sends(*range(1, 9), to=WORKERS)
         limited.pauses()
+        desk.hub.stop()  # and comes back in the middle of the pause
+        desk.hub.start()
         limited.is_over()
         done_once(limited, 8)
     assert sorted(limited.begun) == [f"job-{number}" for number in range(1, 9)]
@@ -194,11 +197,11 @@ def test_a_budget_ends_a_run_in_the_middle(desk: Desk) -> None:
     """A run that would never end is denied its next tool as soon as its budget is spent, and uses no more of it."""
     claude = program("@anthropic-ai/claude-code", "2.1.330", "claude")
     desk.hubbub("install", "claude-code", "--as", WINDOW)
-    desk.hubbub("budget", "set", f"agent:{WINDOW}", "--tokens", "330")
+    desk.hubbub("budget", "set", f"agent:{WINDOW}", "--tokens", f"{3 * EACH}")
 
     def speaks(turn: messages_api.Turn) -> list[messages_api.Block]:
         """Go on and on, each time after the hub has counted what was used until now."""
-        until(lambda: tokens(desk, WINDOW) == (110 * model.answered or None), "all tokens")
+        until(lambda: tokens(desk, WINDOW) == (EACH * model.answered or None), "all tokens")
         if "is spent" in turn.everything:
             return [messages_api.say("I stop here.")]
         return [messages_api.call("Bash", command=f"touch {len(model.turns)}", description="Make a file")]
@@ -206,8 +209,10 @@ def test_a_budget_ends_a_run_in_the_middle(desk: Desk) -> None:
     with messages_api.serving(speaks) as model:
         address = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
         run(desk, claude, "-p", "go on for ever", "--allowedTools", "Bash(touch *)", **address, **QUIET)
-        told = model.heard(f"the budget of the agent {WINDOW} is spent (330 tokens of 330 tokens)")
-        until(lambda: tokens(desk, WINDOW) == 110 * model.answered, "all tokens")
+        told = model.heard(
+            f"the budget of the agent {WINDOW} is spent ({3 * EACH:,} tokens of {3 * EACH:,} tokens)"
+        )
+        until(lambda: tokens(desk, WINDOW) == EACH * model.answered, "all tokens")
 
     assert "Finish with what there is" in told.told
     assert sorted(each.name for each in desk.work.iterdir()) == ["0", "1", "2"]

@@ -32,14 +32,17 @@ def run(desk: Desk, *command: str | Path, **more: str) -> None:
 
 
 def test_what_claude_code_uses(desk: Desk) -> None:
-    """Claude Code, as `hubbub install` leaves it, exports each request."""
+    """Claude Code, as `hubbub install` leaves it, exports each request: what was read, written and kept apart."""
     claude = program("@anthropic-ai/claude-code", "2.1.330", "claude")
     desk.hubbub("install", "claude-code", "--as", "ember")
     with messages_api.serving(lambda _turn: [messages_api.say("Done.")]) as model:
         address = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
         run(desk, claude, "-p", "count to three", **address, **QUIET)
-        until(lambda: tokens(desk) == 110 * model.answered, "all tokens")
-    assert model.answered > 0
+        until(lambda: tokens(desk) == sum(messages_api.USED.values()) * model.answered, "all tokens")
+    used = messages_api.USED
+    [line] = desk.hub.client().get("/cost", by="agent")["lines"]
+    kinds = "input", "cache_written", "cache_read", "output"
+    assert [line[each] for each in kinds] == [each * model.answered for each in used.values()]
 
 
 def test_what_codex_uses(desk: Desk) -> None:
