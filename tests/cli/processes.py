@@ -83,7 +83,9 @@ def ends(pid: int) -> bool:
     except ProcessLookupError:
         return True
     with os.fdopen(descriptor) as process:
-        return bool(select.select([process], [], [], patience())[0])
+        end = select.poll()  # unlike select, it takes the number of any open file
+        end.register(process, select.POLLIN)
+        return bool(end.poll(patience() * 1000))
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:

@@ -53,7 +53,9 @@ class Command:
     def has_ended(self, within: float = 0) -> bool:
         """Tell whether the command has ended, or ends within that many seconds."""
         if self._end is not None:
-            return bool(select.select([self._end], [], [], max(0, within))[0])
+            end = select.poll()  # unlike select, it takes the number of any open file
+            end.register(self._end, select.POLLIN)
+            return bool(end.poll(max(0, within) * 1000))
         until = clock() + within
         while self._is_there():
             if clock() >= until:
