@@ -255,7 +255,7 @@ class Scene:
         self._chance.choice(self._clocks).set(self._chance.uniform(-SKEW, SKEW))
 
     def _set_hour(self) -> None:
-        """Set the hub's clock on, by which all ends that is held; hubs that share a database must agree on the hour."""
+        """Set the hub's clock on, so that all holds end; hubs that share a database must agree on the hour."""
         self._forget_all()
         self._clocks[0].set(AN_HOUR)
         time.sleep(TAKEN)

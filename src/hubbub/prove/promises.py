@@ -75,7 +75,7 @@ class Outcome:
 
 @dataclass
 class Plan:
-    """What is to be run: the checks, their time in all, the seed, and the folder for the evidence."""
+    """A plan of the checks to run, their time in all, the seed, and the folder for the evidence."""
 
     seconds: float
     seed: int

@@ -17,7 +17,7 @@ class ImportOutcome(StrEnum):
     """The result of importing a file."""
 
     ADDED = auto()  # the hub had nothing of the kind
-    MERGED = auto()  # with what the hub had
+    MERGED = auto()  # with the hub's document
     UNCHANGED = auto()  # the hub had everything in it
     REFUSED = auto()
 

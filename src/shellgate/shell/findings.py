@@ -39,7 +39,7 @@ class Findings:
     beginning: Mapping[str, Value] = field(default_factory=dict)  # the variables that it starts with
     has_functions: bool = False
     passes: int = 0  # through the bodies of loops
-    evaluates: bool = False  # arithmetic, which runs subscripts in what variables hold
+    evaluates: bool = False  # arithmetic, which runs subscripts in values of variables
     has_bracket: bool = False  # in a word
     has_dormant_code: bool = False  # a quoted text that would be run, were it a subscript
 

@@ -80,7 +80,7 @@ def test_a_declared_scope_is_in_the_way_as_well(world: World) -> None:
 
     assert (verdict.decision, verdict.holder, verdict.since) == (EditDecision.DENY, "ann", None)
     assert verdict.sentence is not None
-    assert "src/a.py lies in what 'ann' has declared to work on" in verdict.sentence
+    assert "src/a.py is in the declared scope of 'ann'" in verdict.sentence
 
 
 def test_a_file_that_is_not_as_it_was_read_is_told_with_who_changed_it(world: World) -> None:

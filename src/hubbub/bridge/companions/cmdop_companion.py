@@ -115,7 +115,7 @@ class CmdopCompanion:
             raise
 
     def _forget(self, key: str, done: "asyncio.Task[ToolResult]") -> None:
-        """Forget a call of which nothing was done, so that it may be made again; and the oldest of too many."""
+        """Forget an undone call, so that it may be made again; and the oldest of too many."""
         if done.cancelled() or done.exception() is not None or done.result().is_undone:
             self._keyed.pop(key, None)
         while len(self._keyed) > KEPT:

@@ -19,9 +19,7 @@ DAY = timedelta(days=1)
 LATE = timedelta(minutes=3)  # reports, one a minute, may overtake each other
 KEEP = timedelta(days=400)
 LAST = 2**53
-FASTEST = (
-    1_000_000  # lines at most by which a log is ahead of what was known of it, and as many for each day since
-)
+FASTEST = 1_000_000  # lines that a log may be ahead of its known end, and as many for each day since
 LONGEST = 1_000_000_000  # lines of a log that was unknown so far
 MOST_NAMES = 20  # machines that the programs beside one agent report in a project
 MOST_A_DAY = 10_000  # heads that they report of one machine

@@ -111,7 +111,7 @@ class Quotas:
         if subject is None:
             return
         use, now = self._use(subject, actor.rate), time.monotonic()
-        use.rate = actor.rate  # unknown for a subject of which only stored bytes were learned
+        use.rate = actor.rate  # unknown for a subject with only stored bytes so far
         _count(use, now)
         limits = self.limits_of(actor.rate)
         if not limits.rate:

@@ -254,7 +254,7 @@ def _join(first: EditVerdict, second: EditVerdict) -> EditVerdict:
 def _whose(tx: Tx, conflict: AgentConflict, claim: Claim | None, files: Sequence[TouchedFile]) -> str:
     path = _shown(claim.path if claim and claim.path in _paths(files) else files[0].path)
     if claim is None:
-        return f"{path} lies in what {_named(conflict.agent)} has declared to work on"
+        return f"{path} is in the declared scope of {_named(conflict.agent)}"
     where = [f"on branch {_named(claim.branch)}"] if claim.branch else []
     where += [f"in worktree {_named(claim.worktree)}"] if claim.worktree else []
     at = datetime.fromtimestamp(claim.claimed_at / 1000, UTC)

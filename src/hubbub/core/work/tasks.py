@@ -119,7 +119,7 @@ def send(
 
 
 def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
-    """Tell whether all are completed. Open ones are locked, so that whoever completes one finds the waiting task."""
+    """Tell whether all are completed. Open ones are locked, so that completing one finds the waiting task."""
     awaited = {need.id: need for need in needs if need.status is not Status.COMPLETED}
     if awaited:
         lock_names(tx, needs[0].project_id, to, *(need.assignee for need in awaited.values()))

@@ -56,7 +56,7 @@ def issue_get(tx: Tx, call: Call, id: Id) -> Reply:  # noqa: A002
 def issue_create(
     tx: Tx, call: Call, title: Title, body: Text | None = None, assignee: Name | None = None
 ) -> Reply:
-    """Open an issue, for an agent if you name one, else for whoever takes it."""
+    """Open an issue, for an agent if you name one, else for any agent to take."""
     here = enter(tx, call)
     task = tasks.send(
         tx,

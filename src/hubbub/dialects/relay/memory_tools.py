@@ -36,7 +36,7 @@ def read_memory(tx: Tx, call: Call, agent_id: Name | None = None) -> Reply:
 
 @DIALECT.tool()
 def write_memory(tx: Tx, call: Call, key: Key, content: Long, agent_id: Name | None = None) -> Reply:
-    """Write a section of your memory, in the place of what it held; of the project's, if agent_id is left out."""
+    """Write a section of your memory, replacing its content; of the project's, if agent_id is left out."""
     here = enter(tx, call, agent_id)
     memory.write(tx, here.project.id, here.name if agent_id is not None else None, key, content)
     return {}
@@ -60,7 +60,7 @@ def save_session_summary(tx: Tx, call: Call, agent_id: Name, session_id: RunId, 
 
 @DIALECT.tool(reads=True)
 def list_sessions(tx: Tx, call: Call, agent_id: Name) -> Reply:
-    """The sessions of which there is a summary, newest first."""
+    """List the sessions with a summary, newest first."""
     here = enter(tx, call, agent_id, Right.READ)
     return {"sessions": summaries.names(tx, here.project.id)}
 

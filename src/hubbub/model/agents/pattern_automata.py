@@ -33,7 +33,7 @@ class TooCostly(Invalid):
 
     def __init__(self) -> None:
         super().__init__(
-            "these paths and patterns take too long to compare with what there is; name folders instead, or fewer and"
+            "these paths and patterns take too long to compare with the others; name folders instead, or fewer and"
             " shorter patterns"
         )
 

@@ -207,7 +207,7 @@ class _Edited:
         }
 
     def _begin(self, part: MemoryPart, left: Sequence[int]) -> int | None:
-        """Find the beginning of a known part of which the lines `left` remain: of a section, its heading if it remains.
+        """Find the beginning of a known part with the remaining lines `left`: of a section, its heading if it remains.
 
         A part without key begins at the first line with words, and the blank lines above that belong to its content.
         """

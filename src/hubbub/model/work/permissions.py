@@ -16,7 +16,7 @@ class TaskRole(StrEnum):
 
     HOLDER = "holder"  # its assignee
     SENDER = "sender"
-    REVIEWER = "reviewer"  # asked for a review of what was made for it
+    REVIEWER = "reviewer"  # asked for a review of its artifacts
     TAKER = "taker"  # any agent, while the task is free
     COORDINATOR = "coordinator"  # made so by a person, for all of the project
     PERSON = "person"  # a person, an unbound token or the hub itself, without an agent's name

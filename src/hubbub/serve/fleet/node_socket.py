@@ -1,4 +1,4 @@
-"""A machine's WebSocket as messages, of which only the form is checked."""
+"""A machine's WebSocket as messages; only their form is checked."""
 
 import asyncio
 from datetime import timedelta

@@ -12,7 +12,7 @@ def plain(text: str) -> Word:
 
 
 def unknown(source: str, *, many: bool = False) -> Word:
-    """Make a word of which nothing is known."""
+    """Make an unknown word."""
     return Word((Unknown(source, many),), source)
 
 

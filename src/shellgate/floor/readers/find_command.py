@@ -34,7 +34,7 @@ class Search:
     """One use of `find`: its starts, its conditions, and its actions on the matches."""
 
     starts: list[Word] = field(default_factory=list)
-    names: list[Word] = field(default_factory=list)  # patterns of which one must fit
+    names: list[Word] = field(default_factory=list)  # patterns; one must match
     paths: list[Word] = field(default_factory=list)  # likewise, of whole paths
     deepest: int | None = None  # levels below the start, with `-maxdepth`
     is_below: bool = False  # not the start itself

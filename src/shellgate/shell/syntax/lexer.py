@@ -295,7 +295,7 @@ class _Code:
         if _has_open_subscript(pieces, self.text[start : self.index]):
             self._doubt(
                 "it has a subscript with a blank in it"
-            )  # which bash takes for one word with what follows
+            )  # bash joins it with the following text to one word
         return Token(start, self.index, tuple(pieces), self.text[start : self.index])
 
     def _elements(self) -> Elements:
