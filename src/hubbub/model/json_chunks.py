@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
+from types import NoneType
 from typing import Any, NamedTuple
 
 Encode = Callable[[object], bytes]  # to JSON without blanks
@@ -12,6 +13,9 @@ SOME = 50  # members of a list or an object that are encoded at once
 LONG = 64 * 1024  # characters of a text
 SENT = 256 * 1024  # bytes that are sent at once
 _ODD = re.compile(r"[^ -~]+")  # characters that encoders may write in several ways
+_ALIKE = frozenset({str, int, bool, NoneType})  # types that all encoders of UTF-8 write alike; float is none
+_SINGLE = _ALIKE | {float}  # values without members: asking for their type is quicker than for what they are not
+_OBJECT = (dict, Mapping)  # in this order, for the same reason
 
 
 class LazyRows:
@@ -105,16 +109,25 @@ def gathered(pieces: Iterable[bytes]) -> list[bytes]:
 
 def is_large(value: object) -> bool:
     """Tell whether a value is to be encoded in pieces: it is long, or has rows."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        return len(value) > LONG
+    if type(value) in _SINGLE:
+        return False
+    if isinstance(value, _OBJECT):
         return len(value) > SOME or any(map(is_large, value.values()))
-    if isinstance(value, list | tuple):
-        return len(value) > SOME
-    return isinstance(value, LazyRows | EncodedRows) or (isinstance(value, str) and len(value) > LONG)
+    return isinstance(value, LazyRows | EncodedRows) or (
+        isinstance(value, list | tuple) and len(value) > SOME
+    )
+
+
+def is_flat(value: object) -> bool:
+    """Tell whether a value is an object of texts, integers, flags and nulls, which all encoders of UTF-8 write alike."""
+    return type(value) is dict and _ALIKE.issuperset(map(type, value.values()))
 
 
 def has_rows(value: object) -> bool:
     """Tell whether a value is an object with a placeholder for rows."""
-    return isinstance(value, Mapping) and any(
+    return isinstance(value, _OBJECT) and any(
         isinstance(each, LazyRows | EncodedRows) for each in value.values()
     )
 
@@ -132,7 +145,7 @@ def whole(value: Any) -> Any:
 def _replaced(value: Any, kind: type, by: Callable[[Any], object]) -> Any:
     if isinstance(value, kind):
         return by(value)
-    if isinstance(value, Mapping) and any(isinstance(each, kind | Mapping) for each in value.values()):
+    if isinstance(value, _OBJECT) and not _SINGLE.issuperset(map(type, value.values())):
         return {name: _replaced(each, kind, by) for name, each in value.items()}
     return value
 

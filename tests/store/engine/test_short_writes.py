@@ -71,6 +71,40 @@ def test_one_that_is_refused_is_undone_alone(sqlite_store: SQLite) -> None:
     assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "cid"]
 
 
+def test_a_refusal_before_the_first_change_has_nothing_run_again(sqlite_store: SQLite) -> None:
+    """A short write that is refused before it has changed anything leaves the others of its turn as they were done."""
+
+    def refused(_tx: Tx) -> None:
+        raise Conflict("no")
+
+    writes = [Threads(add_user("ann")), Threads(refused), Threads(add_user("cid"))]
+    _ann, error, _cid = short(sqlite_store, *writes)
+
+    assert isinstance(error, Conflict)
+    assert [len(each.seen) for each in writes] == [1, 1, 1]
+    assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "cid"]
+
+
+@pytest.mark.parametrize("careful", [False, True])
+def test_refusals_after_changes_are_undone_one_by_one(sqlite_store: SQLite, *, careful: bool) -> None:
+    """Of several short writes in a turn that fail after they have changed something, each alone leaves no trace."""
+
+    def refused(name: str) -> Operation[None]:
+        def operation(tx: Tx) -> None:
+            add_user(name)(tx)
+            raise Conflict(name)
+
+        return operation
+
+    before = [add_user("ann")] if careful else []
+    outcomes = short(
+        sqlite_store, *before, refused("bob"), add_user("cid"), refused("dan"), refused("bob"), add_user("eve")
+    )
+
+    assert [str(each) for each in outcomes if isinstance(each, Conflict)] == ["bob", "dan", "bob"]
+    assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "cid", "eve"][not careful :]
+
+
 def many_statements(tx: Tx) -> None:
     for _ in range(sqlite_writer.STATEMENTS):
         user_names(tx)
@@ -88,7 +122,7 @@ def one_long_statement(tx: Tx) -> None:
 def test_one_that_is_not_short_begins_anew_elsewhere(
     sqlite_store: SQLite, work: Operation[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An operation that takes more of a loop than promised is undone, done once in another thread; so is the rest."""
+    """An operation that takes more of a loop than promised is undone, and its turn done once, in another thread."""
     monkeypatch.setattr(sqlite_connection, "LOOKS", 100)
 
     def slow(tx: Tx) -> object:
@@ -101,9 +135,9 @@ def test_one_that_is_not_short_begins_anew_elsewhere(
 
     here = threading.get_ident()
     assert not [each for each in outcomes if isinstance(each, BaseException)]
-    assert [before.seen, too_long.seen[0]] == [[here], here]
-    assert here not in (too_long.seen[1:] + after.seen)
-    assert (len(too_long.seen), len(after.seen)) == (2, 1)
+    assert [before.seen[0], too_long.seen[0]] == [here, here]
+    assert here not in (before.seen[1:] + too_long.seen[1:] + after.seen)
+    assert [len(each.seen) for each in (before, too_long, after)] == [2, 2, 1]
     assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "bob", "cid"]
 
 

@@ -27,7 +27,7 @@ from hubbub.core.transaction import Transactions, VouchedTransactions
 from hubbub.dialects.call import Call, NotYet
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet.calls import ToolResult, as_json
-from hubbub.model.json_chunks import Encode, cut, gathered, is_large
+from hubbub.model.json_chunks import Encode, cut, gathered, is_flat, is_large
 from hubbub.serve.http import body_limits
 from hubbub.serve.http.guard import actor_of, mark_of
 from hubbub.serve.mcp import address_options
@@ -240,7 +240,9 @@ def _told(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Sequen
     encode = _encoder(call)
     told = outcome.encoded.get(encode)
     if told is None:
-        told = outcome.encoded[encode] = gathered(_said(call, outcome, server))
+        pieces = _said(call, outcome, server)
+        told = gathered(pieces) if is_large(outcome.value) else [b"".join(pieces)]
+        outcome.encoded[encode] = told
     return told
 
 
@@ -250,7 +252,7 @@ def _said(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Iterat
     shown, structured = _twice(outcome, encode)
     yield b'{"content":'
     yield from shown
-    yield b',"isError":%b' % encode(outcome.is_error)
+    yield b',"isError":true' if outcome.is_error else b',"isError":false'
     if call.is_modern:
         yield b',"resultType":"complete"'
     yield b',"structuredContent":'
@@ -262,12 +264,21 @@ def _said(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Iterat
 
 
 def _twice(outcome: ToolResult, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """Encode the outcome for people and for programs; a large one is traversed once, for both."""
-    if outcome.texts is not None or not isinstance(outcome.value, Mapping) or not is_large(outcome.value):
-        texts = [{"text": text, "type": "text"} for text in outcome.shown]
-        return [encode(texts)], [encode(outcome.content)]
+    """Encode the outcome for people and for programs; a large or a flat one is traversed once, for both."""
+    value = outcome.value
+    if outcome.texts is None and isinstance(value, Mapping):
+        if is_large(value):
+            return _piecewise(value, encode)
+        if encode is not _in_ascii and outcome.structured is None and is_flat(value):
+            structured = encode(value)
+            return [encode([{"text": structured.decode(), "type": "text"}])], [structured]
+    texts = [{"text": text, "type": "text"} for text in outcome.shown]
+    return [encode(texts)], [encode(outcome.content)]
+
+
+def _piecewise(value: object, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
     shown, structured = [b'[{"text":"'], list[bytes]()
-    for part in cut(outcome.value):
+    for part in cut(value):
         shown.append(encode(part.encoded(_as_text).decode())[1:-1])
         structured.append(part.encoded(encode))
     return [*shown, b'","type":"text"}]'], structured

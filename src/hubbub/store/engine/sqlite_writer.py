@@ -1,9 +1,12 @@
 """The one connection to SQLite that writes, and the calls that wait for it.
 
-A commit has to reach the disk before it is answered, which takes longer than an operation. So calls take turns:
-those that gathered during the last commit are run one after the other, each in a savepoint, and committed once for
-all. No call waits on purpose; the more callers, the larger the turns. Only the writer checkpoints: older SQLites lose
-data if two connections do it at once.
+A commit has to reach the disk before it is answered, and that takes longer than an operation. So calls take turns:
+those that gathered during the last commit are run one after the other, and committed once for all. No call waits on
+purpose; the more callers, the larger the turns. Only the writer checkpoints: older SQLites lose data if two connections
+do it at once.
+
+A call that raises is undone alone. Most of those have written nothing yet, so that there is nothing to undo. After one
+that has, its turn begins anew with a savepoint for each call, which would cost all calls the copies of their pages.
 
 The writer is a thread, which alone waits for the disk. But two busy threads pass the interpreter's lock
 to and fro at each statement, which costs as much as the statements. So calls marked `short` are run by the event loop
@@ -49,6 +52,10 @@ LOOK = "look whether this call was kept"
 UNSYNCED = (apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC)
 
 
+class _Entangled(Exception):
+    """A call failed after it and others before it had written: only savepoints can undo it alone."""
+
+
 @dataclass(slots=True)
 class WriteBatch:
     """Calls that are committed together; some have yet to be run."""
@@ -58,6 +65,8 @@ class WriteBatch:
     total: CounterChanges = field(init=False)  # of the calls run so far
     recorded: int = field(init=False)
     has_begun: bool = field(init=False)
+    is_careful: bool = False  # each call has a savepoint
+    changed: int = 0  # rows by the connection before it has begun
 
     def __post_init__(self) -> None:
         self.begin_anew()
@@ -213,30 +222,58 @@ class Writer:
         while turn.to_run:
             if not turn.has_begun:
                 self._db.execute("BEGIN IMMEDIATE")
-                turn.has_begun = True
+                turn.has_begun, turn.changed = True, self._db.total_changes()
             call = turn.to_run[0]
             tx = Tx(self._connection, call.actor, self._clock(), before=turn.total)
-            self._run_one(call, tx)
+            try:
+                self._run_one(turn, call, tx)
+            except _Entangled:
+                self._undo()
+                turn.begin_anew()
+                turn.is_careful = True
+                continue
             turn.to_run.popleft()
             if call.error is None:
                 turn.total.add(tx.tally)
                 turn.recorded += tx.recorded
 
-    def _run_one(self, call: PendingCall, tx: Tx) -> None:
-        """Run one call among others; if it raises, only that call is undone."""
-        self._db.execute("SAVEPOINT call")
+    def _run_one(self, turn: WriteBatch, call: PendingCall, tx: Tx) -> None:
+        """Run one call among others; if it raises, only that call is undone.
+
+        Raises `_Entangled` where that needs savepoints, and `TooLong` if it was undone to begin anew.
+        """
+        if turn.is_careful:
+            self._db.execute("SAVEPOINT call")
+        changed = self._db.total_changes()
         call.error = None  # of an earlier try
         try:
             call.result = perform(call.operation, tx)
         except BaseException as error:  # any error belongs to its caller
             if not self._db.in_transaction:  # SQLite gave it up, as it may when the disk is full
                 raise
-            self._db.execute("ROLLBACK TO call")
-            if isinstance(error, TooLong | apsw.InterruptError):
-                self._db.execute("RELEASE call")
+            is_too_long = isinstance(error, TooLong | apsw.InterruptError)
+            if self._db.total_changes() != changed:
+                self._undo_one(turn, changed, with_all=is_too_long)
+            if is_too_long:
+                if turn.is_careful:
+                    self._db.execute("RELEASE call")
                 raise TooLong from None
             call.error = explained(error, KEPT_NOTHING)
-        self._db.execute("RELEASE call")
+        if turn.is_careful:
+            self._db.execute("RELEASE call")
+
+    def _undo_one(self, turn: WriteBatch, changed: int, *, with_all: bool) -> None:
+        """Undo the present call of a turn, before which the connection had changed so many rows."""
+        if turn.is_careful:
+            self._db.execute("ROLLBACK TO call")
+        elif with_all:
+            self._undo()
+            turn.begin_anew()
+        elif changed == turn.changed:  # none before it has written
+            self._undo()
+            turn.has_begun = False
+        else:
+            raise _Entangled
 
     def _undo(self) -> None:
         with suppress(apsw.Error):  # if it cannot even undo, the next BEGIN tells its callers
