@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from hubbub import app
 from hubbub.app import Hub
 from hubbub.serve.background.maintenance import Maintenance
-from hubbub.serve.http.server import SELDOM, USUAL, gc_frozen
+from hubbub.serve.http.server import USUAL, YOUNG, gc_frozen
 from hubbub.serve.rest.application import routes
 from hubbub.settings import Settings
 from tests.serve.live.event_streams import following
@@ -341,7 +341,7 @@ def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_gar
     monkeypatch.setattr(app, "gc_frozen", gc_frozen)  # which other hubs of the tests' own process do without
     with running_hub(tmp_path / "hub", no_node=True):
         assert gc.get_freeze_count() > MADE_OF
-        assert gc.get_threshold() == (*USUAL[:2], SELDOM)
+        assert gc.get_threshold() == (YOUNG, *USUAL[1:])
     assert gc.get_freeze_count() == 0
     assert gc.get_threshold() == USUAL
 

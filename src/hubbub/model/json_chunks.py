@@ -14,8 +14,8 @@ LONG = 64 * 1024  # characters of a text
 SENT = 256 * 1024  # bytes that are sent at once
 _ODD = re.compile(r"[^ -~]+")  # characters that encoders may write in several ways
 _ALIKE = frozenset({str, int, bool, NoneType})  # types that all encoders of UTF-8 write alike; float is none
-_SINGLE = _ALIKE | {float}  # values without members: asking for their type is quicker than for what they are not
-_OBJECT = (dict, Mapping)  # in this order, for the same reason
+_SINGLE = _ALIKE | {float}  # types of values without members
+_OBJECT = (dict, Mapping)  # in this order, as the second takes longer to tell
 
 
 class LazyRows:
@@ -121,7 +121,7 @@ def is_large(value: object) -> bool:
 
 
 def is_flat(value: object) -> bool:
-    """Tell whether a value is an object of texts, integers, flags and nulls, which all encoders of UTF-8 write alike."""
+    """Tell whether a value is an object of texts, integers, flags and nulls, which encoders write alike."""
     return type(value) is dict and _ALIKE.issuperset(map(type, value.values()))
 
 

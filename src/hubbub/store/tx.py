@@ -115,9 +115,7 @@ class Tx:
     locked: set[tuple[UUID, str]] = field(default_factory=set)  # names of agents (`store/agents.lock`)
 
     def run(self, sql: str, **values: object) -> None:
-        for value in values.values():
-            if type(value) is str:
-                self.stored += len(value)
+        self.stored += sum([len(value) for value in values.values() if type(value) is str])
         self.db.tell(sql, values)
 
     def one(self, sql: str, **values: object) -> Row | None:

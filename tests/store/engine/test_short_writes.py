@@ -98,7 +98,13 @@ def test_refusals_after_changes_are_undone_one_by_one(sqlite_store: SQLite, *, c
 
     before = [add_user("ann")] if careful else []
     outcomes = short(
-        sqlite_store, *before, refused("bob"), add_user("cid"), refused("dan"), refused("bob"), add_user("eve")
+        sqlite_store,
+        *before,
+        refused("bob"),
+        add_user("cid"),
+        refused("dan"),
+        refused("bob"),
+        add_user("eve"),
     )
 
     assert [str(each) for each in outcomes if isinstance(each, Conflict)] == ["bob", "dan", "bob"]

@@ -4,7 +4,8 @@ A page, a script or a stream keeps headers of its own. The rest is data: a brows
 nothing of the agents' texts in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,9 +27,14 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def labelled(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                said = {name.lower() for name, _value in headers}
-                message["headers"] = headers + [each for each in HEADERS.items() if each[0] not in said]
+                headers = message.get("headers", ())
+                message["headers"] = [*headers, *_lacking(tuple([name for name, _value in headers]))]
             await send(message)
 
         await self.app(scope, receive, labelled if scope["type"] == "http" else send)
+
+
+@lru_cache(maxsize=256)  # by the names that an answer has already: there are few kinds of answers
+def _lacking(names: tuple[bytes, ...]) -> Sequence[tuple[bytes, bytes]]:
+    said = {name.lower() for name in names}
+    return [each for each in HEADERS.items() if each[0] not in said]

@@ -17,7 +17,7 @@ PATIENCE = timedelta(seconds=3)  # for calls under way when the hub is asked to 
 PING = timedelta(seconds=20)  # over a WebSocket; a peer that does not answer is cut off after
 PONG = timedelta(seconds=10)
 USUAL = gc.get_threshold()
-SELDOM = 10 * USUAL[2]  # collections of younger objects for each full one: some 700,000 objects
+YOUNG = 10 * USUAL[0]  # new objects, before a collection of the youngest: some 7,000
 FALSE_ALARM = "ASGI callable returned without completing handshake."
 
 
@@ -66,11 +66,12 @@ def gc_frozen() -> Iterator[None]:
     """Exclude the objects of the started hub, which stay as long as it runs, from garbage collections.
 
     There are 190,000: each full collection made every caller wait for 150 ms, twice a second on a busy day. Later
-    objects are collected a tenth as often as usual in Python: not for each large answer, which is gone by then.
+    objects are collected a tenth as often as usual in Python: calls under way hold hundreds, and a large answer is gone
+    by then.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*USUAL[:2], SELDOM)
+    gc.set_threshold(YOUNG, *USUAL[1:])
     try:
         yield
     finally:

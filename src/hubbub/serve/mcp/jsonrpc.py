@@ -15,7 +15,7 @@ CANCEL = "notifications/cancelled"
 MIRRORED = b"mcp-param-"  # prefix of headers that repeat an argument
 Json = dict[str, Any]
 
-FIELDS = {"method": str, "id": str | int, "params": dict}
+FIELDS = {"method": (str,), "id": (str, int), "params": (dict,)}
 
 
 def decode(body: bytes) -> dict[str, Any]:

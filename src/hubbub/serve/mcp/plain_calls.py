@@ -95,8 +95,7 @@ class PlainCalls:
             or not isinstance(params.get("name"), str)
             or not isinstance(given, dict)
             or not isinstance(meta, dict)
-            or not isinstance(meta.get(TOKEN, ""), str | int)
-            or isinstance(meta.get(TOKEN), bool)
+            or type(meta.get(TOKEN, "")) not in (str, int)
             or not self.server.dialect.is_one_step(params["name"], given)
         ):
             return None
@@ -194,7 +193,8 @@ async def _send(
 
 def _are_plain(fields: Mapping[bytes, bytes]) -> bool:
     """Tell whether the headers need no closer look, and the answer may be JSON."""
-    if any(value != value.strip(b" \t") for value in fields.values()):
+    told = [*fields.values()]
+    if told != [each.strip(b" \t") for each in told]:
         return False
     takes_json, takes_events = _accepted(fields[ACCEPT]) if ACCEPT in fields else (True, True)
     return takes_json or not takes_events

@@ -19,7 +19,7 @@ from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.listeners import Listeners
 from hubbub.store.engine.pending_calls import PendingCall
 from hubbub.store.engine.single_hub import SingleHub
-from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explaining
+from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explained, explaining
 from hubbub.store.engine.sqlite_writer import Writer
 from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
 
@@ -105,20 +105,27 @@ class SQLite(SingleHub):
     def _read(self, actor: Actor, operation: Operation[T], *, on_loop: bool = False) -> T:
         if self._is_closed:
             raise StoreUnavailable("the hub is closing")
-        with explaining("nothing was read"):
-            connection = self._reader()
-            if on_loop:
-                connection.bound(STATEMENTS, ROWS)
-            else:
-                connection.release()
-            connection.db.execute("BEGIN")
-            try:
-                return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
-            except apsw.ReadOnlyError as error:
-                raise WroteInRead from error
-            finally:
-                if connection.db.in_transaction:
-                    connection.db.execute("ROLLBACK")
+        try:
+            return self._read_by(self._reader(), actor, operation, on_loop=on_loop)
+        except (apsw.Error, OSError) as error:  # as `explaining`, which costs a read a tenth
+            fault = explained(error, "nothing was read")
+            raise fault from fault.__cause__
+
+    def _read_by(
+        self, connection: SQLiteConnection, actor: Actor, operation: Operation[T], *, on_loop: bool
+    ) -> T:
+        if on_loop:
+            connection.bound(STATEMENTS, ROWS)
+        else:
+            connection.release()
+        connection.db.execute("BEGIN")
+        try:
+            return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
+        except apsw.ReadOnlyError as error:
+            raise WroteInRead from error
+        finally:
+            if connection.db.in_transaction:
+                connection.db.execute("ROLLBACK")
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         self._listeners.add(wake)

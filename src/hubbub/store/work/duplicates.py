@@ -5,6 +5,7 @@ The rows of marks are scattered over their table, so they are small: two numbers
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -33,13 +34,7 @@ def insert(tx: Tx, task: Task, job: str, marks: Sequence[int], *, told: int) -> 
         job=job,
         told=told,
     )
-    named = _named(task.project_id, marks)
-    rows = ", ".join(f"(:{name}, :number)" for name in named)
-    tx.run(
-        f"INSERT INTO task_marks (mark, number) VALUES {rows} ON CONFLICT DO NOTHING",
-        number=task.number,
-        **named,
-    )
+    tx.run(_insertion(len(marks)), number=task.number, **_named(task.project_id, marks))
 
 
 def delete(tx: Tx, task: Task) -> Candidate | None:
@@ -94,11 +89,7 @@ def found(tx: Tx, project_id: UUID, marks: Sequence[int], limit: int) -> list[Ca
 
 def _sharing(tx: Tx, named: Mapping[str, object], limit: int) -> Sequence[Row]:
     """Return the number of a task for each mark that it shares; of a frequent mark, the newest `limit`."""
-    rows = tx.all(
-        f"SELECT number FROM task_marks WHERE mark IN ({', '.join(f':{name}' for name in named)}) LIMIT :limit",
-        limit=2 * limit,
-        **named,
-    )
+    rows = tx.all(_looking(len(named)), limit=2 * limit, **named)
     if len(rows) < 2 * limit:
         return rows  # these are all, and usually none
     of_each = " UNION ALL ".join(
@@ -109,5 +100,23 @@ def _sharing(tx: Tx, named: Mapping[str, object], limit: int) -> Sequence[Row]:
     return tx.all(of_each, limit=limit, **named)
 
 
+@lru_cache  # each new task asks, and nearly all have four marks
+def _insertion(number: int) -> str:
+    rows = ", ".join(f"(:{name}, :number)" for name in _names(number))
+    return f"INSERT INTO task_marks (mark, number) VALUES {rows} ON CONFLICT DO NOTHING"
+
+
+@lru_cache
+def _looking(number: int) -> str:
+    marks = ", ".join(f":{name}" for name in _names(number))
+    return f"SELECT number FROM task_marks WHERE mark IN ({marks}) LIMIT :limit"
+
+
+@lru_cache
+def _names(number: int) -> Sequence[str]:
+    return [f"mark{place}" for place in range(number)]
+
+
 def _named(project_id: UUID, marks: Sequence[int]) -> dict[str, object]:
-    return {f"mark{place}": (each ^ project_id.int) & LARGEST for place, each in enumerate(marks)}
+    of_project = project_id.int & LARGEST
+    return {name: each & LARGEST ^ of_project for name, each in zip(_names(len(marks)), marks, strict=True)}
