@@ -48,6 +48,7 @@ from hubbub.serve.fleet.timings import Timings
 from hubbub.serve.http.listener import listen, url_of
 from hubbub.serve.http.page_paths import LOGIN
 from hubbub.serve.http.server import HubServer, gc_frozen, server_config
+from hubbub.serve.live import arrival_order
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.delivery_receipts import DeliveryReceipts
 from hubbub.serve.live.ephemeral import EphemeralBroadcast
@@ -156,6 +157,7 @@ class Hub:
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
         echoes, breakers = EchoAgents(transactions), BreakerWatch(transactions)
+        feed.listen(arrival_order.hear)
         for hear in (followers.hear, OtherHubs(fleet).hear, leaving.hear, echoes.hear, breakers.hear):
             feed.listen(hear)
         archive = LogRetention(self.store, self.settings.keep_log_days)
@@ -200,6 +202,7 @@ class Hub:
         # Others see it once it listens to them; they take the machines of a hub that they do not see for gone.
         self.store.be_seen(parts.fleet.instance)
         await parts.feed.start()
+        await arrival_order.continue_order(self.store)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._background(*work))
             await stack.enter_async_context(parts.fleet.alive())

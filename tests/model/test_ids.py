@@ -35,6 +35,19 @@ def test_an_id_is_a_uuid_of_version_7(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made.int >> 80 == 1_800_000_000_123
 
 
+def test_ids_go_on_after_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids are greater than one that another clock made later, and than all that were made with it."""
+    monkeypatch.setattr(ids, "_last", 0)
+    monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_060_000 * 1_000_000)
+    ahead = [new_id() for _ in range(300)]
+    monkeypatch.setattr(ids, "_last", 0)
+    monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000_000 * 1_000_000)
+
+    assert new_id() < ahead[0]
+    ids.continue_after(ahead[0])
+    assert ahead[-1] < new_id() < new_id()
+
+
 def test_threads_never_make_the_same_id() -> None:
     """Ids made by many threads at once are all different, and rise within each thread."""
     barrier = threading.Barrier(8)

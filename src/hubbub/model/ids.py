@@ -25,6 +25,13 @@ def new_id() -> UUID:
     return UUID(int=tick >> 12 << 80 | _VERSION | (tick & 0xFFF) << 64 | _VARIANT | random)
 
 
+def continue_after(other: UUID) -> None:
+    """Make only ids that are greater than `other` from now on, and than those made with it, whatever the clock says."""
+    global _last
+    with _lock:
+        _last = max(_last, (other.int >> 80) + 1 << 12)
+
+
 def parse_id(text: str) -> UUID | None:
     """Parse the id in `text`; None if it is no id, so that nothing can exist by it.
 

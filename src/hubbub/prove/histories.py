@@ -231,7 +231,7 @@ class Scene:
     def _faults(self) -> Iterator[tuple[int, str, Callable[[], None]]]:
         hub, link = self._chance.choice(self.hubs), self._chance.choice(self.links)
         number = self._chance.randrange(len(self.workers))
-        if hub.is_ready() or self._chance.randrange(4) == 0:  # now and then one dies that is only starting
+        if hub.is_ready() or self._chance.randrange(20) == 0:  # seldom one that is only starting
             yield 8, "hub killed", hub.again
             yield 3, "hub stopped and continued", lambda: self._stop(hub)
         yield 3, "worker killed", lambda: self._kill_worker(number)

@@ -144,6 +144,11 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
     return message
 
 
+def newest_delivery(tx: Tx) -> UUID | None:
+    """Return the greatest id of all inbox rows; None if there are none."""
+    return messages.newest_delivery(tx)
+
+
 def deliveries(tx: Tx, message: Message) -> list[Delivery]:
     """Return the message's deliveries, with their progress."""
     return deliveries_of_all(tx, [message])[message.id]

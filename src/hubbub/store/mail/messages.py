@@ -234,6 +234,11 @@ def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
     return _delivery(row) if row else None
 
 
+def newest_delivery(tx: Tx) -> UUID | None:
+    row = tx.one("SELECT id FROM deliveries ORDER BY id DESC LIMIT 1")
+    return UUID(str(row["id"])) if row else None
+
+
 def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[Delivery]]:
     """Return every inbox row of several messages, by the messages' ids."""
     named = {f"id{number}": message.id for number, message in enumerate(messages)}

@@ -1,0 +1,25 @@
+"""Clocks that are set for single programs."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from hubbub.prove.clocks import MISSING, Clock, library
+from hubbub.prove.histories import Run
+
+TIME = "import time; print(time.time())"
+
+
+def test_a_program_goes_by_the_clock_that_is_set_for_it(tmp_path: Path) -> None:
+    """A program sees the time that is set for it, and the machine's stays; a run without libfaketime says so."""
+    preloaded = library()
+    clock = Clock(tmp_path / "clock", preloaded or Path("libfaketime.so.1"))
+    clock.set(-86_400)
+
+    assert (tmp_path / "clock").read_text() == "-86400.000\n"
+    assert str(Run(missing=MISSING)).endswith(MISSING)
+    if preloaded is not None:
+        told = subprocess.check_output([sys.executable, "-c", TIME], env={**os.environ, **clock.environment})
+        assert time.time() - float(told) > 86_000
