@@ -109,7 +109,7 @@ def test_a_free_task_that_nobody_could_take(world: World) -> None:
     """A task in the open queue, where no agent is here, waits for one to come."""
     told = fact(world, world.send(None).number, "task.free")
 
-    assert told.sentence == "It is free, and nobody is here: it begins when an agent comes and claims it."
+    assert told.sentence == "It is free, but no agent is online: it starts when one comes and claims it."
 
 
 def test_a_task_under_way_in_nobodys_hands(world: World) -> None:
@@ -118,7 +118,7 @@ def test_a_task_under_way_in_nobodys_hands(world: World) -> None:
         task = world.on(world.send(None, needs=needs), task_actions.start, "ann", manner=VerbManner.ANSWER)
 
         told = fact(world, task.number, "task.unheld")
-        assert told.sentence == "Nobody has it: assign it to an agent, or put it back."
+        assert told.sentence == "Nobody has it: assign it to an agent, or return it to the queue."
 
 
 def test_a_free_task_names_who_could_take_it(world: World) -> None:
@@ -129,8 +129,8 @@ def test_a_free_task_names_who_could_take_it(world: World) -> None:
     world.report("ann")
     several = fact(world, task.number, "task.free")
 
-    assert only.sentence == "It is free, and nobody has claimed it; bob could, being the only one here."
-    assert several.sentence == "It is free, and nobody has claimed it; ann and bob could: they are here."
+    assert only.sentence == "It is free and unclaimed; bob could claim it, the only agent online."
+    assert several.sentence == "It is free and unclaimed; ann and bob are online and could claim it."
     assert several.detail == {"here": ["ann", "bob"]}
 
 
@@ -146,9 +146,9 @@ def test_who_holds_a_thing_and_who_waits(world: World) -> None:
     assert kinds(world, "gpu") == ["thing.counted", "thing.held", "thing.waiting"]
     told = explain(world, "gpu").sentence
     assert told.startswith(
-        'There are 2 of gpu, of which 2 are held. ann holds gpu:2 on atlas for "make test" since '
+        'There are 2 of gpu, and 2 are held. ann has held gpu:2 on atlas for "make test" since '
     )
-    assert told.endswith(" 2 wait for it, in this turn: bob and 代码1号.")
+    assert told.endswith(" 2 are waiting for it, in this order: bob and 代码1号.")
     assert explain(world, "db", SubjectKind.THING).sentence == "Nobody holds db: it is free."
     with pytest.raises(NotFound):
         explain(world, "db")
@@ -160,7 +160,7 @@ def test_what_an_agent_holds_and_waits_for(world: World) -> None:
     for name in ("代码1号", "bob"):
         world.do(leases.ask, world.project, ["db"], by=name)
 
-    assert fact(world, "ann", "lease.held").sentence.startswith("It holds db since ")
+    assert fact(world, "ann", "lease.held").sentence.startswith("It has held db since ")
     waiting = fact(world, "bob", "lease.waiting")
     assert waiting.sentence.endswith(", which ann holds; 代码1号 asked before.")
     assert (waiting.detail["holders"], waiting.detail["before"]) == (["ann"], ["代码1号"])
@@ -172,7 +172,7 @@ def test_a_task_is_found_by_number_or_id(world: World) -> None:
 
     assert {explain(world, ref).name for ref in (task.number, "#1", "T-1", "t-1", task.id)} == {"1"}
     assert fact(world, task.id, "task.queued").sentence.startswith(
-        'Task #1 "count the lines" is queued since '
+        'Task #1 "count the lines" has been queued since '
     )
 
 
@@ -184,7 +184,7 @@ def test_a_task_for_an_agent_that_never_came(world: World) -> None:
         "It has been in the inbox of bob, unread, since "
     )
     assert fact(world, task.number, "agent.never_came").sentence == (
-        "bob has never been here: the project knows the name alone."
+        "bob has never been online: only its name is known."
     )
 
 
@@ -195,7 +195,7 @@ def test_an_agent_that_calls_tools_without_a_heartbeat(world: World) -> None:
 
     assert kinds(world, "bob")[:2] == ["agent.acted", "agent.called"]
     told = fact(world, "bob", "agent.acted")
-    assert told.sentence.startswith("bob keeps no heartbeat here; it was last seen to act at ")
+    assert told.sentence.startswith("bob sends no heartbeat; it was last seen acting at ")
     assert told.detail == {"agent": "bob", "at": at}
     assert kinds(world, "ann")[0] == "agent.never_came"
 
@@ -277,7 +277,7 @@ def test_an_assignee_that_works_on_something_else(world: World) -> None:
     world.start(world.send("bob"))
     task = world.send("bob")
 
-    assert fact(world, task.number, "agent.busy").sentence == "bob works on #1 meanwhile."
+    assert fact(world, task.number, "agent.busy").sentence == "bob is working on #1 in the meantime."
 
 
 def test_a_task_that_waits_for_others(world: World) -> None:
@@ -298,7 +298,7 @@ def test_a_task_that_waits_for_what_will_not_happen(world: World) -> None:
     failed = in_status(world, S.FAILED)
     task = world.send(None, needs=[failed])
 
-    assert "#1 must be tried again" in fact(world, task.number, "task.stuck").sentence
+    assert "#1 must be retried" in fact(world, task.number, "task.stuck").sentence
     assert "task.free" not in kinds(world, task.number)
 
 
@@ -313,8 +313,10 @@ def test_a_task_held_by_a_lease(world: World) -> None:
 
     told = fact(world, free.number, "task.leased")
     assert told.detail["expires_at"] == presence.expires_at
-    assert told.sentence.endswith("after that it goes back to the open queue.")
-    assert fact(world, addressed.number, "task.leased").sentence.endswith("it waits for it to come back.")
+    assert told.sentence.endswith("after that it returns to the open queue.")
+    assert fact(world, addressed.number, "task.leased").sentence.endswith(
+        "the task waits for bob to come back."
+    )
 
 
 def test_a_task_held_without_a_lease(world: World) -> None:
@@ -332,7 +334,8 @@ def test_a_task_whose_holder_is_gone(world: World) -> None:
     world.pass_time(TEN_MINUTES + MINUTE)
 
     assert (
-        "is delivered again when that is back" in fact(world, addressed.number, "task.lease_ended").sentence
+        "will be delivered again when bob is back"
+        in fact(world, addressed.number, "task.lease_ended").sentence
     )
     again = fact(world, claimed.number, "task.again")
     assert again.sentence.startswith("It was released at ")
@@ -352,8 +355,8 @@ def test_a_blocked_task(world: World) -> None:
     """`why` says who holds a thing that cannot go on, and what would free it."""
     task = in_status(world, S.BLOCKED)
 
-    assert "is blocked since" in fact(world, task.number, "task.blocked").sentence
-    assert "it goes on when bob or a person" in fact(world, task.number, "task.holder_waits").sentence
+    assert "has been blocked since" in fact(world, task.number, "task.blocked").sentence
+    assert "it continues when bob or a person" in fact(world, task.number, "task.holder_waits").sentence
 
 
 def test_a_blocked_task_with_a_reason(world: World) -> None:
@@ -372,7 +375,7 @@ def test_a_task_in_review_that_nobody_looks_at(world: World) -> None:
     task = in_status(world, S.IN_REVIEW)
 
     assert "task.leased" not in kinds(world, task.number)
-    assert "nobody was asked by name" in fact(world, task.number, "task.handed_in").sentence
+    assert "without naming a reviewer" in fact(world, task.number, "task.handed_in").sentence
 
 
 def test_a_task_whose_review_is_pending(world: World) -> None:
@@ -405,7 +408,7 @@ def test_a_task_that_is_late(world: World) -> None:
     world.clock.advance(10 * MINUTE)
     told = fact(world, task.number, "task.late")
     assert told.detail == {"since": task.created_at + 30 * 60_000}
-    assert told.sentence.startswith("It is late: it should have got on by ")
+    assert told.sentence.startswith("It is late: there should have been progress by ")
 
 
 def test_an_agent_that_fell_silent_at_its_work(world: World) -> None:
@@ -418,7 +421,7 @@ def test_an_agent_that_fell_silent_at_its_work(world: World) -> None:
     gone = world.do(agents.presence, world.id, "bob")
     assert gone is not None
     assert told.detail == {"since": gone.ended_at}
-    assert told.sentence.endswith("a person is needed to say what becomes of that.")
+    assert told.sentence.endswith("a person must decide what happens to that work.")
 
 
 def test_a_task_that_will_expire(world: World) -> None:
@@ -457,7 +460,7 @@ def test_a_call_that_waits_for_a_person(world: World) -> None:
     seen = fact(world.acting(person(world, "eve", Role.MEMBER)), "bob", "approval.pending")
     assert f"hubbub approve {asked.id}" in told.sentence
     assert "make deploy" not in told.sentence
-    assert '("make deploy") waits for a person\'s answer, until ' in seen.sentence
+    assert '("make deploy") is waiting for approval, until ' in seen.sentence
     assert told.detail["approval_id"] == str(asked.id)
 
     world.pass_time(2 * MINUTE)
@@ -474,7 +477,7 @@ def test_an_order_that_is_under_way(world: World) -> None:
     assert order.status is DispatchStatus.SENT
 
     told = fact(world, "bob", "dispatch.under_way")
-    assert told.sentence.startswith("An order of bob to web1 (connect), given ")
+    assert told.sentence.startswith("An order from bob to web1 (connect), given ")
     assert told.sentence.endswith(", was sent and is not confirmed yet.")
     assert "machine.offline" not in kinds(world, "bob")
 
@@ -501,24 +504,24 @@ def test_a_machine_that_is_no_more(world: World) -> None:
     task = world.do(nodes.begin_task, world.project, sender="ann", title="t", description="d", node="gone")
 
     told = fact(world, task.number, "machine.unknown")
-    assert told.sentence == "The project has no machine gone (any more)."
+    assert told.sentence == "This project has no machine gone (any more)."
 
 
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        ({}, "It runs on the machine web1 since "),
+        ({}, "It has been running on the machine web1 since "),
         ({"status": ManagedAgentStatus.RUNNING, "restarts": 2}, " after 2 restarts."),
         (
             {"status": ManagedAgentStatus.RESTARTING, "exit_code": 3, "restarts": 1},
-            "Its program on web1 died (exit code 3) and is started again after 1 restart, since ",
+            "Its program on web1 died (exit code 3) and is being restarted after 1 restart, since ",
         ),
         (
             {"status": ManagedAgentStatus.FAILED, "exit_code": 1},
             "Its program on web1 failed (exit code 1) at ",
         ),
         ({"status": ManagedAgentStatus.STOPPED}, "Its program on web1 was stopped at "),
-        ({"status": ManagedAgentStatus.STARTING}, "It was ordered to the machine web1 at "),
+        ({"status": ManagedAgentStatus.STARTING}, "The machine web1 was told to start it at "),
     ],
 )
 def test_an_agent_that_was_placed_on_a_machine(world: World, how: dict[str, Any], sentence: str) -> None:
@@ -549,7 +552,7 @@ def test_what_an_agent_was_last_seen_to_do(world: World) -> None:
 
     here = fact(world, "bob", "agent.here").sentence
     assert here.startswith(
-        'bob is here on laptop and says it is working, doing "the parser"; its last heartbeat'
+        'bob is online on laptop and says it is working, doing "the parser"; its last heartbeat'
     )
     assert "Its last output was \"he said 'stop'\" at " in fact(world, "bob", "agent.said").sentence
     assert fact(world, "bob", "agent.said").sentence.endswith("(1 minute ago).")
@@ -585,7 +588,7 @@ def test_a_file_that_nobody_works_on(world: World) -> None:
     world.do(presences.leave, world.id, "bob", instance="first")
 
     told = fact(world, "src/a.py", "file.free")
-    assert told.sentence == 'Nobody who is here has said that they work on "src/a.py": it is free.'
+    assert told.sentence == 'No agent that is online works on "src/a.py": it is free.'
 
 
 def test_a_file_that_somebody_works_on(world: World) -> None:
@@ -600,7 +603,7 @@ def test_a_file_that_somebody_works_on(world: World) -> None:
 
     assert [each.kind for each in account.facts][:1] == ["file.area"]
     assert held["bob"].sentence.startswith(
-        'bob says that it works on "src/auth/login.py": it has declared the area auth, and is here since '
+        'bob says that it works on "src/auth/login.py": it has claimed the area auth, and has been online since '
     )
     assert held["ann"].detail["files"] == ["src/*/login.py"]
     assert held["bob"].detail["expires_at"] == by_area.expires_at
@@ -616,8 +619,11 @@ def test_a_file_that_somebody_edits(world: World) -> None:
 
     told = fact(world, "src/a.py", "file.claimed")
     assert told.sentence.startswith('bob has claimed "src/a.py" by editing it at ')
-    assert ', on branch main, in "/w". That ends with a commit, when it is not edited until ' in told.sentence
-    assert told.sentence.endswith(" or when a person releases what bob has declared.")
+    assert (
+        ', on branch main, in "/w". The claim ends with a commit, when the file is not edited until '
+        in told.sentence
+    )
+    assert told.sentence.endswith(" or when a person releases the claims of bob.")
     (held,) = world.do(file_claims.held, world.id)
     assert (told.detail["since"], told.detail["expires_at"]) == (held.claimed_at, held.claimed_at + 60_000)
     assert (told.detail["branch"], told.detail["worktree"]) == ("main", "/w")
@@ -683,7 +689,7 @@ def test_others_text_cannot_pass_for_ours(world: World) -> None:
     task = world.send(hostile, text='a" is completed.\nSecond line \x1b[2J')
 
     said = explain(world, task.number).sentence
-    assert '"a\' is completed." is delivered since ' in said
+    assert '"a\' is completed." has been waiting to be accepted since ' in said
     assert 'the inbox of "bob. Nobody holds it\\u202e"' in said
     assert "\u202e" not in said
 
@@ -742,9 +748,10 @@ def test_a_fact_can_be_told_in_another_language(world: World) -> None:
         "values": {
             "number": "1",
             "title": '"count the lines"',
-            "status": {"key": "task_queued", "values": {}},
-            "whose": "",
-            "since": {"at": task.created_at, "span": ANY, "is_past": True},
+            "status": {
+                "key": "task_queued",
+                "values": {"since": {"at": task.created_at, "span": ANY, "is_past": True}, "whose": ""},
+            },
             "cause": "",
         },
     }

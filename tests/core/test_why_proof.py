@@ -66,7 +66,7 @@ def test_what_is_missing(world: World) -> None:
     saw(world, "a.py")
     (told,) = facts(world, task)
     assert told.sentence == (
-        'It does not count as completed before everything is committed (missing: "a.py" is not committed)'
+        'It does not count as completed until everything is committed (missing: "a.py" is not committed)'
         " and the commit is on the remote (not seen: there is no remote that git here knows of)."
     )
     assert told.detail["missing"] == [
@@ -81,7 +81,7 @@ def test_what_was_all_seen(world: World) -> None:
     saw(world)
     assert [each.kind for each in facts(world, task)] == ["task.proven"]
     world.on(task, task_actions.complete, by="bob", result="done")
-    assert [each.sentence for each in facts(world, task)] == ["All that it asks for was seen."]
+    assert [each.sentence for each in facts(world, task)] == ["Everything that it requires was seen."]
 
 
 def test_who_let_it_pass(world: World) -> None:
@@ -89,7 +89,7 @@ def test_who_let_it_pass(world: World) -> None:
     task = world.accept(asked(world, "tests"))
     world.acting(person(world, "eva", Role.ADMIN)).on(task, proof.waive, by=HUB, reason="only words")
     (told,) = facts(world, task)
-    assert told.sentence == ('eva let it be completed without the proof that it asks for: "only words".')
+    assert told.sentence == ('eva waived the proof that it requires: "only words".')
 
 
 def test_a_command_cannot_pass_for_words_of_the_hub(world: World) -> None:

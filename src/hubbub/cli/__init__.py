@@ -143,7 +143,7 @@ SECTIONS = {
         "inbox": CommandEntry(
             "hubbub.cli.mail.messages", "Show the messages and tasks that wait for you, or for an agent."
         ),
-        "wait": CommandEntry("hubbub.cli.mail.messages", "Wait for mail or work for an agent."),
+        "wait": CommandEntry("hubbub.cli.mail.messages", "Wait for mail or work for you, or for an agent."),
         "approve": CommandEntry("hubbub.cli.fleet.approvals", "List pending approvals, or approve one."),
         "deny": CommandEntry("hubbub.cli.fleet.approvals", "Deny a pending approval."),
         "log": CommandEntry("hubbub.cli.log.activity_log", "Show what happened, or follow what happens."),
@@ -202,7 +202,7 @@ SECTIONS = {
             "hubbub.cli.server.install_service", "Run the hub as a system service.", "install_service"
         ),
         "doctor": CommandEntry("hubbub.cli.server.doctor", "Check the installation, and say how to fix it."),
-        "prove": CommandEntry("hubbub.cli.server.prove", "See that the hub keeps its promises."),
+        "prove": CommandEntry("hubbub.cli.server.prove", "Test that the hub keeps its promises."),
         "backup": CommandEntry("hubbub.cli.server.backup", "Back up the database while the hub runs."),
         "restore": CommandEntry("hubbub.cli.server.backup", "Replace the database with a backup."),
         "migrate": CommandEntry("hubbub.cli.server.migrate", "Upgrade the database to this version."),

@@ -63,8 +63,8 @@ def sentence(refusal: HubRefused) -> str:
     if refusal.code != Unauthorized.code:
         return str(refusal)
     return (
-        "a valid token is needed: the hub does not know this one, or not any more; give another with --token or "
-        "HUBBUB_TOKEN"
+        "a valid token is needed: the hub does not know this one, or it was revoked or has expired; give another with "
+        "--token or HUBBUB_TOKEN"
     )
 
 
@@ -142,7 +142,7 @@ class Choice:
         """Return the chosen hub. Raises `HubUnreachable` if none is known, `click.UsageError` without a token."""
         url = self.url or running_hub(self.data)
         if url is None:
-            raise HubUnreachable(f"no hub runs on the data folder {self.data}")
+            raise HubUnreachable(f"no hub is running on the data folder {self.data}")
         return Hub(url, self.require_token(), project=self.project)
 
     def require_token(self) -> str:

@@ -6,16 +6,16 @@ from hubbub.model.log.attention import NeedKind
 
 TITLES = {
     NeedKind.APPROVAL: "Approval",
-    NeedKind.QUESTION: "Waits for you",
+    NeedKind.QUESTION: "Waiting for you",
     NeedKind.LETTER: "Message to you",
-    NeedKind.STOPPED: "Going round in circles",
-    NeedKind.BUDGET: "A budget is short",
+    NeedKind.STOPPED: "Stuck in a loop",
+    NeedKind.BUDGET: "A budget is nearly spent",
     NeedKind.PAUSED: "All accounts are paused",
     NeedKind.EXPIRED: "Expired, ask again",
-    NeedKind.STALE: "Fell silent at work",
+    NeedKind.STALE: "Went silent",
     NeedKind.CONFLICT: "Same files, two agents",
     NeedKind.FAILED: "Failed",
-    NeedKind.LATE: "Nobody gets on with it",
+    NeedKind.LATE: "Late",
 }
 SHORT = 8  # characters of an approval's id that people type
 

@@ -280,7 +280,10 @@ def test_all_clients_of_the_machine_are_installed(desk: Desk) -> None:
         "Codex is installed: codex",
     ]
     again = desk.run("--all", PATH=nowhere)
-    assert (again.returncode, "no client was found here that is not installed" in again.stderr) == (1, True)
+    assert (
+        again.returncode,
+        "no client was found on this machine that is not installed" in again.stderr,
+    ) == (1, True)
 
     assert desk.run("--all", "--uninstall", PATH=nowhere).returncode == 0
     assert desk.tree() == before

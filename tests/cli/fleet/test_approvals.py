@@ -13,7 +13,7 @@ from tests.cli.screens import at_terminal, on_screen
 from tests.serve.rest.fleet.desk_requests import asking, for_agent
 
 DIGEST = "0123456789abcdef" * 4
-ASKED = "asked by the program of ada, on box as it says"
+ASKED = "asked by ada's own program, which says it runs on box"
 
 
 def ask(hub: RunningHub, node: str = "box", **more: Any) -> Any:

@@ -11,7 +11,7 @@ def test_a_rule_is_set_and_a_stop_lifted(hub: RunningHub) -> None:
     hub.client().post("/tools/judge", {"agent": "ada", "repeats": 5})
 
     [stop] = hub.json("breaker", "list")
-    assert "ada made the same call of a tool 5 times in a row" in hub.run("why", "ada").stdout
+    assert "ada made the same tool call 5 times in a row" in hub.run("why", "ada").stdout
     assert hub.run("breaker", "lift", stop["id"]).stdout == "ada may go on\n"
     assert hub.json("breaker", "list") == []
     assert "name a rule and its limit" in hub.run("breaker", "rule", "repeating").stderr

@@ -10,12 +10,10 @@ def test_why_prints_a_paragraph(hub: RunningHub) -> None:
 
     said = hub.run("why", "代码1号").stdout
     assert said.startswith(
-        "代码1号 has never been here: the project knows the name alone. 1 message or task in its inbox"
+        "代码1号 has never been online: only its name is known. 1 message or task in its inbox"
     )
     assert said.count("\n") == 1
-    assert hub.run("why", "src/a.py").stdout.startswith(
-        'Nobody who is here has said that they work on "src/a.py"'
-    )
+    assert hub.run("why", "src/a.py").stdout.startswith('No agent that is online works on "src/a.py"')
     assert [each["kind"] for each in hub.json("why", "代码1号")["facts"]] == [
         "agent.never_came",
         "inbox.undelivered",

@@ -84,9 +84,10 @@ def test_wait_survives_a_restart(own_hub: RunningHub) -> None:
 
 
 def test_wait_for_the_hub(hub: RunningHub) -> None:
-    """The hub itself is a receiver whose mail can be waited for, in every project."""
+    """Mail of all people, whose receiver is the hub itself, is waited for by that name, and without any."""
     assert hub.run("send", "hub", "to whom it concerns").returncode == 0
-    assert [each["text"] for each in hub.json("wait", "hub")] == ["to whom it concerns"]
+    for named in (["hub"], []):
+        assert [each["text"] for each in hub.json("wait", *named)] == ["to whom it concerns"]
 
 
 @pytest.mark.parametrize("timeout", ["nan", "inf", "-1", "1e300"])

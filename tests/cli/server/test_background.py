@@ -49,7 +49,7 @@ def test_each_is_done_once(data: Path) -> None:
 
     assert json.loads(hubbub("down", "--json", data=data).stdout) == {"stopped": True}
     again = hubbub("down", data=data)
-    assert (again.returncode, again.stdout) == (0, "no hub runs on the data folder\n")
+    assert (again.returncode, again.stdout) == (0, "no hub is running on the data folder\n")
 
 
 @pytest.mark.system
@@ -110,7 +110,7 @@ def test_down_stops_nobody_else(own_hub: RunningHub) -> None:
     facts = json.loads((own_hub.data / FILE).read_text())
     (own_hub.data / FILE).write_text(json.dumps({**facts, "pid": os.getpid()}))
 
-    assert own_hub.run("down").stdout == "no hub runs on the data folder\n"
+    assert own_hub.run("down").stdout == "no hub is running on the data folder\n"
 
 
 def test_a_hub_of_another_machine_is_not_ours_to_stop(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ def test_a_hub_that_runs_already_is_shown(own_hub: RunningHub) -> None:
     done = own_hub.run("serve")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(
-        f"{own_hub.url}\nhubbub runs already, at {own_hub.url}\n  dashboard    {own_hub.url}/login/"
+        f"{own_hub.url}\nhubbub is already running at {own_hub.url}\n  dashboard    {own_hub.url}/login/"
     )
     assert own_hub.json("serve", "--port", str(own_hub.port))["started"] is False
 

@@ -14,7 +14,7 @@ def test_a_hub_where_nobody_has_been(hub: RunningHub) -> None:
         "hub",
         f"{hub.url}, version {hub.client().health()['version']}, project {hub.project}",
     ]
-    assert online.endswith("no agent has ever been here")
+    assert online.endswith("no agents yet")
     assert needs.split() == ["needs", "you", "nothing"]
     assert dashboard.split() == ["dashboard", hub.url]
     assert "hubbub install CLIENT" in step

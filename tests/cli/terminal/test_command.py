@@ -89,7 +89,7 @@ def test_no_hub_is_code_3(tmp_path: Path) -> None:
     """Where no hub runs, or none answers at the address, the exit code is 3 and one sentence says so."""
     done = processes.hubbub("agents", data=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
-    assert "no hub runs on the data folder" in done.stderr
+    assert "no hub is running on the data folder" in done.stderr
     away = processes.hubbub("agents", "--url", "http://127.0.0.1:9", "--token", "utok_1", data=tmp_path)
     assert away.returncode == 3
     assert away.stderr.count("\n") == 1

@@ -130,7 +130,7 @@ async def test_what_happens_appears_by_itself(hub: Hub) -> None:
         blocked(hub)
 
         await screen.until(lambda: "Move the schema" in screen.text("#needs-list"))
-        assert "Waits for you" in screen.text("#needs-list")
+        assert "Waiting for you" in screen.text("#needs-list")
         assert "Which one?" in screen.text("#needs-list")
         await screen.pilot.press("2")
         assert "Move the schema" in screen.text("#column-2")
@@ -174,7 +174,7 @@ async def test_a_blocked_task_is_answered_by_a_key(hub: Hub) -> None:
     """`r` asks for a line, tells it to whoever is blocked, and the task goes on."""
     task = blocked(hub)
     async with watching(hub) as screen:
-        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        await screen.until(lambda: "Waiting for you" in screen.text("#needs-list"))
 
         await screen.pilot.press("r", *"the new", "enter")
 
@@ -188,7 +188,7 @@ async def test_a_task_is_cancelled_with_its_reason(hub: Hub) -> None:
     """`c` asks why, and cancels what is marked; Esc leaves it as it is."""
     task = blocked(hub)
     async with watching(hub) as screen:
-        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        await screen.until(lambda: "Waiting for you" in screen.text("#needs-list"))
         await screen.pilot.press("c", "escape")
         assert found(hub, task).status == "blocked"
 
@@ -203,7 +203,7 @@ async def test_why_is_one_key_away(hub: Hub) -> None:
     """`y`, or Enter, says in a paragraph why what is marked is as it is."""
     blocked(hub)
     async with watching(hub) as screen:
-        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        await screen.until(lambda: "Waiting for you" in screen.text("#needs-list"))
 
         await screen.pilot.press("enter")
 
@@ -220,7 +220,7 @@ async def test_a_blocked_task_stays_beside_an_approval(hub: Hub) -> None:
     asked(hub)
     async with watching(hub) as screen:
         await screen.until(lambda: "make deploy" in screen.text("#needs-list"))
-        assert "Waits for you" in screen.text("#needs-list")
+        assert "Waiting for you" in screen.text("#needs-list")
         assert "Which one?" in screen.text("#needs-list")
 
 
@@ -243,7 +243,7 @@ async def test_who_may_only_look_is_offered_no_keys_that_act(hub: Hub) -> None:
     """A viewer's screen has no keys that the hub would refuse, and asks for nothing when one is pressed."""
     task = blocked(hub)
     async with watching(hub, hub.token(role=Role.VIEWER), acts=False) as screen:
-        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        await screen.until(lambda: "Waiting for you" in screen.text("#needs-list"))
         keys = {binding.binding.description for binding in screen.app.screen.active_bindings.values()}
         assert {"Why?", "Help"} <= keys
         assert keys.isdisjoint({"Approve", "Deny", "Reply", "Done", "Retry", "Cancel", "Reassign", "Release"})
@@ -296,7 +296,7 @@ async def test_a_refusal_is_told_and_nothing_changes(hub: Hub) -> None:
     """A viewer that tries to act is told the hub's own sentence."""
     task = blocked(hub)
     async with watching(hub, hub.token(role=Role.VIEWER)) as screen:
-        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        await screen.until(lambda: "Waiting for you" in screen.text("#needs-list"))
 
         await screen.pilot.press("c", *"stop", "enter")
 

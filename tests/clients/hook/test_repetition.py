@@ -18,7 +18,7 @@ def test_the_same_call_too_often_in_a_row_is_stopped(bench: Workbench, shop: Pat
     heard = ada.tool("PreToolUse", "Bash", command="make").specific
 
     assert heard["permissionDecision"] == "deny"
-    assert "ada made the same call of a tool 6 times in a row" in heard["permissionDecisionReason"]
+    assert "ada made the same tool call 6 times in a row" in heard["permissionDecisionReason"]
     assert not ada.tool("PreToolUse", "Bash", command="ls").is_silent
     [stop] = hub.do(lambda tx: breakers.of_project(tx, hub.project.id))
     assert (stop.kind, stop.agents) == (LoopKind.REPEATING, ("ada",))

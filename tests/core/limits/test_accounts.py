@@ -272,7 +272,7 @@ def test_why_tells_of_the_pause(world: World) -> None:
         facts = world.do(why.explain, world.project, ref).facts
         [told] = [str(each.phrase) for each in facts if each.kind == "account.paused"]
         assert told.startswith("Its account max is paused until ")
-        assert "the usage limit of some hours is reached" in told
+        assert "its usage limit for some hours is reached" in told
 
 
 @on_one_engine

@@ -108,7 +108,7 @@ def test_ten_ways_without_a_mouse(page: Page, hub: Hub, scene: Scene) -> None:
 
     keys.press("[")
     expect(page.get_by_role("note").filter(has_text="It is read-only.")).to_be_visible()
-    tab_to(page, "Moment that is shown")
+    tab_to(page, "Moment shown")
     keys.press("End")
     expect(page.get_by_role("note").filter(has_text="It is read-only.")).to_have_count(0)
 

@@ -103,7 +103,7 @@ def test_what_a_card_opens_esc_closes(visit: Visit, view: str, kind: str, opened
 
 def test_enter_on_a_need_opens_what_it_is_about(page: Page) -> None:
     """On the first screen Enter leads from the card of a blocked task to the task."""
-    card = page.get_by_role("group", name="Blocked, waits for you").first
+    card = page.get_by_role("group", name="Blocked, waiting for you").first
     number = card.get_by_role("link").text_content() or ""  # also of what is not drawn yet
     card.focus()
     page.keyboard.press("Enter")
@@ -140,7 +140,7 @@ def test_a_menu_is_used_without_a_mouse(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
     page.keyboard.press("a")
-    expect(page.get_by_role("menuitemradio", name="As the system")).to_be_focused()
+    expect(page.get_by_role("menuitemradio", name="Same as system")).to_be_focused()
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
     expect(page.get_by_role("menu")).to_have_count(0)
@@ -207,13 +207,13 @@ def test_a_draft_is_there_again(visit: Visit) -> None:
     title = dialog.get_by_label("Title")
     page.keyboard.press("c")
     title.fill("Half a plan")
-    dialog.get_by_label("What is to be done").fill("of several")
+    dialog.get_by_label("Description").fill("of several")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     for is_beside in (True, False):
         page.keyboard.press("c")
         expect(title).to_have_value("Half a plan")
-        expect(dialog.get_by_label("What is to be done")).to_have_value("of several")
+        expect(dialog.get_by_label("Description")).to_have_value("of several")
         if is_beside:
             page.mouse.click(4, 4)
         else:

@@ -77,7 +77,7 @@ def test_old_tasks_are_asked_of_the_hub(page: Page, hub: Hub) -> None:
 def test_nothing_found_is_said(page: Page) -> None:
     """Where nothing fits the palette says so, to ears as well, and Enter does nothing."""
     ask(page, "xyzzy plugh")
-    expect(page.get_by_text("Nothing is called that.")).to_be_visible()
+    expect(page.get_by_text("No results.")).to_be_visible()
     expect(page.get_by_role("dialog").get_by_role("status").filter(has_text="results")).to_have_text(
         "0 results"
     )

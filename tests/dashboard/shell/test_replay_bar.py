@@ -21,7 +21,7 @@ def _scene(scene: Scene) -> None:
 
 
 def handle(page: Page) -> Any:
-    return page.get_by_role("slider", name="Moment that is shown")
+    return page.get_by_role("slider", name="Moment shown")
 
 
 def moment(page: Page) -> Any:
@@ -82,7 +82,7 @@ def test_brackets_step_and_space_plays(page: Page) -> None:
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.keyboard.press("Space")
-    expect(page.get_by_role("button", name="Play what happened")).to_be_visible()
+    expect(page.get_by_role("button", name="Play from here")).to_be_visible()
 
 
 def test_playing_moves_the_moment_on(visit: Visit) -> None:
@@ -90,7 +90,7 @@ def test_playing_moves_the_moment_on(visit: Visit) -> None:
     page = visit("/board?at=100")
     expect(page.get_by_text(STRIP)).to_be_visible()
     began = handle(page).get_attribute("aria-valuenow") or ""
-    page.get_by_role("button", name="Play what happened").click()
+    page.get_by_role("button", name="Play from here").click()
     expect(handle(page)).not_to_have_attribute("aria-valuenow", began)
     page.get_by_role("button", name="Pause").click()
 
@@ -99,7 +99,7 @@ def test_space_presses_the_button_that_has_the_focus(page: Page) -> None:
     """A key that has a meaning where the focus is, keeps it."""
     page.get_by_role("button", name="Load earlier events").focus()
     page.keyboard.press("Space")
-    expect(page.get_by_text("The log goes back no further.")).to_be_visible()
+    expect(page.get_by_text("This is the beginning of the log.")).to_be_visible()
     assert moment(page) is None
 
 

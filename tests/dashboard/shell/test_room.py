@@ -116,7 +116,7 @@ def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit:
     expect(strip).to_contain_text("The hub cannot be reached since ")
     expect(approve).to_be_disabled()
     expect(approve).to_have_attribute(
-        "title", "The hub cannot be reached: nothing can be changed until it is back."
+        "title", "The hub cannot be reached; nothing can be changed until it is back."
     )
     note.fill("written while it was away")
 

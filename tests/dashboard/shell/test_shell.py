@@ -88,7 +88,7 @@ def test_on_a_phone_the_navigation_is_tabs_at_the_lower_edge(visit: Visit) -> No
 def test_on_a_phone_there_is_a_place_for_the_project_and_for_playing(visit: Visit) -> None:
     """The menu below says which project is shown, and leads to others; the bar plays what happened."""
     page = visit("/board", size=PHONE)
-    expect(page.get_by_role("button", name="Play what happened")).to_be_visible()
+    expect(page.get_by_role("button", name="Play from here")).to_be_visible()
     page.get_by_role("navigation", name="Views").get_by_role("button", name="More").click()
     expect(page.get_by_role("menuitemradio", name="default", checked=True)).to_be_visible()
 
@@ -114,7 +114,7 @@ def test_the_theme_is_chosen_once_and_stays(visit: Visit) -> None:
     page.reload()
     expect(root).to_have_attribute("data-theme", "light")
     page.get_by_role("button", name="Theme").click()
-    page.get_by_role("menuitemradio", name="As the system").click()
+    page.get_by_role("menuitemradio", name="Same as system").click()
     expect(page.locator("body")).to_have_css("color", "rgb(233, 236, 240)")
     page.reload()
     expect(root).not_to_have_attribute("data-theme", re.compile("."))

@@ -198,8 +198,8 @@ def test_a_task_that_there_is_already(visit: Visit, watch: Watch, hub: Hub, scen
     page.keyboard.press("c")
     page.get_by_role("dialog", name="New task").get_by_label("Title").fill("Fix octo/parser#7")
     page.get_by_role("button", name="Create task").click()
-    asked = page.get_by_role("dialog", name="There is such a task already")
+    asked = page.get_by_role("dialog", name="A task like this already exists")
     expect(asked).to_contain_text("'Solve octo/parser#7' (queued) is about octo/parser#7 too")
-    asked.get_by_role("button", name="Make it anyway").click()
+    asked.get_by_role("button", name="Create it anyway").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert len(hub.do(lambda tx: task_search.search(tx, [scene.project.id], "octo/parser#7", limit=9))) == 2

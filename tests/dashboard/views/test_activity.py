@@ -100,9 +100,9 @@ def test_progress_is_hidden_until_it_is_asked_for(visit: Visit) -> None:
     """Heartbeats and progress are no news, but they are there."""
     page = visit("/activity")
     expect(rows(page).first).to_be_visible()
-    expect(rows(page).filter(has_text="% through")).to_have_count(0)
+    expect(rows(page).filter(has_text=" % of ")).to_have_count(0)
     page.get_by_role("button", name="Heartbeats and progress").click()
-    expect(rows(page).filter(has_text="% through").first).to_be_visible()
+    expect(rows(page).filter(has_text=" % of ").first).to_be_visible()
 
 
 def test_agent_task_and_words_filter(visit: Visit, scene: Scene) -> None:

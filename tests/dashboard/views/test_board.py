@@ -48,7 +48,7 @@ def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> 
     for task in chosen:
         page.locator(f"[data-item='task:{task.id}']").focus()
         page.keyboard.press("x")
-    bar = page.get_by_role("toolbar", name="For what is selected")
+    bar = page.get_by_role("toolbar", name="Actions for the selected tasks")
     expect(bar).to_contain_text("2 selected")
     bar.get_by_role("button", name="Cancel task").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel task").click()
@@ -63,7 +63,7 @@ def test_esc_selects_nothing(visit: Visit) -> None:
     page = visit("/board?task=1")
     page.locator("main [data-item^='task:']").first.focus()
     page.keyboard.press("x")
-    bar = page.get_by_role("toolbar", name="For what is selected")
+    bar = page.get_by_role("toolbar", name="Actions for the selected tasks")
     expect(bar).to_contain_text("1 selected")
     page.keyboard.press("Escape")
     expect(bar).to_have_count(0)
@@ -77,7 +77,7 @@ def test_several_are_selected_by_touch(visit: Visit) -> None:
     page = visit("/board", size=PHONE)
     cards = page.locator("main .board-card [data-item^='task:']")
     cards.first.evaluate(HELD)  # Chromium without a window makes no such event of a touch
-    bar = page.get_by_role("toolbar", name="For what is selected")
+    bar = page.get_by_role("toolbar", name="Actions for the selected tasks")
     expect(bar).to_contain_text("1 selected")
     cards.nth(1).tap()
     expect(bar).to_contain_text("2 selected")
@@ -104,13 +104,13 @@ def test_cards_are_grouped_and_sorted_and_that_is_kept(visit: Visit) -> None:
     page.keyboard.press("Control+Enter")
     menu.click()
     expect(page.get_by_role("menuitemradio", name="By hand", checked=True)).to_be_visible()
-    page.get_by_role("menuitemradio", name="What matters most").click()
+    page.get_by_role("menuitemradio", name="Most important first").click()
     page.reload()
     menu.click()
     page.get_by_role("menuitemradio", name="By hand").click()
     expect(page).to_have_url(re.compile("group=agent.*sort=newest"))
     menu.click()
-    page.get_by_role("menuitem", name="Forget “By hand”").click()
+    page.get_by_role("menuitem", name="Delete “By hand”").click()
     menu.click()
     expect(page.get_by_role("menuitemradio", name="By hand")).to_have_count(0)
 
@@ -124,7 +124,9 @@ def test_a_card_is_dragged_to_an_agent_and_that_is_undone(visit: Visit, hub: Hub
     to = page.get_by_role("group", name="Agents by machine").get_by_role("button", name="Ce cedar")
     card.drag_to(to)
     expect(holder).to_contain_text("cedar")
-    page.get_by_role("status").filter(has_text="goes to cedar").get_by_role("button", name="Undo").click()
+    page.get_by_role("status").filter(has_text="is assigned to cedar").get_by_role(
+        "button", name="Undo"
+    ).click()
     expect(holder).to_contain_text(str(task.assignee))
     until_told(page)
     found = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))

@@ -18,7 +18,7 @@ AN_HOUR_AGO = """SELECT MAX(seq) AS seq FROM activity
 
 
 def line(page: Page, name: str) -> Any:
-    return page.get_by_role("region", name="What was used").get_by_role("row").filter(has_text=name)
+    return page.get_by_role("region", name="Usage").get_by_role("row").filter(has_text=name)
 
 
 @pytest.mark.daily
@@ -65,4 +65,4 @@ def test_a_budget_is_set_and_raised_on_a_telephone(visit: Visit, hub: Hub) -> No
     page.get_by_role("button", name="New budget").click()
     page.get_by_role("dialog").get_by_role("textbox").fill("5")
     page.get_by_role("dialog").get_by_role("button", name="Change").click()
-    expect(budget.filter(has_text="The whole project, each day")).to_contain_text("$5.00")
+    expect(budget.filter(has_text="The whole project, daily")).to_contain_text("$5.00")

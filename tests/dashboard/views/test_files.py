@@ -268,4 +268,4 @@ def test_branches_that_will_conflict(visit: Visit, hub: Hub) -> None:
     listed = page.get_by_role("region", name="Branches that will conflict").get_by_role("listitem")
     expect(listed).to_contain_text("login of ann and logout of bob will conflict in")
     expect(listed.get_by_role("code")).to_have_text("src/b.py")
-    expect(listed).to_contain_text("bob is better merged first")
+    expect(listed).to_contain_text("merge bob first")

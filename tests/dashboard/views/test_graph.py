@@ -56,7 +56,7 @@ def finish(hub: Hub, task: Task, by: str) -> None:
 def test_an_empty_graph_teaches_how_to_fill_it(visit: Visit) -> None:
     """Where no task waits for another, the graph says what belongs there, and the one command that fills it."""
     page = visit("/graph")
-    expect(page.get_by_role("heading", name="No task waits for another")).to_be_visible()
+    expect(page.get_by_role("heading", name="No dependencies between tasks")).to_be_visible()
     expect(page.locator("code")).to_contain_text("--depends-on")
 
 
@@ -137,12 +137,12 @@ def test_the_graph_is_made_larger_and_smaller_and_fitted_in(visit: Visit) -> Non
     expect(scale).to_have_text("120 %")
     page.keyboard.press("-")
     expect(scale).to_have_text("100 %")
-    page.get_by_role("region", name="Tasks and what waits for them").hover()
+    page.get_by_role("region", name="Tasks and their dependencies").hover()
     page.keyboard.down("Control")
     page.mouse.wheel(0, 300)
     page.keyboard.up("Control")
     expect(scale).not_to_have_text("100 %")
-    page.get_by_role("button", name="Fit everything in").click()
+    page.get_by_role("button", name="Show everything").click()
     expect(scale).to_have_text("100 %")
 
 

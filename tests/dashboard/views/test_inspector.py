@@ -33,7 +33,7 @@ def test_a_deep_link_opens_the_task(visit: Visit, scene: Scene) -> None:
     expect(side.get_by_role("heading", level=2)).to_have_text(task.title.replace("`", ""))
     expect(side.locator(".rail [aria-current=step]")).to_contain_text("Blocked")
     expect(side.locator(".rail .is-reached")).to_have_count(5)
-    expect(side.get_by_role("note")).to_contain_text("is blocked since")
+    expect(side.get_by_role("note")).to_contain_text("has been blocked since")
     expect(side.locator(".events")).to_contain_text("Blocked")
     assert axe(page) == []
 
@@ -63,7 +63,7 @@ def test_changes_are_requested(visit: Visit, hub: Hub, scene: Scene) -> None:
     task = scene.tasks["review"][1]
     page = visit(f"/t/{task.number}")
     page.get_by_role("button", name="Request changes").click()
-    page.get_by_label("What is to be changed").fill("Name the constant.")
+    page.get_by_label("What should change").fill("Name the constant.")
     page.get_by_role("dialog").get_by_role("button", name="Request changes").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Working")
     until_told(page)
@@ -89,7 +89,7 @@ def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
     task = scene.tasks["running"][2]
     page = visit(f"/t/{task.number}")
     page.locator(".inspector").get_by_role("button", name="Release").click()
-    page.get_by_label("Reason; whoever had it is told").fill("needed elsewhere")
+    page.get_by_label("Reason (sent to the assignee)").fill("needed elsewhere")
     page.get_by_role("dialog").get_by_role("button", name="Release").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Queued")
     until_told(page)

@@ -84,7 +84,7 @@ def test_an_invitation_is_told_once_with_its_command(visit: Visit, hub: Hub) -> 
     page = visit("/machines")
     page.get_by_role("button", name="Invite a machine").click()
     page.get_by_label("Name of the machine").fill("cobalt")
-    page.get_by_role("button", name="Make the code").click()
+    page.get_by_role("button", name="Create code").click()
     expect(page.get_by_role("dialog")).to_contain_text(re.compile(r"expires in \d+[mh]"))
     told = page.get_by_role("dialog").locator("code")
     expect(told).to_have_text(re.compile(r"^hubbub node run --join join_\S+$"))
@@ -97,13 +97,13 @@ def test_a_link_to_look_is_made_told_once_and_taken_back(visit: Visit, hub: Hub,
     """Making one shows its address once; the list tells who made it; taking it back ends it at the hub."""
     page = visit(f"/machines?node={own}")
     page.get_by_role("tab", name="Share links").click()
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create link").click()
     expect(page.get_by_role("dialog").locator("code")).to_have_text(re.compile(r"^http\S+/share/\S+$"))
-    page.get_by_role("button", name="I have kept it").click()
+    page.get_by_role("button", name="I have stored it").click()
     expect(detail(page, own)).to_contain_text("by owner")
     expect(detail(page, own)).to_contain_text(re.compile(r"expires in \d+[mh]"))
-    page.get_by_role("button", name="Take back").click()
-    page.get_by_role("dialog").get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_text("No links")).to_be_visible()
     assert list(hub.do(lambda tx: shares.of_project(tx, hub.project))) == []
 
@@ -156,7 +156,7 @@ def test_what_it_was_ordered_is_listed_with_what_came_of_it(visit: Visit) -> Non
     """A machine that was ordered nothing says what would be listed there."""
     page = visit(f"/machines?node={OTHER}")
     page.get_by_role("tab", name="Recent orders").click()
-    expect(page.get_by_text("Nothing was ordered yet")).to_be_visible()
+    expect(page.get_by_text("No orders yet")).to_be_visible()
 
 
 def test_removing_a_machine_asks_first(visit: Visit, hub: Hub) -> None:

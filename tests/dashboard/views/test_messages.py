@@ -68,7 +68,7 @@ def test_threads_say_who_talks_about_what_and_who_has_not_read_it(visit: Visit) 
     page = visit("/messages")
     rows = page.get_by_role("region", name="Threads").locator(".threads .card")
     expect(rows.first).to_contain_text("people and yarrow")
-    expect(rows.first).to_contain_text("waits for a person")
+    expect(rows.first).to_contain_text("waiting for a person")
     expect(rows.filter(has_text="schema")).to_contain_text("2 messages")
     expect(rows.filter(has_text="web/tokens.css")).to_contain_text("unread by maple")
 
@@ -166,7 +166,7 @@ def test_a_name_that_nobody_has_is_told_before_anything_is_sent(visit: Visit) ->
     page = visit("/messages")
     page.get_by_role("button", name="New message").click()
     page.get_by_role("combobox", name="To").fill("nobody-like-that")
-    expect(page.get_by_text("Nobody here is called nobody-like-that.")).to_be_visible()
+    expect(page.get_by_text("There is no agent called nobody-like-that.")).to_be_visible()
     page.get_by_role("textbox", name="Text").fill("hello")
     expect(page.get_by_role("dialog").get_by_role("button", name="Send message")).to_be_disabled()
 
@@ -261,7 +261,7 @@ def test_what_nobody_came_to_read_stands_apart(hub: Hub, visit: Visit) -> None:
     expect(row).to_contain_text("It waits in the inbox.")
     row.get_by_role("link").click()
     mark = conversation(page).locator(".deliveries li[data-step=dead]")
-    expect(mark).to_contain_text("not read by anyone")
+    expect(mark).to_contain_text("never read")
     assert not faults(page)
 
     hub.do(lambda tx: inbox.note_seen(tx, inbox.read(tx, hub.project.id, "nobody-home", 50)))

@@ -88,7 +88,7 @@ def test_what_an_agents_own_program_asks_is_shown_as_that(visit: Visit, hub: Hub
     """Where no machine asks but a program with an agent's token, the card and the log say whose, and where it says."""
     asked = ask(hub, {"command": "rotate keys"}, QuestionKind.CALL, node=beside("ember", "prod-db"))
     card = visit("/").locator(f"[data-item='need:approval:{asked.id}']")
-    expect(card).to_contain_text("asked by the program of ember, on prod-db as it says")
+    expect(card).to_contain_text("asked by ember’s own program, which says it runs on prod-db")
     entries = visit("/audit").locator(".audit-table")
     expect(entries).to_contain_text(
         re.compile("program of ember asks to run run_command, on prod-db as it says", re.IGNORECASE)
@@ -103,8 +103,8 @@ def test_a_clients_prompt_says_that_it_is_there_too(visit: Visit, hub: Hub) -> N
     card = visit("/").get_by_role("group", name="Permission prompt", exact=True)
     expect(card).to_have_attribute("data-item", f"need:approval:{asked.id}")
     expect(card).to_contain_text("the first answer counts")
-    card.get_by_role("button", name="Asked lately").click()
-    expect(card.get_by_role("list", name="Asked lately")).to_contain_text(
+    card.get_by_role("button", name="Recent requests").click()
+    expect(card.get_by_role("list", name="Recent requests")).to_contain_text(
         re.compile("denied.*git fetch", re.DOTALL)
     )
 
@@ -158,9 +158,9 @@ def test_a_question_shows_all_that_is_asked_for_and_the_time_that_is_left(page: 
     expect(card).to_contain_text(re.compile(r"time left [56]\d?m|time left 1h"))
     expect(card).to_contain_text("it asks")
     expect(card).not_to_contain_text("and done")
-    card.get_by_role("button", name="Show all of it").click()
+    card.get_by_role("button", name="Show all").click()
     expect(card).to_contain_text("and done")
-    expect(card.get_by_role("button", name="Show all of it")).to_have_count(0)
+    expect(card.get_by_role("button", name="Show all")).to_have_count(0)
 
 
 def test_who_got_no_answer_in_time_is_told_to_ask_again(visit: Visit, hub: Hub) -> None:
@@ -170,7 +170,7 @@ def test_who_got_no_answer_in_time_is_told_to_ask_again(visit: Visit, hub: Hub) 
     card = page.locator(f"[data-item='need:expired:{asked.id}']")
     expect(card).to_contain_text("Expired: nobody answered in time")
     expect(card).to_contain_text("make deploy")
-    card.get_by_role("button", name="Ask it to ask again").click()
+    card.get_by_role("button", name="Tell it to ask again").click()
     expect(card).to_have_count(0)
     found = hub.do(lambda tx: inbox.read(tx, hub.project.id, "ember", 50))
     assert any("make deploy" in letter.text for letter in found)

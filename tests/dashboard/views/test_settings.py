@@ -46,7 +46,7 @@ def told(page: Page) -> str:
 
 
 def close(page: Page) -> None:
-    page.get_by_role("button", name="I have kept it").click()
+    page.get_by_role("button", name="I have stored it").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
@@ -62,10 +62,10 @@ def row(page: Page, text: str) -> Any:
 def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> None:
     """The secret proves the agent it is bound to; it is nowhere on the page afterwards; revoked it opens nothing."""
     page = visit("/settings?tab=tokens")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create token").click()
     page.get_by_label("Agent").fill("told-once")
-    page.get_by_label("Good for").select_option("30")
-    page.get_by_role("dialog").get_by_role("button", name="Make a token").click()
+    page.get_by_label("Valid for").select_option("30")
+    page.get_by_role("dialog").get_by_role("button", name="Create token").click()
     expect(page.get_by_role("dialog")).to_contain_text("This is shown only now")
     secret = told(page)
     assert hub.do(lambda tx: access.authenticate(tx, secret)).agent == "told-once"
@@ -98,8 +98,8 @@ def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -
     page.get_by_label("Tools").select_option("relay")
     expect(snippet.first).to_contain_text("/mcp/relay")
     assert "ntok_…" in by_hand.inner_text()
-    page.get_by_role("button", name="Make a token").click()
-    page.get_by_role("dialog").get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create token").click()
+    page.get_by_role("dialog").get_by_role("button", name="Create token").click()
     expect(page.get_by_role("dialog")).to_contain_text("The new token")
     secret = told(page)
     close(page)
@@ -110,7 +110,7 @@ def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) 
     """Codes and tokens are told once; roles change at the hub when they change here."""
     page = visit("/settings?tab=people")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_role("button", name="Make the code").click()
+    page.get_by_role("button", name="Create code").click()
     expect(page.get_by_role("dialog")).to_contain_text("register within a week")
     assert told(page)
     close(page)
@@ -122,11 +122,11 @@ def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) 
     ada = hub.do(lambda tx: access.authenticate(tx, secret))
     close(page)
     page.get_by_label("Role of ada").select_option("admin")
-    expect(page.get_by_text("The role of ada is changed.")).to_be_visible()
+    expect(page.get_by_text("The role of ada was changed.")).to_be_visible()
     assert [role for _project, role in hub.do(access.memberships, ada)] == [Role.ADMIN]
     row(page, "ada").get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("ada is no member any more.")).to_be_visible()
+    expect(page.get_by_text("ada is no longer a member.")).to_be_visible()
     assert list(hub.do(access.memberships, ada)) == []
 
 
@@ -160,7 +160,7 @@ def test_nobody_is_offered_to_give_more_than_they_have(visit: Visit) -> None:
     offered = page.get_by_label(f"Role of {MEMBER}").locator("option")
     expect(offered).to_have_text(["viewer", "member", "admin"])
     page = visit("/settings?tab=tokens", who=MEMBER)
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create token").click()
     expect(page.get_by_role("dialog").get_by_label("Role").locator("option")).to_have_text(
         ["member", "viewer"]
     )

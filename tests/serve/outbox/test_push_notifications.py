@@ -87,9 +87,9 @@ async def test_a_late_task_is_one_sentence(desk: Desk) -> None:
             "default",
             "hourglass",
             f"{HUB_URL}/t/1?project=lab",
-            'bob does not begin #1 "count the lines".',
+            'bob has not started #1 "count the lines".',
         )
-        assert told(await desk.arrived())[4] == '#2 "count the lines" is free, and nobody begins it.'
+        assert told(await desk.arrived())[4] == '#2 "count the lines" is free, and nobody has claimed it.'
 
 
 async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
@@ -102,7 +102,7 @@ async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
             "default",
             "pause_button",
             f"{HUB_URL}/t/1?project=lab",
-            '#1 "count the lines" cannot go on; bob has it.',
+            '#1 "count the lines" is blocked; bob has it.',
         )
         desk.do(messages.send, desk.id, sender="bob", to=HUB, body="what bob writes")
         assert told(await desk.arrived())[3:] == (
@@ -111,7 +111,7 @@ async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
         )
         desk.do(arrive, desk, "ann", "src/a.py")
         desk.do(arrive, desk, "bob", "src/")
-        assert told(await desk.arrived())[4] == "bob works on the same as ann."
+        assert told(await desk.arrived())[4] == "bob is working on the same files as ann."
 
 
 async def test_that_all_accounts_are_paused_is_one_sentence(desk: Desk) -> None:
@@ -146,11 +146,11 @@ async def test_nothing_that_nobody_needs_is_pushed(desk: Desk) -> None:
         desk.do(fall_silent, desk, "taker", "free")
         desk.do(fall_silent, desk, "carl", "count")
         assert told(await desk.arrived()) == (
-            "An agent fell silent (lab)",
+            "An agent went silent (lab)",
             "default",
             "zzz",
             f"{HUB_URL}/fleet?project=lab",
-            "carl has sent no sign of life for too long.",
+            "carl has been silent for too long.",
         )
 
 
@@ -162,7 +162,7 @@ async def test_an_agent_that_waits_for_people_is_pushed(desk: Desk) -> None:
             desk.do(report, desk, "ann", condition, doing)
         desk.do(block, desk, "count the lines")
         assert told(await desk.arrived())[4] == "ann waits for your answer."
-        assert told(await desk.arrived())[4] == '#1 "count the lines" cannot go on; bob has it.'
+        assert told(await desk.arrived())[4] == '#1 "count the lines" is blocked; bob has it.'
 
 
 async def test_a_title_is_short_visible_and_without_secrets(desk: Desk) -> None:

@@ -4,7 +4,7 @@ from hubbub.client import AgentReply, Hub
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
-NOBODY = "No agent has been here yet. Connect one: hubbub install CLIENT, or hubbub work NAME --run COMMAND"
+NOBODY = "No agents yet. Connect one: hubbub install CLIENT, or hubbub work NAME --run COMMAND"
 TITLES = (
     *("name", "status", "doing", "unread", "last seen", "runtime", "machine"),
     *("last tool", "used", "last output", "printed"),
@@ -14,10 +14,10 @@ TITLES = (
 @command("agents", short_help="List agents and what they are doing.", example="hubbub agents --project shop")
 @uses_project
 def agents(*, hub: Hub, as_json: bool) -> None:
-    """List the agents that the project knows, with their work and their pending mail.
+    """List the project's agents, what each is doing, and how much unread mail it has.
 
-    Beside its heartbeat an agent's last tool and last output are shown, with their times: a program
-    that hangs may go on sending heartbeats.
+    The last tool call and the last line of output are shown apart from the heartbeat, since a program that hangs may
+    keep sending heartbeats.
     """
     found: list[AgentReply] = hub.get("/agents")["agents"]
     if as_json:

@@ -28,9 +28,9 @@ from hubbub.terminal.credentials import act
 def chat(*, choice: Choice, as_json: bool) -> None:
     """Talk to this machine's own agent: the one under [runtime] in node.toml.
 
-    It has the tools of `hubbub mcp cmdop` behind the same gate, and works in the present folder. At a terminal, the
-    gate's questions to a person are asked there. Else standard input is one prompt, the answer goes to standard output,
-    and people are asked as for any agent. Starts a hub for the data folder when none runs and no --url is given.
+    It has the tools of `hubbub mcp cmdop` behind the same gate, and works in the current folder. At a terminal, you
+    answer the gate's questions right there. Without one, standard input is one prompt, the answer goes to standard
+    output, and approvals wait as for any agent. Starts a hub if none is running and no --url is given.
     """
     is_attended = sys.stdin.isatty() and sys.stdout.isatty()
     if is_attended and as_json:

@@ -23,7 +23,7 @@ PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at 
 def agent() -> None:
     """Start, stop, follow and remove agents.
 
-    An agent that is started on a machine is restarted when it dies, and with the machine.
+    An agent started on a machine is restarted when it dies, and when the machine starts.
     """
 
 
@@ -52,8 +52,8 @@ def agent() -> None:
 def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
     """Start the agent NAME on a machine, as `hubbub work` does.
 
-    That machine's gate decides whether COMMAND may run there. If it asks a person, you answer here at a terminal,
-    or else by `hubbub approve`.
+    That machine's gate decides whether COMMAND may run there. If it asks for approval, answer right here at a terminal,
+    or with `hubbub approve`.
     """
 
     def order() -> dict[str, Any]:
@@ -71,7 +71,7 @@ def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
 @click.argument("name", shell_complete=agents)
 @uses_project
 def stop(*, hub: Hub, name: str, as_json: bool) -> None:
-    """Stop the agent NAME on its machine. Its current task ends within seconds, or is handed back."""
+    """Stop the agent NAME on its machine. Its current task gets a few seconds to finish, then is handed back."""
     _show(hub.post(f"/agents/{segment('agent', name)}/stop", patience=120.0)["placement"], as_json=as_json)
 
 
@@ -107,7 +107,7 @@ def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> Non
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     """Remove the agent NAME from the project.
 
-    Its tokens end, its begun tasks go back to the open queue, and its unread mail becomes dead letters.
+    Its tokens are revoked, its unfinished tasks return to the open queue, and senders are told of what it never read.
     """
     removed = hub.delete(f"/agents/{quoted(name)}")
     if as_json:

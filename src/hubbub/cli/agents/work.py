@@ -58,7 +58,7 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
 @click.option(
     "--resume",
     metavar="COMMAND",
-    help="Command that goes on where a usage limit stopped the first. [default: COMMAND again]",
+    help="Command that continues after a usage limit. [default: COMMAND again]",
 )
 @click.option("--account", metavar="NAME", help="Account whose usage limit it shares. [default: as found]")
 @click.option("--show-output", is_flag=True, help="Show what COMMAND prints, line by line.")
@@ -78,10 +78,10 @@ def work(
     """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C.
 
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
-    _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub.
-    Its output is the reply; if it ends with another code than 0, the task has failed. When a usage limit stops it,
-    all agents of its account are paused, and it continues after that; HUBBUB_CONVERSATION names the conversation to
-    continue. A first signal lets running tasks end, a second stops them.
+    _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
+    it prints is the reply; an exit code other than 0 fails the task. When a usage limit stops it, all agents of its
+    account pause, and it continues after that; HUBBUB_CONVERSATION names the conversation to continue. A first signal
+    lets running tasks end, a second stops them.
     """
     hub = act(choice, agent=name)
     hub.project = hub.project or hub.get("/me")["projects"][0]["slug"]

@@ -25,7 +25,7 @@ def imports() -> None:
 def relay(*, hub: Hub, folder: Path, as_json: bool) -> None:
     """Import the memory and the summaries of the relay folder DIR into the project.
 
-    The hub's own documents stay, and are merged with the files; a repetition changes nothing. The folder
+    What the hub already has stays, and is merged with the files; doing it again changes nothing. The folder
     stays as it is.
     """
     try:

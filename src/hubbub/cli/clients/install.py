@@ -59,8 +59,8 @@ def install(
 ) -> None:
     """Connect CLIENT to the hub, as an agent with a token of its own, then try whether it connects.
 
-    Changes only our own entries in the client's files, which stay as they are otherwise. Starts a hub when none runs
-    and no --url is given. Without CLIENT it finds the clients on this machine, and asks for each.
+    Changes only hubbub's own entries in the client's files. Starts a hub if none is running and no --url is given.
+    Without CLIENT, looks for clients on this machine and asks about each.
     """
     config = settings.read().config
     if only_list:
@@ -125,7 +125,7 @@ class _Several:
         if self.uninstall:
             raise click.ClickException("no client is installed")
         raise click.ClickException(
-            "no client was found here that is not installed already; install one all the same by its name: "
+            "no client was found on this machine that is not installed already; install another by its name: "
             + ", ".join(CLIENTS)
         )
 

@@ -45,9 +45,9 @@ Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  
 @click.option("--as", "agent", metavar="NAME", help="Agent to act as: one that hubbub install connected.")
 @chooses_hub
 def mcp(*, dialect: str | None, tools: str | None, unread: bool, agent: str | None, choice: Choice) -> None:
-    """Speak MCP on standard input and output, in a DIALECT, else in the one the hub speaks at /mcp: its own.
+    """Serve MCP on standard input and output, with the tools of DIALECT. [default: those the hub has at /mcp]
 
-    Starts a hub for the data folder when none runs and no --url is given, and leaves it running. Acts in the project
+    Starts a hub if none is running and no --url is given, and leaves it running. Acts in the project
     of --project, else in `default`. Ends when standard input ends.
     """
     choice, beside = _local(installed(choice, agent), dialect)

@@ -29,10 +29,10 @@ from hubbub.workspace.teams import TeamHook
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @data_option
 def trust(*, place: Path | None, only_list: bool, yes: bool, data: str | None, as_json: bool) -> None:
-    """Show the hooks in the team files of the project in DIR, else of the present folder, and let them run.
+    """Show the hooks in the team files of the project in DIR, or in this folder, and allow them to run.
 
-    Seen hooks are remembered by their hash, for this folder, on this machine. A new or changed hook does not
-    run until it was seen, too.
+    Allowed hooks are remembered by their hash, for this folder on this machine. A new or changed hook does not run
+    until you allow it, too.
     """
     from hubbub.node.gate import hook_trust
 

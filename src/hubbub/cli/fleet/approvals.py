@@ -133,7 +133,7 @@ def _call(approval: Approval) -> str:
 def _asker(approval: Approval) -> str:
     """Return the name of the program that asks beside its agent, which may be anything; empty if a machine asks."""
     said_node = approval.get("said_node")
-    return f"asked by the program of {approval['who']}, on {said_node} as it says" if said_node else ""
+    return f"asked by {approval['who']}'s own program, which says it runs on {said_node}" if said_node else ""
 
 
 def standing(approval: Approval) -> str:

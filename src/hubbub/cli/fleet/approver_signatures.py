@@ -53,10 +53,10 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
     example="hubbub node approver",
 )
 def approver(*, as_json: bool) -> None:
-    """Create a key that signs your approvals, and print its public part, for `approver_keys` in a machine's node.toml.
+    """Create a key that signs your approvals, and print its public part, for `approvers` in a machine's node.toml.
 
-    The key stays in your configuration folder; if there is one already its public part is printed. A machine that
-    names approvers takes no yes that is not signed by one of them, whatever its hub says.
+    The key stays in your configuration folder; where there is one already its public part is printed. A machine that
+    names approvers accepts no approval that is not signed by one of them, whatever its hub says.
     """
     file = settings.read().config / approver_keys.KEY_FILE
     try:

@@ -30,9 +30,9 @@ def audit() -> None:
 @click.option("--node", metavar="NAME", help="Machine whose log it is, if not this one's.")
 @chooses_hub
 def verify_(*, choice: Choice, file: Path | None, node: str | None, as_json: bool) -> None:
-    """Check that no line of the log was edited, deleted, moved or rewritten, and that it was not cut short.
+    """Check that no line of the log was edited, deleted, moved or rewritten, and that none is missing at the end.
 
-    The hub's record of the log is compared too, if a hub can be asked; for the log in the data folder by this
+    If a hub can be reached, what it remembers of the log is compared, too: for the log in the data folder under this
     machine's name, for another only with --node. Exit code 1 when something is wrong.
     """
     log = file or choice.data / FILE

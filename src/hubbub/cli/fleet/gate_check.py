@@ -52,10 +52,10 @@ def gate() -> None:
     "--policy", "file", type=FILE, help="Policy file. [default: the shipped one, which has no rules]"
 )
 def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: Path | None) -> None:
-    """Decide cases, one JSON object a line on standard input: id, tool, args; dns, dns_sequence and http for downloads.
+    """Decide cases, one JSON object per line on standard input: id, tool, args; dns, dns_sequence and http for downloads.
 
-    Nothing is done, and no name is looked up. Prints a decision a line, as if there were no sandbox and a
-    person at hand.
+    Nothing is executed, and no host name is looked up. Prints one decision per line, as if there were no sandbox and
+    somebody to ask.
     """
     around = _surroundings(home, workspace)
     policy = _policy(around, file, mode)

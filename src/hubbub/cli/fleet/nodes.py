@@ -68,9 +68,9 @@ def run(
 ) -> None:
     """Connect this machine to a hub, whose agents may use it within its policy. Runs until you press Ctrl-C.
 
-    The machine joins the hub by a CODE that hubbub node invite printed, or with a person's token. It gets a key of its
-    own for that, which is kept in the data folder: from then on neither is needed. Connections are only opened from
-    here; when the hub is away, the machine tries again for as long as it takes.
+    Join once with a CODE from `hubbub node invite`, or with a person's token. The machine gets a key of its own, which
+    is kept in the data folder; from then on it needs neither. Connections are only opened from here; if the hub is
+    away, this keeps trying.
     """
     from hubbub.daemons.node_daemon import NodeDaemon  # takes a while to import
 

@@ -13,7 +13,7 @@ from hubbub.terminal.command import command, uses_project
 
 @click.group("lease", cls=Group, short_help="List and release leases, count things, and set rules.")
 def lease() -> None:
-    """List and release leases, count things, and say which commands need a lease."""
+    """List and release leases, count things, and set which commands need a lease."""
 
 
 @command("list", example="hubbub lease list\nhubbub lease list gpu")

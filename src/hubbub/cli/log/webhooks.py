@@ -26,7 +26,7 @@ def webhook() -> None:
     "--events",
     multiple=True,
     metavar="E",
-    help="A kind, a group such as task.*, needs for what waits for people, or * for all; may be repeated, or"
+    help="A kind, a group such as task.*, needs for everything that needs a person, or * for all; may be repeated, or"
     " separated by commas. [default: *; needs with --form ntfy]",
 )
 @click.option(

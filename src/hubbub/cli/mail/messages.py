@@ -139,18 +139,19 @@ def _show(letters: list[LetterReply], name: str) -> None:
 
 @command(
     "wait",
-    short_help="Wait for mail or work for an agent.",
-    example="hubbub wait coder-1 --timeout 600",
+    short_help="Wait for mail or work for you, or for an agent.",
+    example="hubbub wait\nhubbub wait coder-1 --timeout 600",
     always_json=True,
 )
-@click.argument("name", shell_complete=agents)
+@click.argument("name", shell_complete=agents, required=False)
 @click.option("--timeout", type=Seconds(), metavar="S", help="Give up after S seconds, with exit code 4.")
 @uses_project
-def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
-    """Wait until there is mail or work for NAME, and print it as JSON.
+def wait(*, hub: Hub, name: str | None, timeout: float | None) -> None:
+    """Wait until there is mail or work for NAME, and print it as JSON. Without NAME, wait for what comes to people.
 
-    A hub that restarts is waited for.
+    With the token of an agent, that agent is meant instead. Keeps waiting while a hub restarts.
     """
+    name = name or _own_names(hub)[0]
     deadline = None if timeout is None else time.monotonic() + timeout
     letters = hub.inbox(name)  # fails at once if the hub is away, or has no such inbox
     while not (letters := letters or _come(hub, name, deadline)):

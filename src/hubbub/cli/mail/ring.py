@@ -16,10 +16,10 @@ from hubbub.terminal.command import command
 
 @command("ring", short_help="Wake the idle clients of this machine.", example="hubbub ring")
 def ring(*, as_json: bool) -> None:
-    """Wake the idle clients of this machine, until a signal, or until none is installed that needs it.
+    """Wake idle clients on this machine until you press Ctrl-C, or until no installed client needs it.
 
-    It is for Codex, which has to be woken from outside, and rings for every present and future install of
-    `hubbub install`. `hubbub up`, `hubbub install` and the clients start it by themselves; one runs at a time.
+    Codex has to be woken from outside. `hubbub up`, `hubbub install` and the clients start this by themselves; only
+    one runs at a time.
     """
     config = read().config
     ringer = Ringer(config, wake_channels(os.environ))
@@ -29,7 +29,7 @@ def ring(*, as_json: bool) -> None:
         return
     lock = ringer_process.take(str(config))
     if lock is None:
-        raise click.ClickException("hubbub ring runs already")
+        raise click.ClickException("hubbub ring is already running")
     try:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: ringer.stopped.set())

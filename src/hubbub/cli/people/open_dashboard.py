@@ -22,9 +22,9 @@ from hubbub.terminal.command import command, uses_hub
 )
 @uses_hub
 def open_(*, hub: Hub, only_print: bool, user: str | None, as_json: bool) -> None:
-    """Show the dashboard in your browser, by a link that signs you in: once, within ten minutes.
+    """Open the dashboard in your browser with a link that signs you in, once, within ten minutes.
 
-    With --project it shows that project. BROWSER says which program to open it with.
+    With --project, open that project. The variable BROWSER names the program to open it with.
     """
     made = link(hub, user)
     if as_json:

@@ -72,9 +72,9 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
 @click.argument("name", required=False)
 @uses_hub
 def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
-    """Set the password with which NAME, or you, sign in to the dashboard. For others you must own the hub.
+    """Set your dashboard password, or as the hub's owner that of NAME.
 
-    You are asked for it; a program writes it to standard input. All their logins end.
+    A terminal asks for it; a program writes it to standard input. All logins of that person end.
     """
     name = name or hub.get("/me")["user"]
     if name is None:

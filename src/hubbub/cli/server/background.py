@@ -30,7 +30,7 @@ LOOK = timedelta(milliseconds=50)
 def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -> None:
     """Start the hub of the data folder in the background, with this machine, and wait until it is ready.
 
-    Agents work in the present folder, unless the machine's policy names another. Settings come from the environment.
+    Agents work in the current folder, unless the machine's policy says where. Settings come from the environment.
     """
     chosen = read(data=data, host=host, port=port)
     url = hub_starter.running_address(chosen.data)
@@ -49,7 +49,7 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
 @command("down", short_help="Stop the hub that runs in the background.", example="hubbub down")
 @data_option
 def down(*, data: str | None, as_json: bool) -> None:
-    """Stop the hub of the data folder, however it was started, and wait until it has ended."""
+    """Stop the hub of the data folder, however it was started, and wait until it has stopped."""
     settings = read(data=data)
     folder = settings.data
     _stop_ringing(settings.config, running_hub(folder))
@@ -60,7 +60,7 @@ def down(*, data: str | None, as_json: bool) -> None:
     if as_json:
         display.show_json({"stopped": pid is not None})
     else:
-        display.show("the hub has stopped" if pid is not None else "no hub runs on the data folder")
+        display.show("the hub has stopped" if pid is not None else "no hub is running on the data folder")
 
 
 def _stop_ringing(config: Path, url: str | None) -> None:

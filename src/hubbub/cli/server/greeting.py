@@ -27,7 +27,7 @@ def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str
     """Return the hub's address and how to connect, as lines."""
     mcp, *others = addresses(url, root_dialect, in_full=not sys.stdout.isatty())
     return [
-        f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
+        f"hubbub is ready at {url}" if is_new else f"hubbub is already running at {url}",
         f"  dashboard    {_dashboard(url, data)}",
         f"  docs         {url}/docs",
         f"  MCP          {mcp}",

@@ -23,25 +23,21 @@ SHOWN = 5  # findings of a check
 
 @command(
     "prove",
-    short_help="See that the hub keeps its promises.",
+    short_help="Test that the hub keeps its promises.",
     example="hubbub prove\nhubbub prove --hours 8 --only histories",
 )
-@click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Time in all.")
-@click.option("--hours", type=click.FloatRange(min=0.01), help="The same, for a real look.")
+@click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Total time, in minutes.")
+@click.option("--hours", type=click.FloatRange(min=0.01), help="Total time, in hours.")
 @click.option(
-    "--seed", type=click.IntRange(0, SEEDS), help="The seed of chance; by default one that nobody chose."
+    "--seed", type=click.IntRange(0, SEEDS), help="Seed of the random choices. [default: a new one]"
 )
 @click.option(
-    "--only", type=click.Choice([*CHECKS]), multiple=True, help="Only this check; as often as you like."
+    "--only", type=click.Choice([*CHECKS]), multiple=True, help="Run only this check; may be repeated."
 )
 @click.option(
-    "--agents",
-    type=click.IntRange(2, 500),
-    default=AGENTS,
-    help="Agents in a history; 200 for a real look.",
-)
-@click.option(
-    "--keep", type=click.Path(file_okay=False, path_type=Path), help="Folder for histories and verdict."
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the histories and the verdict.",
 )
 @data_option
 def prove(
@@ -55,7 +51,7 @@ def prove(
     data: str | None,
     as_json: bool,
 ) -> None:
-    """Let everything die under hubs of its own, and check what they said. Exit code 1 when a promise is broken.
+    """Crash hubs of its own in many ways, and check that they keep their promises. Exit code 1 when one is broken.
 
     No running hub is touched.
     """

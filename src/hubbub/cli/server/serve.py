@@ -32,7 +32,7 @@ public_url_option = click.option(
 @click.option("--root-dialect", metavar="NAME", help="The dialect at /mcp. [default: hub]")
 @public_url_option
 @click.option("--no-node", is_flag=True, default=None, help="Do not offer this machine as a node.")
-@click.option("--keep-log-days", metavar="N", help="Days to keep the log. [default: for ever]")
+@click.option("--keep-log-days", metavar="N", help="Days to keep the log. [default: forever]")
 @click.option(
     "--claim-minutes",
     metavar="N",
@@ -48,10 +48,10 @@ public_url_option = click.option(
     "--open-registration", is_flag=True, default=None, help="Let anyone who reaches the hub register."
 )
 def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
-    """Run the hub until a signal.
+    """Run the hub until you press Ctrl-C.
 
     Each option may also be given as HUBBUB_<NAME>. The first start makes the user `owner`, the project `default` and
-    the file `owner-token` in the data folder. If a hub of that folder runs already, it is shown.
+    the file `owner-token` in the data folder. If a hub of that folder is already running, this shows it and ends.
     """
     chosen = settings.read(None, **given, log_format="json" if as_json else None)
     if not quiet and (running := _running(chosen, given)) is not None:

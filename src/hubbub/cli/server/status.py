@@ -57,7 +57,7 @@ def _online(agents: Sequence[AgentReply]) -> str:
     there = [each for each in agents if each["live"]]
     away = len(agents) - len(there)
     if not agents:
-        return "no agent has ever been here"
+        return "no agents yet"
     named = ", ".join(f"{each['name']} ({_at(each)})" for each in there[:MOST]) or "nobody"
     more = f" and {len(there) - MOST} more" if len(there) > MOST else ""
     return f"{named}{more}" + (f"; {away} offline" if away else "")
@@ -97,5 +97,5 @@ def _next_step(agents: Sequence[AgentReply], needs: Sequence[dict[str, Any]]) ->
     if not agents:
         return "hubbub install CLIENT, or hubbub work NAME --run COMMAND"
     if not any(each["live"] for each in agents):
-        return f"start {agents[0]['name']}; hubbub why {agents[0]['name']} says what it waits for"
+        return f"start {agents[0]['name']}, or see why it is offline: hubbub why {agents[0]['name']}"
     return "hubbub task add TEXT, or hubbub send NAME TEXT"

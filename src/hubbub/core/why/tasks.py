@@ -55,16 +55,14 @@ def _late(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _status(tx: Tx, task: Task) -> Fact:
-    is_held = task.assignee is not None and task.status in (Status.ACCEPTED, Status.WORKING)
     since = _since(tx, task)
+    whose = say("by", name=named(task.assignee)) if task.assignee is not None else NOTHING
     cause = task.note if task.status is Status.BLOCKED else None
     told = say(
         "task",
         number=str(task.number),
         title=quoted(task.title),
-        status=say(f"task_{task.status}"),
-        whose=say("by", name=named(task.assignee or "")) if is_held else NOTHING,
-        since=ago(since, tx.now),
+        status=say(f"task_{task.status}", since=ago(since, tx.now), whose=whose),
         cause=say("reason", reason=quoted(cause, RESULT_LENGTH)) if cause else NOTHING,
     )
     detail = {"id": str(task.id), "number": task.number, "title": task.title, "status": task.status}

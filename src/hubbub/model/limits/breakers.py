@@ -70,11 +70,11 @@ class Stop:
 
 
 REASONS = {
-    LoopKind.ANSWERING: "{who} have answered each other {count} times in turn while no task of theirs changed",
-    LoopKind.REPEATING: "{who} made the same call of a tool {count} times in a row",
-    LoopKind.NESTING: "tasks were made for tasks for tasks, {count} deep, last by {who}",
-    LoopKind.MULTIPLYING: "{count} tasks came of one task, last by {who}",
-    LoopKind.RETRYING: "one task was tried again {count} times, last for {who}",
+    LoopKind.ANSWERING: "{who} answered each other {count} times in a row while none of their tasks changed",
+    LoopKind.REPEATING: "{who} made the same tool call {count} times in a row",
+    LoopKind.NESTING: "tasks created tasks that created tasks, {count} levels deep, most recently by {who}",
+    LoopKind.MULTIPLYING: "one task led to {count} tasks, most recently by {who}",
+    LoopKind.RETRYING: "one task was retried {count} times, most recently for {who}",
 }
 
 

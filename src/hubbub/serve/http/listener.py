@@ -22,7 +22,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         if error.errno == errno.EADDRINUSE:
-            sentence = f"port {port} of {host} is in use, perhaps by a hub that runs already; choose another"
+            sentence = f"port {port} of {host} is in use, perhaps by another hub; choose another one"
             raise Conflict(f"{sentence} with --port") from error
         if error.errno == errno.EACCES:
             sentence = f"port {port} needs rights that this user does not have; choose another"

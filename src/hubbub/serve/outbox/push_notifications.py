@@ -149,7 +149,7 @@ def _call(told: _Told) -> str:
 
 
 def _blocked(told: _Told) -> str:
-    return f"{_task(told.task)} cannot go on; {_who(told.happened.agent)} has it."
+    return f"{_task(told.task)} is blocked; {_who(told.happened.agent)} has it."
 
 
 def _waits(told: _Told) -> str:
@@ -161,7 +161,7 @@ def _failed(told: _Told) -> str:
 
 
 def _silent(told: _Told) -> str:
-    return f"{_who(told.happened.agent)} has sent no sign of life for too long."
+    return f"{_who(told.happened.agent)} has been silent for too long."
 
 
 def _written(told: _Told) -> str:
@@ -173,17 +173,17 @@ def _conflict(told: _Told) -> str:
     met = {name for each in told.needs for name in each.card.get("agents", ())}
     names = [_who(name) for name in sorted(met - {who})]
     more = [f"{len(names) - NAMES} more"] if len(names) > NAMES else []
-    return f"{_who(who)} works on the same as {listed([*names[:NAMES], *more])}."
+    return f"{_who(who)} is working on the same files as {listed([*names[:NAMES], *more])}."
 
 
 def _stopped(told: _Told) -> str:
     names = [_who(name) for name in told.card["agents"]]
     how = {
-        LoopKind.ANSWERING: "only answer each other",
-        LoopKind.REPEATING: "makes the same call again and again",
-        LoopKind.NESTING: "makes tasks for tasks",
-        LoopKind.MULTIPLYING: "makes ever more tasks",
-        LoopKind.RETRYING: "has a task that is tried again and again",
+        LoopKind.ANSWERING: "keep answering each other",
+        LoopKind.REPEATING: "keeps making the same call",
+        LoopKind.NESTING: "creates tasks for tasks",
+        LoopKind.MULTIPLYING: "creates more and more tasks",
+        LoopKind.RETRYING: "has a task that is retried again and again",
     }[LoopKind(told.card["kind"])]
     return f"{listed(names)} {how}, and {'are' if len(names) > 1 else 'is'} stopped."
 
@@ -204,8 +204,12 @@ def _all_paused(told: _Told) -> str:
 def _late(told: _Told) -> str:
     task, who = _task(told.task), told.happened.agent
     if told.card["state"] == TaskState.RUNNING:
-        return f"{_who(who)} has said nothing of {task} for an hour."
-    return f"{task} is free, and nobody begins it." if who is None else f"{_who(who)} does not begin {task}."
+        return f"{_who(who)} has reported nothing about {task} for an hour."
+    return (
+        f"{task} is free, and nobody has claimed it."
+        if who is None
+        else f"{_who(who)} has not started {task}."
+    )
 
 
 def _other(told: _Told) -> str:
@@ -229,12 +233,12 @@ WORDS: Mapping[NeedKind, _Words] = {
     NeedKind.APPROVAL: _Words("An approval is needed", "high", "lock", _asked, "/"),
     NeedKind.QUESTION: _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
     NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
-    NeedKind.STOPPED: _Words("Agents go round in circles", "high", "repeat", _stopped, "/"),
-    NeedKind.BUDGET: _Words("A budget is short", "high", "money_with_wings", _short_of, "/cost"),
+    NeedKind.STOPPED: _Words("Agents are stuck in a loop", "high", "repeat", _stopped, "/"),
+    NeedKind.BUDGET: _Words("A budget is nearly spent", "high", "money_with_wings", _short_of, "/cost"),
     NeedKind.PAUSED: _Words("All accounts are paused", "default", "pause_button", _all_paused, "/fleet"),
     NeedKind.EXPIRED: _Words("A question got no answer", "default", "hourglass", _unanswered, "/"),
-    NeedKind.STALE: _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),
-    NeedKind.CONFLICT: _Words("Two agents work on the same", "default", "warning", _conflict, "/files"),
+    NeedKind.STALE: _Words("An agent went silent", "default", "zzz", _silent, "/fleet"),
+    NeedKind.CONFLICT: _Words("Two agents are in the same files", "default", "warning", _conflict, "/files"),
     NeedKind.FAILED: _Words("A task has failed", "high", "x", _failed, "/"),
     NeedKind.LATE: _Words("A task is late", "default", "hourglass", _late, "/"),
 }
