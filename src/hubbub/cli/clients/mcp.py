@@ -45,7 +45,7 @@ Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  
 @click.option("--as", "agent", metavar="NAME", help="Agent to act as: one that hubbub install connected.")
 @chooses_hub
 def mcp(*, dialect: str | None, tools: str | None, unread: bool, agent: str | None, choice: Choice) -> None:
-    """Serve MCP on standard input and output, with the tools of DIALECT. [default: those the hub has at /mcp]
+    """Serve MCP on standard input and output, with the tools of DIALECT, else of the one at /mcp.
 
     Starts a hub if none is running and no --url is given, and leaves it running. Acts in the project
     of --project, else in `default`. Ends when standard input ends.

@@ -52,7 +52,7 @@ def gate() -> None:
     "--policy", "file", type=FILE, help="Policy file. [default: the shipped one, which has no rules]"
 )
 def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: Path | None) -> None:
-    """Decide cases, one JSON object per line on standard input: id, tool, args; dns, dns_sequence and http for downloads.
+    """Decide cases, one JSON object per line of input: id, tool, args; dns, dns_sequence and http for downloads.
 
     Nothing is executed, and no host name is looked up. Prints one decision per line, as if there were no sandbox and
     somebody to ask.

@@ -20,7 +20,7 @@ KINDS = OneOf(["task", "agent", "machine", "thing", "file"])
 @click.option("--kind", type=KINDS, help="Kind of the name. [default: the first of these that exists]")
 @uses_project
 def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
-    """Explain in one paragraph why a task, an agent, a machine, a file or a thing is as it is, and what would change it."""
+    """Explain in one paragraph why a task, an agent, a machine, a file or a thing is as it is, and what changes it."""
     found: WhyReply = hub.get(f"/why/{quoted(ref)}", kind=kind)
     if as_json:
         display.show_json(found)

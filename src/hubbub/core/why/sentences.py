@@ -8,7 +8,7 @@ from hubbub.model.proof import MEANT, REASONS
 
 OF_PRESENCE = {
     "machine_online": "The machine {name} is online; it was last heard {seen}.",
-    "machine_offline": "The machine {name} has been offline since {since}; its programs are heard again when it is back.",
+    "machine_offline": "The machine {name} has been offline since {since}; its programs are heard when it is back.",
     "machine_said": "{name} is not a machine of this project; a program beside an agent gave that name.",
     "machine_unknown": "This project has no machine {name} (any more).",
     "agent_never_came": "{name} has never been online: only its name is known.",
