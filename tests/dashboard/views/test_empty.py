@@ -66,7 +66,7 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
     expect(steps.get_by_role("button", name="Try it")).to_be_visible()
     assert not hub.do(lambda tx: agents.is_known(tx, project.id, "echo"))
 
-    for name in ("ember", "birch"):
+    for name in ("ember", "birch", "cedar", "dune"):
         hub.do(partial(agents.meet, project_id=project.id, name=name))
     expect(steps.locator("[aria-current=step]")).to_contain_text("Start it")
     hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))

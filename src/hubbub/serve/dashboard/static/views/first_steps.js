@@ -52,7 +52,7 @@ function Steps({ steps }) {
   const next = Object.keys(STEPS).find((name) => !STEPS[name].isDone(steps));
   return html`<section class="first-steps" aria-label=${t("steps.title")}>
     <h2>${t("steps.title")}</h2>
-    <p class="muted">${t("steps.text")}
+    <p class="muted">${t("steps.text")}${" "}
       <a class="link" href="/docs/quickstart">${t("steps.more")}</a></p>
     <ol>${Object.keys(STEPS).map((name) => html`
       <${Step} key=${name} name=${name} steps=${steps} isNext=${name === next} />`)}</ol>

@@ -449,7 +449,7 @@ function Group({ name, needs }) {
     </section>`;
 }
 
-const FEW = 3; // agents: with more the first steps are done
+const FEW = 10; // agents: a project with more has taken its first steps, whether or not two have talked
 
 /** Whether this may be the first visit: then the first steps are shown, and not that there is nothing. */
 const isYoung = () => loaded.value && !moment.value && !route.value.query.q && shown.value.agents.size <= FEW;
