@@ -208,7 +208,7 @@ def test_without_a_terminal_the_id_is_told(machine: RunningHub, policy: Path) ->
         text=True,
     )
     assert starting.stderr is not None
-    told = next(line for line in starting.stderr if "answer by: hubbub approve" in line)
+    told = next(line for line in starting.stderr if "answer with: hubbub approve" in line)
     assert machine.run("approve", told.split()[-1]).returncode == 0
     out, _rest = starting.communicate()
     assert (starting.returncode, out.split()[:2]) == (0, ["coder", "running"])

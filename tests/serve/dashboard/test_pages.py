@@ -174,7 +174,7 @@ def test_a_bug_is_not_shown_on_a_page(owner: Browser, monkeypatch: pytest.Monkey
     monkeypatch.setattr("hubbub.serve.dashboard.login_pages.Me", None)
     page = owner.visit("/board")
     assert (page.status_code, page.headers["content-type"][:9]) == (500, "text/html")
-    assert "its log says what" in page.text
+    assert "its log has the details" in page.text
     assert "NoneType" not in page.text
 
 

@@ -81,7 +81,7 @@ class _Waiting:
         """Put a question to the person."""
         _say("\n".join(approvals.described(approval)))
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            _say(f"its machine asks first: answer by: hubbub approve {approval['id'][: approvals.SHORT]}")
+            _say(f"the machine asks first; answer with: hubbub approve {approval['id'][: approvals.SHORT]}")
             return
         self.settle(approval)
 

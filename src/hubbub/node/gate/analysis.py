@@ -74,7 +74,7 @@ _TARGETS = {
     "agent_stop": "agent",
     "agent_logs": "agent",
 }
-_GOES_ON = "it goes on running, outside of the sandbox, for every task that the agent gets"
+_GOES_ON = "it keeps running, outside the sandbox, for every task that the agent gets"
 
 
 async def analyse(
