@@ -43,7 +43,7 @@ def test_ten_ways_without_a_mouse(page: Page, hub: Hub, scene: Scene) -> None:
     keys.press("a")  # the first approval has the focus now
     expect(page.locator("[data-item^='need:approval']").first).to_be_focused()
     keys.press("a")
-    expect(page.get_by_role("status").filter(has_text="Approved: ")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Approved. ")).to_be_visible()
 
     page.locator("[data-item^='need:question']").first.focus()
     keys.press("r")

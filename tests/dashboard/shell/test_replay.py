@@ -96,7 +96,7 @@ def test_a_moment_that_is_not_in_the_log_is_said(
     """A link to a moment that the hub does not know leads to live, with a sentence."""
     watch.expect(404)
     page = visit("/board?at=987654321")
-    expect(page.get_by_role("alert")).to_contain_text("does not have that moment")
+    expect(page.get_by_role("alert")).to_contain_text("no longer has that moment")
     page.wait_for_url("**/board?project=default")
     assert moment(page) is None
 

@@ -113,7 +113,7 @@ def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit:
 
     inside(page, "hub/stream.js", LOSE, "reconnecting")
     strip = page.locator(".away")
-    expect(strip).to_contain_text("The hub cannot be reached since ")
+    expect(strip).to_contain_text("No connection to the hub since ")
     expect(approve).to_be_disabled()
     expect(approve).to_have_attribute(
         "title", "The hub cannot be reached; nothing can be changed until it is back."

@@ -77,7 +77,7 @@ def test_a_task_is_cancelled_with_a_reason(visit: Visit, hub: Hub, scene: Scene)
     task = scene.tasks["delivered"][0]
     page = visit(f"/t/{task.number}")
     page.get_by_role("button", name="Cancel task").click()
-    page.get_by_label("Reason (optional)").fill("superseded by T-1")
+    page.get_by_label("Reason (optional").fill("superseded by T-1")
     page.get_by_role("dialog").get_by_role("button", name="Cancel task").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Cancelled")
     until_told(page)

@@ -144,7 +144,7 @@ def test_an_agent_is_started_read_paused_searched_and_stopped(visit: Visit, hub:
     page.get_by_label("Find").fill("READY")
     expect(terminal.locator("mark").first).to_have_text("ready")
     page.get_by_role("button", name="Pause").click()
-    expect(page.get_by_role("button", name="Go on")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Resume")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Back to the machine").click()
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop").click()

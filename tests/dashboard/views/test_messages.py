@@ -258,7 +258,7 @@ def test_what_nobody_came_to_read_stands_apart(hub: Hub, visit: Visit) -> None:
     page = visit("/messages")
     page.get_by_role("button", name="that nobody read").click()
     row = page.get_by_role("region", name="Threads").locator(".card").filter(has_text="nobody-home")
-    expect(row).to_contain_text("It waits in the inbox.")
+    expect(row).to_contain_text("It stays in the inbox.")
     row.get_by_role("link").click()
     mark = conversation(page).locator(".deliveries li[data-step=dead]")
     expect(mark).to_contain_text("never read")

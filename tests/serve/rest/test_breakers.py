@@ -31,7 +31,7 @@ def test_a_circle_from_its_first_message_to_its_end(hub: Hub, visit: Visit, mana
 
     [stop] = until(lambda: done(manager.get("/breakers/stops"))["stops"], "a stop")
 
-    assert stop["reason"].startswith("ann and bob have answered each other 4 times in turn")
+    assert stop["reason"].startswith("ann and bob answered each other 4 times in a row")
     assert stop["reason"] in done(web.post("/tools/judge", {"agent": "ann"}))["sentence"]
     [need] = [each for each in done(manager.get("/needs"))["needs"] if each["kind"] == "stopped"]
     assert (need["card"]["id"], need["card"]["may"]) == (stop["id"], ["lift"])
