@@ -107,7 +107,7 @@ def test_who_holds_a_thing_and_who_waits_is_there(visit: Visit, hub: Hub) -> Non
         )
 
     expect(shown).to_have_text(
-        [re.compile(f"^port:8000(held|waited for) by{name}") for name in ("mara", "rune", "ember")]
+        [re.compile(f"^port:8000(held|wanted) by{name}") for name in ("mara", "rune", "ember")]
     )
     hub.do(lambda tx: leases.release(tx, hub.project, str(held.id), by="mara"))
     expect(shown).to_have_count(2)

@@ -139,7 +139,7 @@ def test_an_agent_is_started_read_paused_searched_and_stopped(visit: Visit, hub:
     expect(page.get_by_text("coder is started.")).to_be_visible()
     expect(detail(page, own)).to_contain_text("running")
     page.get_by_role("link", name="Terminal").click()
-    terminal = page.get_by_role("log", name="What coder says")
+    terminal = page.get_by_role("log", name="Output of coder")
     expect(terminal).to_contain_text("ready")
     page.get_by_label("Find").fill("READY")
     expect(terminal.locator("mark").first).to_have_text("ready")
