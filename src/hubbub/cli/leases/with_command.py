@@ -119,8 +119,8 @@ class WithCommand(click.Command):
     type=Duration("30s", bare=True, between=(5, 86_400)),
     default="30s",
     show_default=True,
-    metavar="S",
-    help="Seconds without contact to this machine after which others may have it.",
+    metavar="D",
+    help="Time without contact to this machine after which others may have it, such as 30s or 5m.",
 )
 @click.option(
     "--json",
@@ -160,9 +160,9 @@ def with_(
 ) -> None:
     """Run COMMAND while it holds the THINGs, such as `port:8000` or `gpu:2`; wait until they are free.
 
-    The command has this terminal, and gets its signals. When it ends, however it ends, the things are free. Its
-    environment has HUBBUB_LEASE_ID, HUBBUB_LEASE_THINGS, HUBBUB_LEASE_FENCE, and for counted things their numbers, as
-    in HUBBUB_LEASE_UNITS_GPU=0,1.
+    The command has this terminal, and gets its signals. When it ends, in whatever
+    ends, the things are free. Its environment has HUBBUB_LEASE, a number that rises with every lease, HUBBUB_LEASE_ID,
+    HUBBUB_LEASE_THINGS, and for counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
 
     Exit status: that of the command; 4 if the things were not free in time, 1 if the hub refuses, 3 if it cannot be
     reached, 126 and 127 if the command cannot be run or found.
@@ -319,7 +319,7 @@ def _target(*, url: str | None, token: str | None, project: str | None, data: st
     url = url or running_hub(folder)
     token = token or (None if is_for_another else owner_token(folder))
     if url is None:
-        raise Refused(f"no hub is running on the data folder {folder}; start one with: hubbub up")
+        raise NoHub(f"no hub is running on the data folder {folder}; start one with: hubbub up")
     if token is None:
         raise click.UsageError("no token: give --token or HUBBUB_TOKEN")
     target = Target(url=url, token=token, agent="", project=project or None)

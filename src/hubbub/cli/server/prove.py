@@ -26,18 +26,22 @@ SHOWN = 5  # findings of a check
     short_help="Test that the hub keeps its promises.",
     example="hubbub prove\nhubbub prove --hours 8 --only histories",
 )
-@click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Total time, in minutes.")
-@click.option("--hours", type=click.FloatRange(min=0.01), help="Total time, in hours.")
+@click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Time in all.")
+@click.option("--hours", type=click.FloatRange(min=0.01), help="The same, for a real look.")
 @click.option(
-    "--seed", type=click.IntRange(0, SEEDS), help="Seed of the random choices. [default: a new one]"
+    "--seed", type=click.IntRange(0, SEEDS), help="The seed of chance; by default one that nobody chose."
 )
 @click.option(
-    "--only", type=click.Choice([*CHECKS]), multiple=True, help="Run only this check; may be repeated."
+    "--only", type=click.Choice([*CHECKS]), multiple=True, help="Only this check; as often as you like."
 )
 @click.option(
-    "--keep",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the histories and the verdict.",
+    "--agents",
+    type=click.IntRange(2, 500),
+    default=AGENTS,
+    help="Agents in a history; 200 for a real look.",
+)
+@click.option(
+    "--keep", type=click.Path(file_okay=False, path_type=Path), help="Folder for histories and verdict."
 )
 @data_option
 def prove(
@@ -51,7 +55,7 @@ def prove(
     data: str | None,
     as_json: bool,
 ) -> None:
-    """Crash hubs of its own in many ways, and check that they keep their promises. Exit code 1 when one is broken.
+    """Let everything die under hubs of its own, and check what they said. Exit code 1 when a promise is broken.
 
     No running hub is touched.
     """

@@ -286,7 +286,7 @@ function firstAfterPause({ accounts }) {
   return html`${t("needs.first_goes_on")} <${Until} at=${Math.min(...ends)} />`;
 }
 
-/** Why a task is over-age, in one short sentence. */
+/** Why a task is late, in one short sentence. */
 function lateBecause(task) {
   const age = span(now.value - (task.state === "running" ? task.updated_at : task.created_at));
   if (task.state === "running") return t("needs.late_silent", { age });
