@@ -160,9 +160,9 @@ def with_(
 ) -> None:
     """Run COMMAND while it holds the THINGs, such as `port:8000` or `gpu:2`; wait until they are free.
 
-    The command has this terminal, and gets its signals. When it ends, in whatever
-    ends, the things are free. Its environment has HUBBUB_LEASE, a number that rises with every lease, HUBBUB_LEASE_ID,
-    HUBBUB_LEASE_THINGS, and for counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
+    The command has this terminal, and gets its signals. When it ends, however it ends, the things are free. Its
+    environment has HUBBUB_LEASE, a number that rises with every lease, HUBBUB_LEASE_ID, HUBBUB_LEASE_THINGS, and for
+    counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
 
     Exit status: that of the command; 4 if the things were not free in time, 1 if the hub refuses, 3 if it cannot be
     reached, 126 and 127 if the command cannot be run or found.
