@@ -256,7 +256,7 @@ def test_what_nobody_came_to_read_stands_apart(hub: Hub, visit: Visit) -> None:
 
     hub.do(bury)
     page = visit("/messages")
-    page.get_by_role("button", name="that nobody read").click()
+    page.get_by_role("button", name="never read").click()
     row = page.get_by_role("region", name="Threads").locator(".card").filter(has_text="nobody-home")
     expect(row).to_contain_text("It stays in the inbox.")
     row.get_by_role("link").click()
