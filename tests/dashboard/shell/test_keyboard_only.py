@@ -89,6 +89,7 @@ def test_ten_ways_without_a_mouse(page: Page, hub: Hub, scene: Scene) -> None:
     expect(page.get_by_role("toolbar")).to_contain_text("3 selected")
     tab_to(page, "Cancel task")
     keys.press("Enter")
+    expect(page.get_by_role("dialog", name="Cancel 3 tasks").get_by_role("textbox")).to_be_focused()
     keys.press("Control+Enter")
     expect(page.get_by_role("status").filter(has_text="3 tasks cancelled.")).to_be_visible()
 
