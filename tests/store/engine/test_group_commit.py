@@ -192,6 +192,21 @@ def test_what_calls_ask_first_is_asked_together(
     assert len(waits) < 40
 
 
+def test_nothing_is_asked_ahead_that_changes(postgres_store: Postgres) -> None:
+    """Calls that ask about the table that all of them change are run once each."""
+    begun: Counter[str] = Counter()
+
+    def add_once(name: str, tx: Tx) -> bool:
+        begun[name] += 1
+        is_new = tx.one("SELECT id FROM users WHERE name = :name", name=name) is None
+        add_user(name)(tx)
+        return is_new
+
+    names = [f"user-{number}" for number in range(20)]
+    assert write_all(postgres_store, *[partial(add_once, name) for name in names]) == [True] * 20
+    assert begun == Counter(names)
+
+
 def test_what_was_asked_ahead_is_asked_anew_after_a_change(store: Store) -> None:
     """A call sees what the calls before it did, also where all of them began with questions of their own."""
 
@@ -204,9 +219,12 @@ def test_what_was_asked_ahead_is_asked_anew_after_a_change(store: Store) -> None
 
         return operation
 
-    outcomes = write_all(store, *map(add_once, ["ann", "bob", "cat", "bob", "ann", "dan", "cat"]))
+    def look(tx: Tx) -> object:
+        return tx.one("SELECT id FROM users WHERE name = :name", name="nobody")
 
-    assert outcomes == [True, True, True, False, False, True, False]
+    outcomes = write_all(store, look, *map(add_once, ["ann", "bob", "cat", "bob", "ann", "dan", "cat"]))
+
+    assert outcomes == [None, True, True, True, False, False, True, False]
     assert store.read_now(SYSTEM, user_names) == ["ann", "bob", "cat", "dan"]
 
 

@@ -75,6 +75,17 @@ def may_have_changed(sql: str, asked: str) -> bool:
     return any(re.search(rf"\b{table}\b", asked) for table in CHANGING.findall(sql))
 
 
+@lru_cache(maxsize=1024)
+def changed_by(sql: str) -> frozenset[str]:
+    """Return the tables that a statement changes."""
+    return frozenset(CHANGING.findall(sql))
+
+
+@lru_cache(maxsize=4096)
+def mentions(sql: str, table: str) -> bool:
+    return re.search(rf"\b{table}\b", sql) is not None
+
+
 Key = tuple[str, tuple[int, ...]]  # a statement, and the types of its parameters
 Given = tuple[tuple[str, object], ...]  # the parameters of a statement
 
@@ -157,6 +168,7 @@ class PostgresConnection(PostgresSQL):
         self._is_opening = False
         # To the queries that calls began with; None for a pending answer.
         self._answers: dict[str, dict[Given, Sequence[Row] | None]] = {}
+        self._changed: set[str] = set()  # tables, by this transaction
         self.steps_back = False  # a call that begins with a new query raises `Unasked`
 
     def begin(self, how: str) -> None:
@@ -183,12 +195,16 @@ class PostgresConnection(PostgresSQL):
         if self._is_opening and only_asks(sql):
             known, given = self._answers.setdefault(sql, {}), tuple(values.items())
             if (rows := known.get(given)) is None:
-                if self.steps_back:
+                if self.steps_back and self.lasts(sql):
                     raise Unasked
                 rows = known[given] = self._asked(sql, values)
             return rows
         self._go_beyond(sql)
         return self._asked(sql, values)
+
+    def lasts(self, sql: str) -> bool:
+        """Tell whether the answer to a query is likely to hold for the whole turn: its tables are unchanged so far."""
+        return not any(mentions(sql, table) for table in self._changed)
 
     def known(self, sql: str, values: Mapping[str, object]) -> Sequence[Row] | None:
         """Return the answer to a query that calls begin with, if it is known."""
@@ -212,6 +228,7 @@ class PostgresConnection(PostgresSQL):
         """Drop the answers that a statement may have changed; a call that changes or locks something asks anew."""
         if not only_asks(sql):
             self._is_opening = False
+            self._changed |= changed_by(sql)
             for asked, known in self._answers.items():
                 if may_have_changed(sql, asked):
                     known.clear()

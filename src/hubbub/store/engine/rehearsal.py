@@ -72,6 +72,8 @@ class _Stage(PostgresSQL):
             raise _Acts
         rows = self._connection.known(sql, values)
         if rows is None:
+            if not self._connection.lasts(sql):
+                raise _Acts  # the calls before it change the answer
             self._connection.ask(sql, values)
             raise _Unknown
         return rows
