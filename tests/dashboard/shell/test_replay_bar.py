@@ -47,7 +47,7 @@ def test_dragging_shows_a_moment_and_the_pill_leads_back(page: Page) -> None:
     drag(page, 0.4)
     strip = page.get_by_role("note")
     expect(strip).to_contain_text(STRIP)
-    expect(strip).to_contain_text(re.compile(r"At \d\d:\d\d, 1h"))
+    expect(strip).to_contain_text(re.compile(r"looking at \d\d:\d\d, 1h"))
     expect(page.locator(".bar-time")).to_contain_text(re.compile(r"^-1h \d+m"))
     expect(page).to_have_url(re.compile(r"at=\d+"))
     page.get_by_role("button", name="Live", exact=True).click()
