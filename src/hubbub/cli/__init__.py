@@ -159,7 +159,9 @@ SECTIONS = {
         "install": CommandEntry("hubbub.cli.clients.install", "Connect a client on this machine to the hub."),
         "work": CommandEntry("hubbub.cli.agents.work", "Turn any program into an agent."),
         "chat": CommandEntry("hubbub.cli.agents.chat", "Talk to this machine's own agent."),
-        "agent": CommandEntry("hubbub.cli.agents.managed_agents", "Start, stop, follow and remove agents."),
+        "agent": CommandEntry(
+            "hubbub.cli.agents.managed_agents", "Start, stop, follow, rename and remove agents."
+        ),
         "mcp": CommandEntry("hubbub.cli.clients.mcp", "Serve MCP on standard input and output."),
         "ring": CommandEntry("hubbub.cli.mail.ring", "Wake the idle clients of this machine."),
         "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Allow the hooks of a project to run."),

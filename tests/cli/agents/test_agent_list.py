@@ -43,6 +43,25 @@ def test_an_agent_is_removed(hub: RunningHub) -> None:
     assert (again.returncode, "did you mean coder" in again.stderr) == (1, True)
 
 
+def test_an_agent_is_renamed(hub: RunningHub) -> None:
+    """A typing error is mended: the agent keeps its mail, and the command says where its program needs the new name."""
+    hub.meet("coder", "codre2")
+    hub.client().post("/messages", {"to": "codre2", "text": "hello"})
+    renamed = hub.run("agent", "rename", "codre2", "coder2")
+    assert renamed.stdout == "renamed codre2 to coder2\n"
+    assert (
+        renamed.stderr == "next, on each machine that has installed it: hubbub install CLIENT --as coder2\n"
+    )
+    assert [each["text"] for each in hub.json("inbox", "coder2")] == ["hello"]
+    for names, sentence in (
+        (("codre2", "coder3"), "did you mean coder2"),
+        (("coder2", "coder"), "'coder' already"),
+        (("coder2", "x y"), "an agent's name has letters"),
+    ):
+        refused = hub.run("agent", "rename", *names)
+        assert (refused.returncode, sentence in refused.stderr) == (1, True), refused.stderr
+
+
 def test_a_person_makes_no_agent_with_a_strange_name(hub: RunningHub, tmp_path: Path) -> None:
     """Whatever a person makes an agent by, its name is one that every shell and address takes."""
     commands = (

@@ -7,7 +7,7 @@ is no deed.
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from hubbub.core import expiry
+from hubbub.core import agent_renaming, expiry
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, file_claims, scopes
 from hubbub.core.fleet import approvals, managed_agents, nodes
@@ -302,6 +302,12 @@ def limit(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     return budgets.put(tx, project, PRICES, asked)
 
 
+def rename(tx: Tx, project: Project, _numbers: Sequence[int]) -> object:
+    """Rename one of the crew, or call it by its old name again."""
+    names = ("ear", "eal") if agents.is_known(tx, project.id, "ear") else ("eal", "ear")
+    return agent_renaming.rename(tx, project, *names)
+
+
 def spend(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     use = Use(
         at=tx.now, agent=_one(numbers, CREW), task_id=None, model="", used={Measure.INPUT: numbers[1] % 100}
@@ -336,7 +342,7 @@ DEEDS: tuple[Deed, ...] = (
     *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
     *(claim, claim, let_go, attend, lease, lease, give_back, count),
     *(share, share, reach_limit, go_on, limit, spend, spend, circle),
-    *(write, acknowledge, ask, answer, come, come, go, place, fare),
+    *(write, acknowledge, ask, answer, come, come, go, place, fare, rename),
 )
 
 
@@ -344,6 +350,6 @@ def do(tx: Tx, project: Project, person: Actor, chosen: Deed, numbers: Sequence[
     """Do one deed after settling what is overdue, as the edges do it; a refusal is the caller's."""
     expiry.settle(tx)
     project = rows.find(tx, project.id) or project  # as it is now
-    if chosen in (go, place):
+    if chosen in (go, place, rename):
         tx.actor = person
     chosen(tx, project, numbers)

@@ -85,10 +85,10 @@ def new_project(store: Store) -> Project:
 
 
 def joining(world: World, project: Project, eve: Actor) -> None:
-    """Let eve be a member of a project as well."""
+    """Let eve manage a project as well."""
     assert eve.user_id is not None
     user_id = eve.user_id
-    world.store.write_now(SYSTEM, lambda tx: rows.put_member(tx, project.id, user_id, Role.MEMBER))
+    world.store.write_now(SYSTEM, lambda tx: rows.put_member(tx, project.id, user_id, Role.ADMIN))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -78,6 +79,17 @@ async def test_a_token_that_is_revoked_while_its_stream_opens_opens_none(kind: s
     followers.hear([activity(kind, detail={"token_id": str(actor.token_id)})])
     with followers.open(actor) as follower:
         await follower.ended()
+
+
+@pytest.mark.anyio
+async def test_a_stream_for_the_old_name_ends() -> None:
+    """A rename ends the streams of the tokens that stood for the old name, and no others."""
+    followers = Subscribers()
+    renamed = activity("agent.renamed", agent="eve", detail={"old": "ada", "new": "eve"})
+    with followers.open(replace(someone(), agent="ada")) as old, followers.open(someone()) as other:
+        followers.hear([renamed])
+        await old.ended()
+        assert other.has_ended is False
 
 
 @pytest.mark.anyio

@@ -110,6 +110,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /wakes/{wake_id}": WRITE,
     "GET /dead-letters": READ,
     "GET /agents/{name}": READ,
+    "POST /agents/{name}/rename": PERSON_MANAGES,
     "DELETE /agents/{name}": PERSON_MANAGES,
     "GET /tasks": READ,
     "POST /tasks": WRITE,
@@ -241,6 +242,7 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /agents/{name}/start": {"node": "far", "run": "true"},
     "PUT /agents/{name}/presence": {"instance": "i", "take": True},
     "POST /agents/{name}/release-scope": REASON,
+    "POST /agents/{name}/rename": {"to": "newly"},
     "POST /agents/{name}/glance": {"instance": "i", "client": "c", "moment": "tool"},
     "POST /agents/{name}/wakes": {"instance": "i", "client": "c", "method": "monitor"},
     "POST /wakes/{wake_id}": {"result": "woken"},
@@ -383,7 +385,7 @@ def attempt(web: Web, call: str, things: Mapping[str, str]) -> httpx2.Response:
     method, path = call.split(" ")
     kind = path.split("/")[1]
     name = {"agents": "ada", "memory": "ada", "nodes": "far"}.get(kind, "extra")
-    if call == "DELETE /agents/{name}":
+    if call in ("DELETE /agents/{name}", "POST /agents/{name}/rename"):
         name = "nobody"  # the others here go on
     return web.http.request(
         method,

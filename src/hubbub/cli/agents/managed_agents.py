@@ -1,5 +1,6 @@
 """`hubbub agent`: agents that run on machines."""
 
+import shlex
 from contextlib import closing, suppress
 from typing import Any
 
@@ -19,9 +20,9 @@ START = "agent_start"  # the order to its machine
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
 
 
-@click.group("agent", cls=Group, short_help="Start, stop, follow and remove agents.")
+@click.group("agent", cls=Group, short_help="Start, stop, follow, rename and remove agents.")
 def agent() -> None:
-    """Start, stop, follow and remove agents.
+    """Start, stop, follow, rename and remove agents.
 
     An agent started on a machine is restarted when it dies, and when the machine starts.
     """
@@ -116,6 +117,24 @@ def remove(*, hub: Hub, name: str, as_json: bool) -> None:
         display.show(f"removed {removed['removed']}")
 
 
+@command("rename", example="hubbub agent rename codre-1 coder-1")
+@click.argument("old", shell_complete=agents)
+@click.argument("new")
+@uses_project
+def rename(*, hub: Hub, old: str, new: str, as_json: bool) -> None:
+    """Rename the agent OLD, which is not running, to NEW.
+
+    Its tokens, open tasks, unread messages, memory and limits move to NEW. Ended tasks and the log keep OLD.
+    """
+    done = hub.post(f"/agents/{segment('agent', old)}/rename", {"to": new})
+    if as_json:
+        display.show_json(done)
+        return
+    display.show(f"renamed {done['renamed']} to {done['to']}")
+    where = ", ".join(map(display.clean, done["machines"])) or "each machine that has installed it"
+    click.echo(f"next, on {where}: hubbub install CLIENT --as {shlex.quote(done['to'])}", err=True)
+
+
 def _show(placed: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         display.show_json(placed)
@@ -133,4 +152,5 @@ def _show_line(line: dict[str, Any], *, as_json: bool) -> None:
 agent.add_command(start)
 agent.add_command(stop)
 agent.add_command(logs)
+agent.add_command(rename)
 agent.add_command(remove)

@@ -17,6 +17,7 @@ from hubbub.model.records import Activity
 from hubbub.serve.live.resources import Topic, changed_by
 
 ENDINGS = frozenset({"token.revoked", "login.ended"})  # the kinds of activity that end a token
+RENAMED = "agent.renamed"  # its tokens stand for another name from then on
 MEMBERSHIPS = frozenset({"member.put", "member.removed"})  # after these a person may see more, or less
 
 
@@ -118,8 +119,18 @@ class Subscribers:
                     follower.tell(follower.topics[topic])
             if activity.kind in ENDINGS:
                 self._revoke(UUID(str(activity.detail["token_id"])))
+            if activity.kind == RENAMED:
+                self._end_of_agent(activity)
             if activity.kind in MEMBERSHIPS:
                 self._ask_again(UUID(str(activity.detail["user_id"])))
+
+    def _end_of_agent(self, renamed: Activity) -> None:
+        """End the followers by tokens that stood for the old name."""
+        for followers in self._open.values():
+            for follower in followers:
+                bound = follower.actor.project_id, follower.actor.agent
+                if bound == (renamed.project_id, renamed.detail["old"]):
+                    follower.end()
 
     def close(self) -> None:
         """End every follower, and from now on every new one at once."""

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from hubbub.core import agent_removal
+from hubbub.core import agent_removal, agent_renaming
 from hubbub.core.actions import inbox
 from hubbub.core.agents import agents
 from hubbub.core.log.idempotency import Reply
@@ -104,6 +104,18 @@ class Removed(BaseModel):
     """The name of the agent that is removed."""
 
     removed: str
+
+
+class NewName(Body):
+    to: Name = Field(description="the new name, which the project does not know yet")
+
+
+class Renamed(BaseModel):
+    """The agent's names, and the machines whose programs still use the old one."""
+
+    renamed: str
+    to: str
+    machines: list[str]
 
 
 class Inbox(BaseModel):
@@ -220,6 +232,20 @@ async def remove_agent(call: Call, name: str) -> Removed:
         return name
 
     return Removed(removed=await call.write(remove))
+
+
+@router.post("/agents/{name:path}/rename", response_model=Renamed)
+async def rename_agent(call: Call, name: str, body: NewName) -> Reply:
+    """Give an agent that is not there another name. For people.
+
+    Its tokens, open tasks, unread mail, memory and limits move along; its past keeps the old name.
+    """
+
+    def rename(tx: Tx) -> Reply:
+        done = agent_renaming.rename(tx, call.enter(tx), name, body.to)
+        return Renamed(renamed=done.old, to=done.new, machines=list(done.machines)).model_dump(mode="json")
+
+    return await call.create(rename)
 
 
 @router.get("/agents/{name:path}")

@@ -78,7 +78,7 @@ const BUCKETS = 30;
 
 /** Signs of life, and what was done to an agent: no evidence that it works. */
 const NO_WORK = new Set(["agent.heartbeat", "agent.met", "agent.checkin", "agent.checkout", "agent.timeout",
-  "token.created", "token.revoked"]);
+  "agent.renamed", "token.created", "token.revoked"]);
 
 const NOTHING = Object.freeze(Array(BUCKETS).fill(0));
 
