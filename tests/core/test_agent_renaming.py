@@ -11,21 +11,25 @@ from hubbub.core import agent_renaming
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agent_renaming import Renamed
 from hubbub.core.agents import agents
+from hubbub.core.fleet import approvals
 from hubbub.core.limits import accounts, breakers, budgets
 from hubbub.core.limits.budgets import BudgetTerms
 from hubbub.core.mail import messages
 from hubbub.core.people import access, coordinators, tokens
+from hubbub.core.presence import wakes
 from hubbub.core.work import leases, memory, tasks, transfers
 from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.errors import Conflict, Forbidden, Invalid, UnknownAgent
+from hubbub.model.fleet.calls import Principal, Question
 from hubbub.model.lifecycle import Status
 from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
+from hubbub.model.mail.wakes import WakeMethod, Waker
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Message, Task
 from hubbub.store import status_counters
 from hubbub.store.people import coordinators as coordinator_rows
 from hubbub.store.work import memory as memory_rows
-from tests.core.conftest import World, member, on_one_engine, person
+from tests.core.conftest import TEN_MINUTES, World, member, on_one_engine, person
 
 LIMIT = BudgetTerms(kind=BudgetKind.AGENT, whom="typo", unit=BudgetUnit.TOKENS, amount=100)
 ROUNDS = 6
@@ -122,6 +126,37 @@ def leased(world: World) -> None:
     world.do(leases.ask, world.project, ["db"], by="typo")
 
 
+def asking(world: World) -> None:
+    world.do(
+        approvals.put,
+        world.project,
+        Question(
+            who=Principal(project=world.project.slug, name="typo", token_id=str(world.actor.token_id)),
+            node="box",
+            tool="execute_command",
+            arguments={"command": "x"},
+            folder="/",
+            shown="x",
+            reason="no rule is about it",
+            digest="0" * 64,
+        ),
+        TEN_MINUTES,
+        elicitation=True,
+    )
+
+
+def awake(world: World) -> None:
+    waker = Waker(
+        project_id=world.id,
+        agent="typo",
+        instance="one",
+        client="claude-code",
+        method=WakeMethod.MONITOR,
+        idle=True,
+    )
+    world.do(wakes.register, waker, TEN_MINUTES)
+
+
 def stopped(world: World) -> None:
     world.do(breakers.repeated, world.project, "typo", 30)
 
@@ -146,6 +181,8 @@ def busy(world: World) -> None:
     [
         (present, "'typo' is here now on 'tower'; end its program first"),
         (leased, "it has a lease; release that first"),
+        (asking, "its call waits for an approval; answer that first"),
+        (awake, "its client waits for mail; end that first"),
         (stopped, "a breaker has stopped it; let it continue first"),
         (reviewed, "its task is in review; end the review first"),
         (full, "more than 1 letters wait for it"),
