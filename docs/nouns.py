@@ -26,9 +26,9 @@ from hubbub.model.log.projection import CARD_SHAPES, CardShape
 from hubbub.model.log.webhooks import Webhook
 from hubbub.model.people.accounts import Token, User
 from hubbub.model.people.logins import Login
-from hubbub.model.proof import Contract, ProofRules, Sighting
 from hubbub.model.records import Artifact, CompletionReport, Message, Priority, Project, Review, Run, Task
 from hubbub.model.work.leases import Capacity, Lease, LeaseRule
+from hubbub.model.work.proof import Contract, ProofRules, Sighting
 from hubbub.serve.rest.base.shapes import (
     AreaShape,
     ArtifactShape,

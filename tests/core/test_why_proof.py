@@ -7,8 +7,8 @@ from hubbub.core.actions import task_actions
 from hubbub.core.why import Fact
 from hubbub.core.work import proof
 from hubbub.model.people.rights import HUB, Role
-from hubbub.model.proof import Deed, ProofRules, Tree
 from hubbub.model.records import Task
+from hubbub.model.work.proof import Deed, ProofRules, Tree
 from hubbub.store.engine.sqlite import SQLite
 from tests.core.conftest import World, person
 

@@ -4,7 +4,17 @@ from uuid import UUID
 
 import pytest
 
-from hubbub.model.proof import MOST_MOVES, REASONS, Deed, Known, ProofRules, Sighting, Tree, judge, reason
+from hubbub.model.work.proof import (
+    MOST_MOVES,
+    REASONS,
+    Deed,
+    Known,
+    ProofRules,
+    Sighting,
+    Tree,
+    judge,
+    reason,
+)
 
 RULES = ProofRules(tests="make test", test_files=("tests/",))
 A, B, C, D = ("a" * 40, "b" * 40, "c" * 40, "d" * 40)

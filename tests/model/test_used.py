@@ -2,7 +2,7 @@
 
 import json
 
-from hubbub.model.used import Listener, Used
+from hubbub.model.cost.printed_usage import Listener, Used
 from tests.node.runtimes.recorded_program import recorded
 from tests.support.each_row import each_row
 

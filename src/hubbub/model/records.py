@@ -9,9 +9,9 @@ from enum import IntEnum, StrEnum, auto
 from typing import Annotated
 from uuid import UUID
 
-from hubbub.model.delivery_status import DeliveryStatus
 from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.lifecycle import ENDED, Status
+from hubbub.model.mail.delivery_status import DeliveryStatus
 
 TITLE_LENGTH = 80
 

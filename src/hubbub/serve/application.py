@@ -54,7 +54,7 @@ from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.monitoring import health
 from hubbub.serve.monitoring.access_log import AccessLog
 from hubbub.serve.monitoring.metrics import Metrics
-from hubbub.serve.otlp.door import Exports, Use
+from hubbub.serve.otlp.endpoint import Exports, Use
 from hubbub.serve.rest.log.hub_overview import Copier
 from hubbub.settings import Settings
 from hubbub.workspace.locations import Workspace

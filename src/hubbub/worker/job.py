@@ -8,7 +8,7 @@ from functools import partial
 from uuid import uuid4
 
 from hubbub.client import LetterReply, TaskReply
-from hubbub.model.used import Listener
+from hubbub.model.cost.printed_usage import Listener
 from hubbub.worker.shell_command import CommandExit, ShellCommand
 from hubbub.worker.usage_gate import conversation_of
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hubbub.clients.hook import claude_code, event
+from hubbub.clients.hook import event
+from hubbub.clients.hook.adapters import claude_code
 from hubbub.clients.hook.event import DENY, WARN, Reply
 from tests.clients.hook.recorded_hooks import SENTENCE, Recorded
 

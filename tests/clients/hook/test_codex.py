@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from hubbub.clients.hook import codex, event
+from hubbub.clients.hook import event
+from hubbub.clients.hook.adapters import codex
 from hubbub.clients.hook.event import DENY, WARN, Reply
 from hubbub.clients.hook.patches import patched
 from tests.clients.hook.recorded_hooks import SENTENCE, Recorded

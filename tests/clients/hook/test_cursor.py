@@ -2,7 +2,8 @@
 
 import pytest
 
-from hubbub.clients.hook import cursor, event
+from hubbub.clients.hook import event
+from hubbub.clients.hook.adapters import cursor
 from hubbub.clients.hook.event import DENY, Reply
 from tests.clients.hook.recorded_hooks import SENTENCE, Recorded
 

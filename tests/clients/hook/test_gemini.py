@@ -5,7 +5,8 @@ The fixtures are what Gemini CLI 0.61 wrote to its hooks, with other paths.
 
 import pytest
 
-from hubbub.clients.hook import event, gemini
+from hubbub.clients.hook import event
+from hubbub.clients.hook.adapters import gemini
 from hubbub.clients.hook.event import DENY, Reply
 from tests.clients.hook.recorded_hooks import SENTENCE, Recorded
 

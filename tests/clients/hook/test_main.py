@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.clients.hook import claude_code, edits, hook_state, http_request, main
+from hubbub.clients.hook import edits, hook_state, http_request, main
+from hubbub.clients.hook.adapters import claude_code
 from hubbub.clients.hook.hub_target import Target
 from hubbub.clients.install.hook_command import hook_command, program
 from tests.clients.hook.hook_workbench import Json, Workbench, bare_environment, patient, run

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hubbub.clients.hook import event, opencode
+from hubbub.clients.hook import event
+from hubbub.clients.hook.adapters import opencode
 from hubbub.clients.hook.event import DENY, GRANT, Event, Reply
 
 TOLD = Path(__file__).parent / "fixtures" / "opencode"

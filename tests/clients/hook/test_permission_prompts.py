@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from hubbub.clients.hook import claude_code, permission_prompts
+from hubbub.clients.hook import permission_prompts
+from hubbub.clients.hook.adapters import claude_code
 from hubbub.clients.hook.event import ALLOW, Event, Reply
 from hubbub.clients.hook.hub_target import Target
 from hubbub.core.fleet import approvals

@@ -17,8 +17,8 @@ from hubbub.core.actions import task_actions
 from hubbub.core.people import access
 from hubbub.core.work import proof, tasks
 from hubbub.model.errors import Lacking
-from hubbub.model.proof import ProofRules
 from hubbub.model.records import Task
+from hubbub.model.work.proof import ProofRules
 from tests.clients.hook.hook_workbench import Editor, Workbench, git
 
 TESTS = "sh tests/run.sh"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hubbub.clients import plugin
-from hubbub.clients.install.claude_code import CLIENT
+from hubbub.clients.install.adapters.claude_code import CLIENT
 from hubbub.clients.install.client_installer import PROJECT, USER
 from hubbub.clients.install.hook_command import program
 from hubbub.clients.install.install_plan import InstallPlan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.clients.install import claude_code, codex
+from hubbub.clients.install.adapters import claude_code, codex
 from hubbub.clients.install.client_installer import PROJECT, USER, ClientInstaller
 from hubbub.clients.install.install_plan import InstallPlan
 from tests.clients.install.conftest import SECRET, Place

@@ -8,7 +8,7 @@ from hubbub.core.actions import inbox
 from hubbub.core.agents import last_activity
 from hubbub.core.mail import deadletters, messages
 from hubbub.core.presence import wakes
-from hubbub.model.delivery_status import DeliveryStatus
+from hubbub.model.mail.delivery_status import DeliveryStatus
 from hubbub.model.mail.wakes import WakeMethod, Waker
 from hubbub.model.people.rights import HUB
 from hubbub.store.mail.deadletters import DeadLetter

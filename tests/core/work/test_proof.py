@@ -13,8 +13,8 @@ from hubbub.core.work.proof import Seen
 from hubbub.model.errors import Forbidden, Invalid, Lacking
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB, Role
-from hubbub.model.proof import Deed, ProofRules, Tree, Unproven, Verdict
 from hubbub.model.records import Task
+from hubbub.model.work.proof import Deed, ProofRules, Tree, Unproven, Verdict
 from tests.core.conftest import World, on_one_engine, person
 
 ONE, TWO = "1" * 40, "2" * 40

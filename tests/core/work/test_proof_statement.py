@@ -9,8 +9,8 @@ from hubbub.core.work import proof, proof_statement
 from hubbub.core.work.proof import Seen
 from hubbub.model.errors import Conflict
 from hubbub.model.people.rights import HUB, Role
-from hubbub.model.proof import Deed, ProofRules, Tree
 from hubbub.model.records import Task
+from hubbub.model.work.proof import Deed, ProofRules, Tree
 from tests.core.conftest import World, on_one_engine, person
 
 FIRST, SECOND, HEAD = "1" * 40, "2" * 40, "3" * 40

@@ -8,8 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 from hubbub.core.actions import task_actions
 from hubbub.core.work import proof, tasks
 from hubbub.model.people.rights import HUB
-from hubbub.model.proof import Deed, ProofRules, Tree
 from hubbub.model.records import Task
+from hubbub.model.work.proof import Deed, ProofRules, Tree
 from tests.dashboard.browser import Visit
 from tests.dashboard.looks import axe
 from tests.dashboard.scene import Scene

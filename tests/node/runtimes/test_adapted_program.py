@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.model.used import Used
+from hubbub.model.cost.printed_usage import Used
 from hubbub.node.policy.node_policy import AdaptedRuntime
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.adapted_program import ADAPTERS, AdaptedConversation

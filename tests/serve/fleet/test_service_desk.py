@@ -15,6 +15,7 @@ from hubbub.core.limits import budgets
 from hubbub.core.people import access
 from hubbub.core.work import tasks
 from hubbub.model.cost import prices
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.cost.spending import By
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
@@ -24,7 +25,6 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
-from hubbub.model.used import Used
 from tests.serve.fleet.desk_routes import (
     ANN,
     DIGEST,

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from hubbub.serve.otlp.words import Signal
+from hubbub.serve.otlp.usage_names import Signal
 from tests.support.tools import missing
 
 Json = dict[str, Any]

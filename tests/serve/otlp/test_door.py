@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hubbub.model.people.rights import Role
-from hubbub.serve.otlp.door import LIMIT
+from hubbub.serve.otlp.endpoint import LIMIT
+from hubbub.serve.otlp.usage_names import Signal
 from hubbub.serve.otlp.wire_formats import PROTOBUF
-from hubbub.serve.otlp.words import Signal
 from tests.serve.conftest import both_engines
 from tests.serve.otlp import exports
 from tests.serve.otlp.exports import Json

@@ -5,7 +5,7 @@ Without EVENT, stdin names it; without CLIENT it is Claude Code, whose form othe
 It fails open: whatever goes wrong (no hub, no install, nonsense on stdin, no time left), it answers nothing and the
 client goes on, as if there were no hook. A thread ends the process when the time is over, wherever it is stuck.
 
-A client's module, `hubbub.clients.hook.<client>`, has
+A client's module, `hubbub.clients.hook.adapters.<client>`, has
 
     def read(name: str, told: dict) -> Event | None     parses the call of the hook `name`; None: nothing for us
     def say(name: str, event: Event, reply: Reply) -> Said      puts the reply into the client's form
@@ -55,7 +55,7 @@ def main() -> None:
     if client not in CLIENTS or (not name and os.isatty(0)):
         sys.stderr.write(USAGE + "\n")
         sys.exit(0)  # a client would take any other code for an answer
-    adapter = importlib.import_module(f"hubbub.clients.hook.{CLIENTS[client]}")
+    adapter = importlib.import_module(f"hubbub.clients.hook.adapters.{CLIENTS[client]}")
     command = getattr(adapter, "COMMANDS", {}).get(name)
     if command is not None:
         sys.exit(command(further))

@@ -1,6 +1,6 @@
 """The clients that `hubbub install` knows."""
 
-from hubbub.clients.install import (
+from hubbub.clients.install.adapters import (
     claude_code,
     claude_desktop,
     cline,

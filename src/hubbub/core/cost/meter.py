@@ -14,12 +14,12 @@ from hubbub.core.limits import budgets
 from hubbub.core.limits.budgets import Use
 from hubbub.core.work import tasks
 from hubbub.model.cost.prices import Prices, usual
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.cost.spending import MICRO, SLICE, Measure, Reading, Source, Spending
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Project
 from hubbub.model.timestamps import milliseconds
-from hubbub.model.used import Used
 from hubbub.store.agents import agents as agent_rows
 from hubbub.store.cost import spending as rows
 from hubbub.store.people import runs

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from hubbub.core.why.explanation import NOTHING, Fact, Phrase, named, quoted, say
 from hubbub.core.work import proof
 from hubbub.model.lifecycle import Status
-from hubbub.model.proof import Contract, Finding, ProofRules, lacking, meaning
-from hubbub.model.proof import reason as reason_of
 from hubbub.model.records import Task
+from hubbub.model.work.proof import Contract, Finding, ProofRules, lacking, meaning
+from hubbub.model.work.proof import reason as reason_of
 from hubbub.store.tx import Tx
 
 LENGTH = 200  # of a command, and of a hook's report

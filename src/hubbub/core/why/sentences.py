@@ -4,7 +4,7 @@
 """
 
 from hubbub.core.mail.delivery_forecast import NOTES
-from hubbub.model.proof import MEANT, REASONS
+from hubbub.model.work.proof import MEANT, REASONS
 
 OF_PRESENCE = {
     "machine_online": "The machine {name} is online; it was last heard {seen}.",

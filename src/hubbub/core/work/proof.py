@@ -18,7 +18,12 @@ from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.people.rights import HUB
-from hubbub.model.proof import (
+from hubbub.model.records import Project, ReviewVerdict, Task
+from hubbub.model.redaction import Redactor
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.visible_text import cut
+from hubbub.model.work.permissions import Verb
+from hubbub.model.work.proof import (
     LONGEST,
     MOST_DEMANDS,
     Contract,
@@ -36,12 +41,7 @@ from hubbub.model.proof import (
     refusal,
     sentence,
 )
-from hubbub.model.proof import last_looks as looks_at_last
-from hubbub.model.records import Project, ReviewVerdict, Task
-from hubbub.model.redaction import Redactor
-from hubbub.model.timestamps import milliseconds
-from hubbub.model.visible_text import cut
-from hubbub.model.work.permissions import Verb
+from hubbub.model.work.proof import last_looks as looks_at_last
 from hubbub.store.tx import Tx
 from hubbub.store.work import proof as rows
 

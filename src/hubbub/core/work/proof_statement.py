@@ -10,9 +10,9 @@ from typing import Any
 from hubbub.core.work import proof
 from hubbub.model.errors import Conflict
 from hubbub.model.lifecycle import Status
-from hubbub.model.proof import Contract, Finding, ProofRules, Sighting, sentence
 from hubbub.model.records import Task
 from hubbub.model.timestamps import EPOCH
+from hubbub.model.work.proof import Contract, Finding, ProofRules, Sighting, sentence
 from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 from hubbub.store.work import signing_key as rows

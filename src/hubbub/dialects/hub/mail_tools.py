@@ -36,9 +36,9 @@ from hubbub.dialects.hub.definition import (
     look,
 )
 from hubbub.dialects.hub.mail_notice import continue_after_commit
-from hubbub.model.delivery_status import DeliveryStatus
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.mail.delivery_status import DeliveryStatus
 from hubbub.model.mail.wakes import DeliveryChannels, DeliveryForecast
 from hubbub.model.people.rights import HUB, Actor
 from hubbub.model.records import Activity, LetterKind, Message, Priority, Task

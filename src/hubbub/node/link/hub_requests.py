@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.errors import Conflict, StoreUnavailable
 from hubbub.model.fleet import link_protocol
 from hubbub.model.fleet.call_chain import CallChain
@@ -20,7 +21,6 @@ from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
 from hubbub.model.fleet.protocol_versions import FIRST, LENDS, LIMITS, METERS
 from hubbub.model.ids import new_id
 from hubbub.model.limits.usage_limits import UsageLimit
-from hubbub.model.used import Used
 from hubbub.node.link.websocket import LinkSender, LinkTimings
 from hubbub.node.requests.hub_client import HubClient, Leave
 

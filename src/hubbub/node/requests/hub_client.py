@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import structlog
 
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.fleet import link_protocol
 from hubbub.model.fleet.call_chain import CallChain
@@ -24,7 +25,6 @@ from hubbub.model.fleet.link_protocol import HubRequest, Message
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
 from hubbub.model.json_fields import flag_of, number_of, text_of, text_or_none
 from hubbub.model.limits.usage_limits import UsageLimit
-from hubbub.model.used import Used
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
 
 TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes

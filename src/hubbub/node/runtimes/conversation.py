@@ -6,9 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.fleet.calls import ToolResult, ToolSpec
 from hubbub.model.fleet.managed_agents import AgentCredentials
-from hubbub.model.used import Used
 
 PATIENCE = timedelta(minutes=30)  # for one prompt; a runtime that takes longer is stopped
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import uuid4
 
-from hubbub.model.used import Listener, Used
+from hubbub.model.cost.printed_usage import Listener, Used
 from hubbub.model.visible_text import cut
 from hubbub.node.runtimes.agent_program import CUT, MOST, ProgramExit
 from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, ToolCall

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import structlog
 
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet import call_chain
 from hubbub.model.fleet.calls import NodeCall, ToolResult
 from hubbub.model.fleet.managed_agents import AgentCredentials
-from hubbub.model.used import Used
 from hubbub.node.policy.node_policy import AdaptedRuntime, CommandRuntime
 from hubbub.node.runtimes import NONE, conversation
 from hubbub.node.runtimes.agent_program import TOKEN

@@ -20,6 +20,7 @@ from hubbub.core.limits import accounts
 from hubbub.core.people import lent_tokens
 from hubbub.core.transaction import Transactions
 from hubbub.model.cost.prices import Prices
+from hubbub.model.cost.printed_usage import used_of
 from hubbub.model.errors import (
     AccountPaused,
     AgentStopped,
@@ -56,7 +57,6 @@ from hubbub.model.json_fields import (
 )
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import SYSTEM, Actor
-from hubbub.model.used import used_of
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.store.tx import Operation, Tx
 

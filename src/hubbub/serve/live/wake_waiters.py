@@ -19,9 +19,9 @@ from hubbub.core.presence.wakes import PollResult
 from hubbub.core.transaction import Transactions
 from hubbub.model.mail.wakes import Wake, Waker
 from hubbub.model.people.rights import Actor
-from hubbub.serve.held import any_done, ends_of, rung
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.log_tail import LogReader
+from hubbub.serve.live.long_polls import any_done, ends_of, rung
 from hubbub.store.tx import Tx
 
 AgentKey = tuple[UUID, str]  # a project and an agent in it

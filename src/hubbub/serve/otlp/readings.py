@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from hubbub.model.cost.spending import MICRO, Measure, Reading
 from hubbub.model.visible_text import visible
-from hubbub.serve.otlp import words
-from hubbub.serve.otlp.words import Event, Metric, Signal, Told
+from hubbub.serve.otlp import usage_names as words
+from hubbub.serve.otlp.usage_names import Event, Metric, Signal, Told
 
 NAME = 200  # characters of a name that a client gives
 MOST_TOKENS = 10**12  # of one number; more is a mistake

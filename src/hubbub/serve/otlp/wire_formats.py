@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Protocol
 
 from hubbub.model.programs import extras
 from hubbub.serve.http import body_limits
-from hubbub.serve.otlp import words
-from hubbub.serve.otlp.words import Signal, Told, Value
+from hubbub.serve.otlp import usage_names as words
+from hubbub.serve.otlp.usage_names import Signal, Told, Value
 
 MOST = 20_000  # records of an export
 VALUES = 400_000  # in JSON

@@ -28,7 +28,7 @@ from hubbub.serve.http.guard import error_response
 from hubbub.serve.http.passwords import PasswordLogin
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.wake_waiters import WakeWaiters
-from hubbub.serve.otlp.door import Use
+from hubbub.serve.otlp.endpoint import Use
 from hubbub.serve.rest import cost, first_steps
 from hubbub.serve.rest.agents import agents, edits, merges, scopes
 from hubbub.serve.rest.base.shapes import Failure

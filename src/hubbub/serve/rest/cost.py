@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 
 from hubbub.core.cost import meter, spending
 from hubbub.core.cost.spending import Report, SpendingQuery
+from hubbub.model.cost.printed_usage import Used
 from hubbub.model.cost.spending import SLICE, By, Measure, Reading
 from hubbub.model.people.rights import Right
-from hubbub.model.used import Used
 from hubbub.serve.rest.base.call import Call, RestCall
 from hubbub.serve.rest.base.shapes import Body, Line, Name
 from hubbub.store.tx import Tx

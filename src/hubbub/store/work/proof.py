@@ -5,8 +5,8 @@ from collections.abc import Collection
 from uuid import UUID
 
 from hubbub.model.lifecycle import Status
-from hubbub.model.proof import Contract, ProofRules, Sighting, Unproven
 from hubbub.model.records import Task
+from hubbub.model.work.proof import Contract, ProofRules, Sighting, Unproven
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks

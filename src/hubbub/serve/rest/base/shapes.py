@@ -17,7 +17,6 @@ from pydantic import (
 )
 
 from hubbub.model.agents.scopes import Area
-from hubbub.model.delivery_status import DeliveryStatus
 from hubbub.model.fields import REST, Seen, declared, merged, seen
 from hubbub.model.fields import Field as NounField
 from hubbub.model.json_fields import storable
@@ -25,6 +24,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.log.attention import NeedKind, TaskState
 from hubbub.model.log.outbox_items import OutboxItem
 from hubbub.model.log.webhooks import Webhook
+from hubbub.model.mail.delivery_status import DeliveryStatus
 from hubbub.model.mail.wakes import WakeChannel
 from hubbub.model.people.accounts import Token, User
 from hubbub.model.people.rights import GIVEN, Role

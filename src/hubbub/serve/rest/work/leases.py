@@ -27,7 +27,7 @@ from hubbub.model.work.leases import (
     Terms,
     refusal,
 )
-from hubbub.serve.held import any_done, ends_of, rung
+from hubbub.serve.live.long_polls import any_done, ends_of, rung
 from hubbub.serve.rest.base.call import Call, RestCall
 from hubbub.serve.rest.base.shapes import Body, Line, Name, PriorityName, Shape, Whole, tells
 from hubbub.store.tx import Tx

@@ -11,7 +11,7 @@ from hubbub.core.why.proof import meant, reason
 from hubbub.core.work import proof
 from hubbub.core.work.proof import Proof, Seen
 from hubbub.model.people.rights import Right
-from hubbub.model.proof import (
+from hubbub.model.work.proof import (
     LONGEST,
     MOST_COMMITS,
     MOST_DEMANDS,

@@ -27,8 +27,8 @@ from hubbub.serve.http import body_limits
 from hubbub.serve.http.error_responses import http_error
 from hubbub.serve.http.guard import MIB, OTLP, actor_of, mark_of
 from hubbub.serve.otlp.readings import Understood, understand
+from hubbub.serve.otlp.usage_names import Signal
 from hubbub.serve.otlp.wire_formats import JSON, PROTOBUF, WIRE_FORMATS, Unread, WireFormat
-from hubbub.serve.otlp.words import Signal
 from hubbub.store.tx import Tx
 
 LIMIT = 4 * MIB  # of a body, compressed or not
