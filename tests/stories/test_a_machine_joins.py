@@ -131,7 +131,7 @@ def test_a_machine_is_cut_off(meeting: Meeting) -> None:
     assert meeting.machines() == {"box": False}
     assert meeting.cleo.call("ask_agent", hostname="box", prompt=TEXT)["code"] == "offline"
     sent = meeting.commander.call("send_task", alias="patient", task=TEXT)["message_id"]
-    assert "The machine box is offline" in meeting.hub.run("why", "patient").stdout
+    assert "The machine box has been offline since" in meeting.hub.run("why", "patient").stdout
 
     meeting.box.start()
     meeting.completed(sent)

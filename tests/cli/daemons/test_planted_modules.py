@@ -53,6 +53,7 @@ STAY = {
     ("node", "run"),
     ("mcp",),
     ("prove",),
+    ("wait",),
 }
 
 MARKS = "import posix\nposix.close(posix.open({marker!r}, posix.O_WRONLY | posix.O_CREAT))\n"  # there is no `open` yet
@@ -151,7 +152,7 @@ def allow_all(planted: Planted) -> None:
 def test_a_command_and_a_hook_import_nothing(planted: Planted) -> None:
     """Commands that a person types, and that a client runs at each step, look for no module where they are called."""
     told = planted.run([*CONSOLE, "agents"])
-    assert (told.returncode, "no hub runs" in told.stderr) == (3, True)
+    assert (told.returncode, "no hub is running" in told.stderr) == (3, True)
     assert planted.run(shlex.split(hook_command("codex", "SessionStart")), given="{}").returncode == 0
 
 

@@ -37,7 +37,7 @@ def test_a_sound_log_is_said_to_be(log: Path) -> None:
     """Exit code 0; and a note that no hub could be asked what it remembers."""
     done = hubbub("audit", "verify", data=log.parent)
     assert (done.returncode, done.stdout) == (0, "the log is sound\n")
-    assert done.stderr.startswith("Note: the hub was not asked: no hub runs")
+    assert done.stderr.startswith("Note: the hub was not asked: no hub is running")
 
 
 def test_what_is_wrong_is_said_in_a_sentence_each(log: Path) -> None:

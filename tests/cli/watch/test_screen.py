@@ -209,7 +209,7 @@ async def test_why_is_one_key_away(hub: Hub) -> None:
 
         await screen.until(lambda: len(screen.app.screen_stack) > 1)
         said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
-        assert "is blocked" in said
+        assert "has been blocked since" in said
         assert "ember holds it" in said
 
 
@@ -364,4 +364,4 @@ async def test_a_line_of_the_log_tells_what_it_is_about(hub: Hub) -> None:
         await screen.until(lambda: len(screen.app.screen_stack) > 1)
         said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
         assert "Why T-1?" in said
-        assert "is blocked" in said
+        assert "has been blocked since" in said

@@ -12,6 +12,7 @@ from hubbub.model.errors import AgentStopped, Invalid
 from hubbub.model.lifecycle import Status
 from hubbub.model.limits.breakers import BreakerRules, Loop, LoopKind, Stop
 from hubbub.model.log.attention import NeedKind, new_needs
+from hubbub.store.tx import Tx
 from tests.core.conftest import World
 
 FEW = BreakerRules(answering=6, repeating=5, nesting=3, multiplying=4, retrying=3)
@@ -47,7 +48,7 @@ def test_two_who_only_answer_each_other_are_stopped(world: World) -> None:
         denied = world.do(next_tool.denial, world.project, name)
         assert denied is not None
         assert denied.startswith(
-            "hubbub: ann and bob have answered each other 6 times in turn while no task of theirs"
+            "hubbub: ann and bob answered each other 6 times in a row while none of their tasks changed"
         )
         with pytest.raises(AgentStopped):
             world.start(world.send(name), name)
@@ -86,6 +87,25 @@ def test_who_is_let_go_on_goes_on(world: World) -> None:
     assert [world.do(breakers.trip, each) for each in loops] == [None]
     with pytest.raises(Invalid):
         world.do(breakers.put_rules, world.project, BreakerRules(answering=1))
+
+
+def test_the_documented_tool_sets_know_no_breakers(world: World) -> None:
+    """By a documented tool set a stopped agent begins its tasks, unless the project has set rules of its own."""
+
+    def start(tx: Tx) -> None:
+        tx.door = "commhub"
+        task_actions.start(tx, tasks.find(tx, [world.id], str(task.id)), "ann")
+
+    talk(world, BreakerRules().answering + 1, "ann", "bob")
+    assert [world.do(breakers.trip, each) for each in noticed(world, BreakerRules())] != [None]
+    task = world.send("ann")
+    with pytest.raises(AgentStopped):
+        world.start(task, "ann")
+    world.do(start)
+    task = world.send("ann")
+    world.do(breakers.put_rules, world.project, FEW)
+    with pytest.raises(AgentStopped):
+        world.do(start)
 
 
 def test_tasks_that_make_tasks_without_end_are_stopped(world: World) -> None:

@@ -324,3 +324,19 @@ def test_a_write_that_is_repeated_under_its_key_happens_once(fleet: Fleet, tool:
         assert (answer["ok"], answer["error"]) == (False, "conflict")
     program.ask(tool, {**to, text: "once"}, **{"hubbub/idempotency-key": "k-2"})
     assert len(fleet.inbox("coder-1")) == 2
+
+
+@both_engines
+def test_the_same_words_again_are_only_the_task(fleet: Fleet) -> None:
+    """A task that says the same as an open one reaches its receiver, and no note about it reaches anybody."""
+    boss, coder = fleet.agent("commander"), fleet.agent("coder-1")
+    text = "Translate the page on leases into French"
+    sent = [
+        boss.send_task(alias="coder-1", task=text, priority=each)["message_id"] for each in ("low", "high")
+    ]
+
+    assert [row["id"] for row in fleet.inbox("coder-1")] == [*reversed(sent)]
+    assert fleet.inbox("commander") == []
+    for each in sent:
+        coder.ack_inbox(alias="coder-1", message_id=each)
+    assert fleet.inbox("coder-1") == []

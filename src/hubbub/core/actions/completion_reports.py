@@ -58,6 +58,9 @@ def report(
         kept = completion.keep(tx, project_id, agent, result, task_id=task_id, account=account)
         return ReportedCompletion(completion=kept, task=meant, truncated=False)
     ended = task_actions.complete(tx, meant, by=agent, result=result, account=account)
+    if not ended.is_ended:  # it lacks proof, and waits for a review
+        kept = completion.keep(tx, project_id, agent, result, task_id=meant.id, account=account)
+        return ReportedCompletion(completion=kept, task=ended, truncated=False)
     said = latest(tx, ended)
     assert said is not None  # its holder has completed it
     return ReportedCompletion(completion=said, task=ended, truncated=(ended.result or "") != result)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hubbub.core.agents import file_claims, scopes
-from hubbub.core.agents.agents import presence
+from hubbub.core.agents.agents import OWN_DOORS, presence
 from hubbub.core.work import permissions
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Duplicate, Invalid, quoted
@@ -86,7 +86,8 @@ def require_none(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> N
 def tell(tx: Tx, task: Task, met: Met) -> None:
     """Tell the sender of a new task, and the holder of the other, that both are one job. Records `task.duplicate`.
 
-    Nobody is told if one sender gives the same words to several agents by name: that is meant. Only the first few
+    The documented tool sets have no such mail: a task of theirs is only recorded. Nobody is told if one sender
+    gives the same words to several agents by name: that is meant. Only the first few
     duplicates of a job are told, so that a sender in a loop fills neither the log nor an inbox.
     """
     other, why, told = met
@@ -97,6 +98,8 @@ def tell(tx: Tx, task: Task, met: Met) -> None:
     tx.record(
         "task.duplicate", project_id=task.project_id, agent=task.assignee, task_id=task.id, detail=detail
     )
+    if tx.door not in OWN_DOORS:
+        return
     if why.by is SameBy.WORDS and task.sender == other.sender and task.assignee != other.assignee:
         return
     if task.sender != HUB:
@@ -107,8 +110,12 @@ def tell(tx: Tx, task: Task, met: Met) -> None:
 
 
 def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
-    """Tell the new holder of a task by mail who works on the same; the hub's own tools say it in their reply."""
-    if tx.door == OWN_DOOR or task.assignee is None or before.accepted_at == task.accepted_at:
+    """Tell the new holder of a task by mail who works on the same.
+
+    The hub's own tools say it in their reply, and the documented tool sets have no such mail.
+    """
+    is_told_otherwise = tx.door == OWN_DOOR or tx.door not in OWN_DOORS
+    if is_told_otherwise or task.assignee is None or before.accepted_at == task.accepted_at:
         return
     if known := beside(tx, task):
         permissions.say(tx, task, f"task #{task.number}: {'; '.join(known)}", by=HUB, to=task.assignee)

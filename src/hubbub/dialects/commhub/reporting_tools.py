@@ -14,7 +14,7 @@ from hubbub.core.work import tasks
 from hubbub.dialects.commhub import vocabulary
 from hubbub.dialects.commhub.definition import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import HubError, NotFound, Unmet
+from hubbub.model.errors import AccountPaused, AgentStopped, BudgetSpent, HubError, NotFound, Unmet
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Profile, Project, ReportedNode
 from hubbub.store.tx import Tx
@@ -85,12 +85,13 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
         task = tasks.find(tx, [project.id], words_of_task, lock=True, by_number=False)
     except NotFound:
         alike = [t for t in tasks.under_way(tx, project.id, name, ready) if t.text == words_of_task]
-        if alike:
-            task_actions.start(tx, alike[0], name, is_read=False)
-        return
-    if task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended:
-        with suppress(Unmet):  # it is a heartbeat all the same
-            task_actions.start(tx, task, name, is_read=False)
+        found = alike[0] if alike else None
+    else:
+        may = task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended
+        found = task if may else None
+    if found is not None:
+        with suppress(Unmet, AccountPaused, BudgetSpent, AgentStopped):  # it is a heartbeat all the same
+            task_actions.start(tx, found, name, is_read=False)
 
 
 @DIALECT.tool(short=True)

@@ -145,8 +145,8 @@ def letter_row(letter: Letter, project: Project) -> Row:
     context = letter.context
     if letter.in_reply_to is not None:
         context = f"in_reply_to: {letter.in_reply_to}"
-    if letter.in_reply_to is not None and (letter.kind is LetterKind.REPLY or letter.outcome is not None):
-        context = f"{context}, status: {STATUS[letter.outcome or Status.COMPLETED]}"
+    if letter.in_reply_to is not None and letter.outcome is not None:
+        context = f"{context}, status: {STATUS[letter.outcome]}"
     return {
         "id": str(letter.delivery.id),
         "type": KIND[letter.kind],
@@ -254,7 +254,9 @@ def _message_event(tx: Tx, activity: Activity, detail: Mapping[str, Any]) -> Row
     if detail["kind"] == LetterKind.BROADCAST:
         return {"type": "broadcast", "inbox_count": inbox.pending(tx, activity.project_id, activity.agent)}
     event = {"from": detail["sender"], "message_id": detail["delivery_id"]}
-    if detail["kind"] == LetterKind.MESSAGE:
+    if (
+        detail["kind"] == LetterKind.MESSAGE or not detail["outcome"]
+    ):  # a note on a task says nothing of its status
         return {"type": "new_message", **event}
-    outcome = Status(detail["outcome"]) if detail["outcome"] else Status.COMPLETED
-    return {"type": "new_reply", **event, "in_reply_to": detail["in_reply_to"], "status": STATUS[outcome]}
+    status = STATUS[Status(detail["outcome"])]
+    return {"type": "new_reply", **event, "in_reply_to": detail["in_reply_to"], "status": status}

@@ -169,12 +169,17 @@ def message_row(message: Message) -> Row:
     }
 
 
+def _is_internal(name: str) -> bool:
+    """Tell whether a detail is an id of the hub's own, which no row of this dialect has."""
+    return name.endswith("_id") or name == "in_reply_to"
+
+
 def activity_row(activity: Activity) -> Row:
     """Return a row of `activity_log`."""
     return {
         "id": activity.seq,
         "event_type": event_type(activity.kind),
         "agent_name": activity.actor,
-        "details": dict(activity.detail),
+        "details": {name: value for name, value in activity.detail.items() if not _is_internal(name)},
         "at": moment(activity.at),
     }

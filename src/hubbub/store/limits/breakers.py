@@ -16,6 +16,11 @@ def rules(tx: Tx, project_id: UUID) -> BreakerRules:
     return _rules(row) if row else BreakerRules()
 
 
+def are_set(tx: Tx, project_id: UUID) -> bool:
+    """Tell whether the project has set rules of its own."""
+    return tx.one("SELECT 1 AS there FROM breaker_rules WHERE project_id = :id", id=project_id) is not None
+
+
 def all_rules(tx: Tx) -> dict[UUID, BreakerRules]:
     """Return the rules of every project that has set some."""
     rows = tx.all(f"SELECT project_id, {_RULES} FROM breaker_rules")
