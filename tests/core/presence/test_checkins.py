@@ -83,6 +83,16 @@ def test_a_heartbeat_keeps_it(world: World) -> None:
     assert world.do(scopes.declared, kept).files == ("a",)
 
 
+def test_a_heartbeat_follows_the_project(world: World) -> None:
+    """A time-to-live that the project changes holds from the next heartbeat on."""
+    stay = begin(world, "ann")
+    world.do(projects.change, world.project, {"heartbeat_interval": 1, "heartbeat_ttl": 3})
+
+    kept = world.do(lambda tx: checkins.keep(tx, checkins.find(tx, [world.id], stay.secret)))
+
+    assert kept.expires_at - kept.seen_at == 3000
+
+
 def test_heartbeats_are_recorded_once_a_minute(world: World) -> None:
     """However many there are, the log has one for each minute in which there was any."""
     stay = begin(world)

@@ -11,6 +11,7 @@ from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.node.requests.hub_client import Leave
 from hubbub.node.tools import usage_gate
 from hubbub.node.tools.delegation import TOOLS
+from hubbub.node.tools.skills import TOOLS as SKILLS
 from hubbub.node.tools.tool_context import ToolContext
 from tests.cli.processes import ends
 from tests.node.tool_contexts import NotingHub, begun, endless, order, place, shell
@@ -42,6 +43,18 @@ def test_who_may_use_nothing_begins_nothing(tmp_path: Path) -> None:
     assert delegated(here).is_error
     assert (hub.tasks["1"].text, hub.tasks["1"].failed) == ("the budget of the project is spent", True)
     assert not Path(here.world.cwd, "begun").exists()
+
+
+def test_a_skill_waits_for_no_pause(tmp_path: Path) -> None:
+    """A caller of skill_run waits for the answer, so a paused account ends the task at once, with the reason."""
+    hub = NotingHub(leaves=[PAUSED])
+    here = place(tmp_path, hub=hub, runtime=shell("touch begun"))
+
+    async def story() -> ToolResult:
+        return await SKILLS["skill_run"](here, order("skill_run", name="code-review", prompt="go"))
+
+    assert asyncio.run(story()).is_error
+    assert (hub.tasks["1"].text, hub.tasks["1"].failed) == ("the account 'max' is paused", True)
 
 
 @pytest.mark.parametrize("told", [SPENT, PAUSED])

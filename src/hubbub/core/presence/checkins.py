@@ -19,6 +19,7 @@ from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.records import Condition, Presence, Profile, Project
 from hubbub.store.agents import agents as rows
+from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
 ADJECTIVES = (
@@ -52,6 +53,7 @@ ADJECTIVES = (
     ),
     *("sharp", "smart", "steady", "sunny", "swift", "tidy", "vivid", "warm", "wise", "witty"),
 )
+INSTANCE = "stay-"  # how a check-in names itself as the opener of a presence
 HEARTBEATS_TOLD = 60_000  # milliseconds; one heartbeat of an agent is recorded in that time
 
 # These need no rule of their own, so they are the store's functions.
@@ -82,7 +84,7 @@ def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Checkin:
         tx,
         project.id,
         spoken,
-        instance=f"stay-{secrets.token_hex(4)}",
+        instance=f"{INSTANCE}{secrets.token_hex(4)}",
         condition=Condition.WORKING if scope else known,
         profile=Profile(),
         ttl=timedelta(seconds=project.heartbeat_ttl),
@@ -113,7 +115,14 @@ def only(tx: Tx, project_ids: Sequence[UUID]) -> Presence | None:
 
 
 def keep(tx: Tx, presence: Presence) -> Presence:
-    """Take a heartbeat. Records `agent.heartbeat`: the agent's first, and then at most one a minute."""
+    """Take a heartbeat: the check-in lasts for the project's time-to-live as it is now.
+
+    A presence that another door opened lasts as long as it does there. Records `agent.heartbeat`: the agent's first,
+    and then at most one a minute.
+    """
+    is_ours = presence.instance.startswith(INSTANCE)
+    if is_ours and (project := projects.find(tx, presence.project_id)) is not None:
+        presence = replace(presence, ttl=project.heartbeat_ttl * 1000)
     told_at = presence.heartbeat_told_at
     is_told = told_at is None or tx.now - told_at >= HEARTBEATS_TOLD
     kept = presences.keep(tx, replace(presence, heartbeat_told_at=tx.now) if is_told else presence)

@@ -49,11 +49,18 @@ async def ask(
 
 
 async def start(
-    place: ToolContext, order: NodeCall, *, title: str, prompt: str, only: Sequence[str] | None = None
+    place: ToolContext,
+    order: NodeCall,
+    *,
+    title: str,
+    prompt: str,
+    only: Sequence[str] | None = None,
+    waits: bool = True,
 ) -> tuple[str, "asyncio.Task[Answer]"]:
     """Have the agent work on `prompt` as a task of the hub; return its id, and the future answer.
 
-    The task ends with the answer, whether or not anybody waits for it here. Raises `HubError` if the hub takes no task,
+    The task ends with the answer, whether or not anybody waits for it here. It `waits` for the end of each pause of the
+    agent's account, or fails at once, as somebody waits for it. Raises `HubError` if the hub takes no task,
     `RuntimeFailed` as `ask`.
     """
     _require_shallow(order)
@@ -62,7 +69,10 @@ async def start(
 
     async def work() -> Answer:
         try:
-            answer = await _through_pauses(place, order, prompt, only, task_id)
+            if waits:
+                answer = await _through_pauses(place, order, prompt, only, task_id)
+            else:
+                answer = await ask(place, order, prompt, only=only, task_id=task_id)
         except RuntimeFailed as failed:
             raise RuntimeFailed(place.redact(str(failed))) from None
         return replace(answer, text=place.redact(answer.text))

@@ -34,7 +34,7 @@ async def skill_run(place: ToolContext, order: NodeCall) -> ToolResult:
     await asyncio.to_thread(shelf.pin, skill, order)
     try:
         task_id, work = await machine_agent.start(
-            place, order, title=f"{skill.name}: {prompt}", prompt=_introduced(skill, prompt)
+            place, order, title=f"{skill.name}: {prompt}", prompt=_introduced(skill, prompt), waits=False
         )
     except (HubError, RuntimeFailed) as error:
         return refused(RefusalCode.FAILED, str(error))
