@@ -56,7 +56,11 @@ class _Rest:
         if named is not None and named.effect is Effect.DENY:
             return named
         if part.never_asks:
-            return Decision(Effect.ALLOW, Source.MODE, f"{SHIPPED}:{part.tool}", "this is never asked about")
+            asked = self._touched(self.policy.ask, part, Effect.ASK) if part.host is not None else None
+            allowed = Decision(
+                Effect.ALLOW, Source.MODE, f"{SHIPPED}:{part.tool}", "this is never asked about"
+            )
+            return asked or allowed
         return (
             floor
             or named

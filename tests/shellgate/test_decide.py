@@ -146,6 +146,25 @@ def test_a_perhaps_is_asked() -> None:
     assert decided(reading(part("git", "log", None)), by) == ("allow", "rule", "Bash(git *)")
 
 
+def test_a_rule_that_asks_about_a_host_asks_behind_a_redirect_too() -> None:
+    """A connection of a download is not asked about, unless a rule asks about its host; alone, that denies it."""
+    asking = policy(Mode.BYPASS, ask="WebFetch(domain:other.test)")
+
+    def told(host: str, *, attended: bool) -> str:
+        way = CallPart(tool="download_file", target=f"https://{host}/", host=host, never_asks=True)
+        return decide(
+            Analysis(parts=(way,), target=way.target),
+            asking,
+            "download_file",
+            sandboxed=False,
+            attended=attended,
+        ).effect.word
+
+    assert told("good.test", attended=False) == "allow"
+    assert told("other.test", attended=True) == "ask"
+    assert told("other.test", attended=False) == "deny"
+
+
 @pytest.mark.parametrize("mode", [*Mode])
 def test_some_calls_are_never_asked_about(mode: Mode) -> None:
     """A look at one's own things is let through in every mode; the floor and deny rules can still deny it."""
