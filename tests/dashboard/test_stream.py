@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from hubbub.store.engine.sqlite import DATABASE
 from tests.cli.processes import RunningHub
-from tests.dashboard.browser import Tabs, Watch, chord, inside, visiting, visitors_to
+from tests.dashboard.browser import Tabs, Watch, chord, inside, until_ready, visiting, visitors_to
 from tests.dashboard.pictures import live, told
 
 Json = dict[str, Any]
@@ -159,6 +159,26 @@ def test_a_view_that_a_newer_hub_has_no_more_comes_with_its_page(looking: Lookin
     chord(page, "g", "f")
     expect(page.get_by_role("main")).to_contain_text("ann")
     expect(page.locator("html")).not_to_have_attribute("data-same", "yes")
+
+
+def test_views_that_never_come_reload_the_page_once_each(looking: Looking) -> None:
+    """A page that was loaded anew for a view that is still missing is not loaded anew for it again."""
+    look, watch = looking
+    watch.expect(404)
+    page = look()
+    page.route(re.compile(r"/views/(fleet|machines)\.js$"), lambda route: route.fulfill(status=404))
+    loads: list[str] = []
+    page.on("request", lambda request: loads.append(request.url) if request.is_navigation_request() else None)
+    for letter in "fn":
+        page.evaluate("document.documentElement.dataset.same = 'yes'")
+        chord(page, "g", letter)
+        expect(page.locator("html")).not_to_have_attribute("data-same", "yes")
+        until_ready(page)
+    chord(page, "g", "f")
+    expect(page.locator("main[data-view=fleet] .refused")).to_be_visible()
+    chord(page, "g", "b")
+    expect(page.locator(".board")).to_be_visible()
+    assert len(loads) == 2
 
 
 def test_buttons_go_with_the_right_to_them(killable: RunningHub, looking: Looking) -> None:

@@ -139,7 +139,7 @@ def test_a_menu_is_used_without_a_mouse(page: Page) -> None:
     expect(page.get_by_role("menuitemradio", name="Dark")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
-    page.keyboard.press("a")
+    page.keyboard.press("s")
     expect(page.get_by_role("menuitemradio", name="Same as system")).to_be_focused()
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
@@ -191,7 +191,7 @@ def test_escape_gives_up_a_dialog_that_is_not_there_yet(page: Page) -> None:
     until_ready(page)
     page.keyboard.type("c")
     page.keyboard.press("Escape")
-    page.keyboard.type("gb")
+    chord(page, "g", "b")
     expect(page.get_by_role("heading", level=1)).to_have_text("Board")
     for route in held:
         route.continue_()

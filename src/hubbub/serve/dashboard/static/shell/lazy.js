@@ -69,7 +69,7 @@ export function stopAhead() {
 const LATER = new URL("../styles/later.css", import.meta.url).href;
 /** What the styles of the first screen are enough for. */
 const FIRST_STYLED = ["needs", "board"];
-/** What a page was loaded anew for, kept for as long as its window. */
+/** All that a page was loaded anew for, kept for as long as its window: of the last one alone, two take turns. */
 const RELOADED = "hubbub_reloaded";
 
 let later = null;
@@ -102,8 +102,9 @@ async function moduleOf(path) {
   } catch {
     const address = new URL(`../views/${path}.js`, import.meta.url).href;
     const { ok } = await fetchWithRetry(address);
-    if (!ok && sessionStorage.getItem(RELOADED) !== address) {
-      sessionStorage.setItem(RELOADED, address);
+    const before = sessionStorage.getItem(RELOADED)?.split(" ") ?? [];
+    if (!ok && !before.includes(address)) {
+      sessionStorage.setItem(RELOADED, [...before, address].join(" "));
       location.reload();
     }
     return fetchModule(path);
