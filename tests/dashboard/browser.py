@@ -27,7 +27,7 @@ from hubbub.model.people.rights import Role
 from hubbub.serve.http.page_paths import ICON
 from tests.serve.served_hub import Hub
 from tests.support.tools import missing, needed
-from tests.support.waiting import patience
+from tests.support.waiting import patience, until
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
 LOADING = "Failed to load resource"  # said of every refusal; `Watch.responses` knows more
@@ -410,6 +410,16 @@ def settle(page: Page) -> None:
 def until_whole(page: Page) -> None:
     """Wait until all is drawn that the page fetches: nothing keeps a place any more for what is on its way."""
     page.evaluate(WHOLE, 1000 * patience())
+
+
+def enter_list(page: Page) -> None:
+    """Press `j` until it leads to a card: a view hears keys a moment after it is drawn."""
+
+    def is_there() -> bool:
+        page.keyboard.press("j")
+        return bool(page.evaluate("Boolean(document.activeElement?.dataset.item)"))
+
+    until(is_there, "a card that has the focus")
 
 
 def chord(page: Page, *letters: str) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from hubbub.core.work import task_search, tasks
 from hubbub.model.lifecycle import Status
-from tests.dashboard.browser import Visit, chord, until_told, until_whole
+from tests.dashboard.browser import Visit, chord, enter_list, until_told, until_whole
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
@@ -82,7 +82,7 @@ def test_ten_ways_without_a_mouse(page: Page, hub: Hub, scene: Scene) -> None:
     keys.type("state:delivered")
     keys.press("Escape")
     expect(page.locator(".board-card")).to_have_count(3)
-    keys.press("j")  # to what needs somebody most, above the columns
+    enter_list(page)  # at what needs somebody most, above the columns
     for _ in scene.tasks["delivered"]:
         keys.press("j")
         keys.press("x")

@@ -20,7 +20,7 @@ from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Profile
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
+from tests.dashboard.browser import PHONE, Visit, Watch, enter_list, inside, until_told
 from tests.dashboard.conftest import VIEWER
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import NEVER, Scene
@@ -39,7 +39,7 @@ def test_one_moves_among_the_cards_of_a_page_that_was_opened_here(visit: Visit) 
     """The keys hjkl lead to an agent where the view stood there before its picture, as after a reload."""
     page = visit("/fleet")
     expect(page.locator("main .fleet-grid").first).to_be_visible()
-    page.keyboard.press("j")
+    enter_list(page)
     assert str(page.evaluate("document.activeElement.dataset.item")).startswith("agent:")
 
 
