@@ -35,7 +35,7 @@ def test_numbers(number):
 """
 FAILS = """\
 import pytest
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", range(1000))  # more than one runs while the other reports its failure
 def test_numbers(number): assert number
 """
 WAITS = """\
@@ -48,8 +48,9 @@ def world():
     with open("told", "a") as told: told.write("taken down ")
 def test_short(): pass
 def test_long(world):
-    os.write(int(os.environ["REACHED"]), b"!")
-    try: signal.pause()
+    try:
+        os.write(int(os.environ["REACHED"]), b"!")
+        signal.pause()
     finally:
         signal.raise_signal(signal.SIGINT)
         with open("told", "a") as told: told.write("left ")
@@ -88,7 +89,7 @@ def test_a_run_ends_with_the_first_failure_where_that_is_asked_for(tmp_path: Pat
 
     assert done.returncode == 1
     assert (told := re.fullmatch(r"1 failed, (\d+) passed", ending(done)))
-    assert int(told[1]) < 59
+    assert int(told[1]) < 999
     assert "stopping after 1 failures" in done.stdout
 
 
