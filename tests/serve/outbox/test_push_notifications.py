@@ -158,10 +158,10 @@ async def test_an_agent_that_waits_for_people_is_pushed(desk: Desk) -> None:
     """An agent that says that it waits is one sentence, told once: not by what it does next."""
     add(desk)
     async with desk.delivering():
-        for condition, doing in ((Condition.WAITING, "left or right?"), (Condition.WAITING, "still")):
-            desk.do(report, desk, "ann", condition, doing)
-        desk.do(block, desk, "count the lines")
+        desk.do(report, desk, "ann", Condition.WAITING, "left or right?")
         assert told(await desk.arrived())[4] == "ann waits for your answer."
+        desk.do(report, desk, "ann", Condition.WAITING, "still")  # later, as a need begins in a millisecond
+        desk.do(block, desk, "count the lines")
         assert told(await desk.arrived())[4] == '#1 "count the lines" is blocked; bob has it.'
 
 
