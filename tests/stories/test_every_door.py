@@ -176,13 +176,14 @@ def expected(case: Case, before: Seen) -> Seen:
         return replace(before, log=(), letters=())
     way, by, is_free = case.way, case.actor, case.visitor.is_free
     deed = DEEDS[way.verb]
-    after = S.WORKING if way.verb is V.REASSIGN and way.manner is not M.PLAIN else deed.after
+    keeps = way.verb is V.REASSIGN and way.manner is not M.PLAIN and not is_free  # a free one has not begun
+    after = S.WORKING if keeps else deed.after
     holder = by if is_free and way.verb is not V.COMMENT else HOLDER  # who takes it is its holder
     assignee = {V.REASSIGN: NEXT, V.RELEASE: None}.get(
         way.verb, None if is_free and holder == HOLDER else holder
     )
     log = [deed.kind] if deed.kind is not None else []
-    if is_free and way.verb not in (V.CLAIM, V.COMMENT):
+    if is_free and way.verb not in (V.CLAIM, V.REASSIGN, V.COMMENT):
         log.insert(0, "task.accepted")
     if way.verb is V.COMPLETE and by == holder:
         log.insert(-1, "completion.reported")

@@ -208,7 +208,11 @@ class Duplicate(Conflict):
         self.number, self.task_id = number, task_id
 
 
-class AccountPaused(Conflict):
+class MayNotBegin(Conflict):
+    """The agent may accept or start nothing now; the sentence says why, and until when."""
+
+
+class AccountPaused(MayNotBegin):
     """The agent's account is paused: it begins nothing before the pause is over."""
 
     code: ClassVar[str] = "paused"
@@ -224,13 +228,13 @@ class AccountPaused(Conflict):
         )
 
 
-class BudgetSpent(Conflict):
+class BudgetSpent(MayNotBegin):
     """A budget of the agent, its task, its token or the project is spent: it begins nothing before people raise it."""
 
     code: ClassVar[str] = "budget"
 
 
-class AgentStopped(Conflict):
+class AgentStopped(MayNotBegin):
     """The agent repeated itself, and was stopped until a person lets it go on."""
 
     code: ClassVar[str] = "stopped"

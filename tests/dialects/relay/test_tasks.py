@@ -319,6 +319,22 @@ def test_who_may_update(team: Team) -> None:
     assert no(other.update_task(task_id=free, status="done")) == "permission denied"
 
 
+@requires("updating.who")
+def test_anyone_may_steer_an_unassigned_task(team: Team) -> None:
+    """Anyone may give an unassigned task to another, leave it at todo, or put it back when it was done."""
+    given, left, done = team.task(), team.task(), team.task()
+    other = team.agent("be")
+    yes(team.agent("lead").update_task(task_id=done, status="done"))
+
+    yes(other.update_task(task_id=given, assignee="fe"))
+    yes(other.update_task(task_id=left, status="todo"))
+    yes(other.update_task(task_id=done, status="todo"))
+
+    rows = [(row["status"], row["assignee"]) for row in team.tasks()]
+    assert rows == [("todo", "fe"), ("todo", None), ("todo", None)]
+    assert no(other.update_task(task_id=given, assignee="be")) == "permission denied"
+
+
 @requires("updating.who", "updating.any")
 def test_an_update_does_not_wait_for_dependencies(anywhere: Team) -> None:
     """Anyone may move an unassigned task to any status, also one that could not be claimed yet."""

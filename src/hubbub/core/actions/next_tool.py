@@ -20,7 +20,7 @@ def denial(tx: Tx, project: Project, agent: str, repeats: int | None = None) -> 
 
 
 def require_going(tx: Tx, project: Project, agent: str, task_id: UUID | None) -> None:
-    """Raise `AgentStopped`, `BudgetSpent` or `AccountPaused` if the agent may not go on, or not with that task."""
+    """Raise `MayNotBegin` if the agent may not go on, or not with that task."""
     breakers.require_going(tx, project.id, agent)
     budgets.require_left(tx, project.id, agent, task_id)
     accounts.require_running(tx, project.id, agent)

@@ -40,7 +40,7 @@ def accept(tx: Tx, task: Task, by: str, *, leased: bool = True, manner: VerbMann
 
     A caller that accepts on behalf of the addressee leaves the task with them. `leased` says that the holder has a
     heartbeat, so that the task is freed or delivered again when the holder falls silent. Records `task.accepted`.
-    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `AccountPaused`, `InvalidTransition`.
+    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `MayNotBegin`, `InvalidTransition`.
     """
     tasks.require_met(tx, task, by)
     return _accept(tx, task, by, leased=leased, manner=manner)
@@ -207,7 +207,8 @@ def complete(
     except Lacking as missing:
         if by != task.assignee or not proof.goes_to_review(tx, task):
             raise
-        return submit(tx, task, by=by, result=f"{result}\n\n{missing}".strip(), manner=manner)
+        said = "" if told == task.sender else result
+        return submit(tx, task, by=by, result=f"{said}\n\n{missing}".strip(), manner=manner)
 
 
 def fail(

@@ -235,6 +235,14 @@ def goes_to_review(tx: Tx, task: Task) -> bool:
     return task.status is not Status.IN_REVIEW and rules_of(tx, task.project_id).unproven is Unproven.REVIEW
 
 
+def missing(tx: Tx, task: Task) -> str | None:
+    """Return why a task that its holder has just completed is in review instead, in a sentence; None if it is not."""
+    if task.status is not Status.IN_REVIEW:
+        return None
+    found = judge(demands(tx, task), rules_of(tx, task.project_id), _seen(tx, task), _known(tx, task))
+    return f"the task is in review, and not done yet: {refusal(lacking(found))}"
+
+
 def forget(tx: Tx) -> None:
     """Drop old sightings."""
     rows.forget(tx, tx.now - milliseconds(KEEP))

@@ -252,8 +252,8 @@ def require_epoch(task: Task, epoch: int | None) -> None:
 def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
     """Raise `Unmet` if the task has not begun, and another task that it needs is not completed.
 
-    Raise `AccountPaused` if `by`, who is about to begin it, shares a paused account; `BudgetSpent` if their budget or
-    the task's is spent; `AgentStopped` if a breaker has stopped them.
+    Raise `MayNotBegin` if `by`, who is about to begin it, may begin nothing now: it shares a paused account, its budget
+    or the task's is spent, or a breaker has stopped it.
     """
     if by is not None:
         breakers.require_going(tx, task.project_id, by)

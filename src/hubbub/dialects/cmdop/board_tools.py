@@ -7,7 +7,7 @@ from typing import Literal
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
-from hubbub.core.work import task_search, tasks
+from hubbub.core.work import proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import argument_checks, vocabulary
 from hubbub.dialects.cmdop.definition import DIALECT, CmdopContext, Id, Name, Text, Title, enter
@@ -91,8 +91,8 @@ def issue_update(
     if assignee is not None and assignee != task.assignee:
         task = task_actions.reassign(tx, task, to=_assignee(tx, here, assignee), by=here.name, manner=BOARD)
     if not goes_on:
-        _moved(tx, here, task, status)
-    return {"ok": True}
+        task = _moved(tx, here, task, status)
+    return _outcome(tx, task) if status == vocabulary.DONE else {"ok": True}
 
 
 def _moved(tx: Tx, here: CmdopContext, task: Task, status: str | None) -> Task:
@@ -111,10 +111,18 @@ def issue_close(tx: Tx, call: Call, id: Id, reason: Text | None = None) -> Reply
         raise Conflict(f"the issue is closed already: it is {vocabulary.STATUS[task.status]}")
     said = (reason or "").strip()
     if said.casefold().startswith(vocabulary.WITHDRAWN):
-        task_actions.cancel(tx, task, by=here.name, reason=said)
+        closed = task_actions.cancel(tx, task, by=here.name, reason=said)
     else:
-        task_actions.complete(tx, task, by=here.name, result=said or vocabulary.DONE, manner=BOARD)
-    return {"ok": True}
+        closed = task_actions.complete(tx, task, by=here.name, result=said or vocabulary.DONE, manner=BOARD)
+    return _outcome(tx, closed)
+
+
+def _outcome(tx: Tx, task: Task) -> Reply:
+    """Return the reply about an issue that was to be closed; one that lacks proof may be in review instead."""
+    missing = proof.missing(tx, task)
+    if missing is None:
+        return {"ok": True}
+    return {"ok": False, "status": vocabulary.STATUS[task.status], "reason": missing}
 
 
 def _find(tx: Tx, here: CmdopContext, ref: str, *, lock: bool = False) -> Task:

@@ -10,11 +10,11 @@ from hubbub.core.actions import completion_reports, inbox, task_actions
 from hubbub.core.agents import agents
 from hubbub.core.people import access
 from hubbub.core.presence import presences
-from hubbub.core.work import tasks
+from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
 from hubbub.dialects.commhub.definition import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import AccountPaused, AgentStopped, BudgetSpent, HubError, NotFound, Unmet
+from hubbub.model.errors import HubError, MayNotBegin, NotFound, Unmet
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Profile, Project, ReportedNode
 from hubbub.store.tx import Tx
@@ -90,7 +90,7 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
         may = task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended
         found = task if may else None
     if found is not None:
-        with suppress(Unmet, AccountPaused, BudgetSpent, AgentStopped):  # it is a heartbeat all the same
+        with suppress(Unmet, MayNotBegin):  # it is a heartbeat all the same
             task_actions.start(tx, found, name, is_read=False)
 
 
@@ -114,7 +114,9 @@ def report_completion(
     )  # fmt: skip
     presences.rest(tx, project.id, name)
     cut = {"truncated": True} if outcome.truncated else {}
-    return {"completion_id": str(outcome.completion.id), **cut}
+    missing = proof.missing(tx, outcome.task) if outcome.task is not None else None
+    about = {"message": missing} if missing is not None else {}
+    return {"completion_id": str(outcome.completion.id), **cut, **about}
 
 
 @DIALECT.tool(short=True)

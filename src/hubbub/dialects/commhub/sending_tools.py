@@ -10,11 +10,11 @@ from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.core.people import access
-from hubbub.core.work import tasks
+from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
 from hubbub.dialects.commhub.definition import DIALECT, Name, Text, no
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import HubError, InvalidTransition, NotFound, NotHolder, Unavailable
+from hubbub.model.errors import HubError, InvalidTransition, MayNotBegin, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Condition, LetterKind, Message, Project, Task
@@ -92,7 +92,8 @@ def send_reply(
     subject = _subject(tx, in_reply_to, network_id) if in_reply_to else None
     project = access.enter(tx, network_id if subject is None else str(subject.project_id))
     sender = access.speak(tx, project.id, from_session)
-    task = subject if isinstance(subject, Task) else None
+    ended = _end(tx, subject, status, by=sender, text=text, told=alias) if isinstance(subject, Task) else None
+    missing = proof.missing(tx, ended) if ended is not None else None
     sent = messages.send(
         tx,
         project.id,
@@ -101,20 +102,18 @@ def send_reply(
         body=text,
         kind=LetterKind.REPLY,
         in_reply_to=subject.id if subject else None,
-        outcome=vocabulary.statuses(status)[0],
+        outcome=vocabulary.statuses(status)[0] if missing is None else None,
     )
-    if task is not None:
-        _end(tx, task, status, by=sender, text=text, told=alias)
-    return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
+    about = {"message": missing} if missing is not None else {}
+    return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias), **about}
 
 
-def _end(tx: Tx, task: Task, status: str, *, by: str, text: str, told: str) -> None:
+def _end(tx: Tx, task: Task, status: str, *, by: str, text: str, told: str) -> Task:
     if status == "failed":
-        task_actions.fail(tx, task, by=by, reason=text, told=told, manner=VerbManner.ANSWER)
-    elif status == "cancelled":
-        task_actions.cancel(tx, task, by=by, reason=text, told=told, manner=VerbManner.ANSWER)
-    else:
-        task_actions.complete(tx, task, by=by, result=text, told=told, manner=VerbManner.ANSWER)
+        return task_actions.fail(tx, task, by=by, reason=text, told=told, manner=VerbManner.ANSWER)
+    if status == "cancelled":
+        return task_actions.cancel(tx, task, by=by, reason=text, told=told, manner=VerbManner.ANSWER)
+    return task_actions.complete(tx, task, by=by, result=text, told=told, manner=VerbManner.ANSWER)
 
 
 def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
@@ -138,6 +137,8 @@ def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id:
     speaker = access.speak(tx, project.id, from_session)
     try:
         task_actions.accept(tx, task, speaker, manner=VerbManner.ANSWER)
+    except MayNotBegin as why:
+        return {"task_id": str(task.id), "updated": 0, "message": str(why)}
     except (NotHolder, Unavailable, InvalidTransition):
         return {"task_id": str(task.id), "updated": 0}
     return {"task_id": str(task.id), "updated": 1}

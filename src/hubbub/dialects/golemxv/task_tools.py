@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import scopes
-from hubbub.core.work import tasks
+from hubbub.core.work import proof, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import vocabulary
@@ -114,10 +114,12 @@ def complete_task(
     here = act(tx, call, session_token)
     task = _find(tx, here, task_id)
     with _in_words("completed"):
-        task_actions.complete(
+        ended = task_actions.complete(
             tx, task, by=here.name, result=result_summary, files=files_changed, manner=VerbManner.OWN
         )
-    return {"completed": True, "task": {"id": task.number, "title": task.title}}
+    missing = proof.missing(tx, ended)
+    about = {"reason": missing} if missing is not None else {}
+    return {"completed": missing is None, "task": {"id": task.number, "title": task.title}, **about}
 
 
 def _awaited(error: Unmet) -> str:

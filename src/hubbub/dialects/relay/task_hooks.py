@@ -11,12 +11,12 @@ from datetime import timedelta
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
-from hubbub.core.work import completion_checks, tasks
+from hubbub.core.work import completion_checks, proof, tasks
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import vocabulary
 from hubbub.dialects.relay.definition import RelayContext, no
-from hubbub.model.errors import Unmet
+from hubbub.model.errors import MayNotBegin, Unmet
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
 from hubbub.model.records import Check, Message, Task
 from hubbub.model.work.permissions import VerbManner
@@ -49,10 +49,12 @@ def unclaimed(reason: str) -> Reply:
 def _obstacle(tx: Tx, task: Task, name: str) -> str | None:
     """Return why `name` cannot claim the task; None if it can."""
     try:
-        tasks.require_met(tx, task)
+        tasks.require_met(tx, task, name)
     except Unmet as error:
         listed = (_need(need.id, Status(need.status)) for need in error.needs)
         return f"Unmet dependencies: {', '.join(listed)}"
+    except MayNotBegin as error:
+        return str(error)
     if task.status not in NOT_BEGUN:
         return f"task is {vocabulary.STATUS[task.status]}"
     if task.assignee not in (None, name):
@@ -80,8 +82,7 @@ def done(tx: Tx, call: Call, task: Task, here: RelayContext, to: str | None) -> 
         check = completion_checks.begin(tx, task, by=here.name, manner=VerbManner.ANSWER)
         holder = to or task.assignee or here.name
         return {"check": str(check.id), "holder": holder, "session_id": here.run.name}
-    _complete(tx, task, here.name)
-    return _about_hooks(call)
+    return _complete(tx, task, here.name) or _about_hooks(call)
 
 
 def is_about_check(call: Call) -> bool:
@@ -103,8 +104,7 @@ def checked(tx: Tx, call: Call, task: Task, here: RelayContext) -> Reply:
     if task.is_ended:
         return {} if task.status is Status.COMPLETED else no(f"task is {vocabulary.STATUS[task.status]}")
     if step is HookStep.PASSED:
-        _complete(tx, task, here.name, check)
-        return {}
+        return _complete(tx, task, here.name, check)
     task_actions.submit(tx, task, by=here.name, check=check, manner=VerbManner.ANSWER)
     return hook_failed(output)
 
@@ -134,12 +134,19 @@ def _waited_for(tx: Tx, call: Call, task: Task) -> Check | None:
     return completion_checks.find(tx, task, str(ref)) if ref is not None else None
 
 
-def _complete(tx: Tx, task: Task, name: str, check: Check | None = None) -> None:
-    """End the task; its result is the last message of its assignee in its thread."""
+def _complete(tx: Tx, task: Task, name: str, check: Check | None = None) -> Reply:
+    """End the task; its result is the last message of its assignee in its thread.
+
+    Returns the reply about a task that lacks proof and is in review instead; an empty one for a completed task.
+    """
     said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or name)
     result = said.body if said is not None else vocabulary.DONE
     told = task.sender if said is not None and _has_read(tx, task, said) else None
-    task_actions.complete(tx, task, by=name, result=result, told=told, check=check, manner=VerbManner.ANSWER)
+    ended = task_actions.complete(
+        tx, task, by=name, result=result, told=told, check=check, manner=VerbManner.ANSWER
+    )
+    missing = proof.missing(tx, ended)
+    return no(missing) if missing is not None else {}
 
 
 def _has_read(tx: Tx, task: Task, said: Message) -> bool:

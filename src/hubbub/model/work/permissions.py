@@ -90,7 +90,7 @@ OPEN_TO: dict[VerbManner, frozenset[TaskRole]] = {M.ANSWER: _ANSWERING, M.OWN: _
 MAY_SO: dict[VerbManner, dict[Verb, frozenset[TaskRole]]] = {
     M.ANSWER: {
         V.CLAIM: _TAKER | {P.PERSON},  # they accept on behalf of the addressee
-        **dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL), _ANSWERING),
+        **dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL, V.REOPEN, V.REASSIGN), _ANSWERING),
     },
     M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL), _STEERING | {P.TAKER}),
 }

@@ -23,10 +23,9 @@ from hubbub.model.cost.prices import Prices
 from hubbub.model.cost.printed_usage import used_of
 from hubbub.model.errors import (
     AccountPaused,
-    AgentStopped,
-    BudgetSpent,
     Conflict,
     Invalid,
+    MayNotBegin,
     NotFound,
     StoreUnavailable,
 )
@@ -259,7 +258,7 @@ def _leave(tx: Tx, asker: Requester, message: Message) -> Value:
     try:
         for agent in (_name(tx, standing), *callers):
             next_tool.require_going(tx, standing.project, agent, task_id)
-    except (AccountPaused, AgentStopped, BudgetSpent) as error:
+    except MayNotBegin as error:
         return {"stopped": str(error), "paused": isinstance(error, AccountPaused), "now": tx.now}
     return {"stopped": None, "paused": False, "now": tx.now}
 
