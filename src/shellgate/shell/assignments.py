@@ -28,6 +28,7 @@ _READS_CODE = frozenset(
     {"eval", "source", ".", "trap", "alias", "unalias", "enable", "hash", "complete", "compgen"}
 )
 _NAMES_LAST = frozenset({"read", "mapfile", "readarray", "getopts", "unset", "wait"}) | DECLARES
+_LONGEST_OPTION = 64  # characters; a longer one is no name that anybody uses
 _PREFIXES = frozenset({"command", "builtin", "exec"})
 
 Inner = Callable[[Region], Statements]
@@ -91,15 +92,31 @@ def _is_at_the_end(arguments: Sequence[str | None]) -> bool:
 
 def _of_variables(name: str, arguments: Sequence[str | None]) -> StateChanges:
     if name in _NAMES_LAST:
-        changes = _named(arguments)
+        changes = _named([*arguments, *_behind_letters(arguments)])
         if name in DECLARES and any(word is None or word[:1] in {"-", "+"} for word in arguments):
             changes.typed.update(changes.names)
         return changes
-    if name == "printf" and arguments[:1] == ["-v"]:
-        return _named(arguments[1:2])
+    if name == "printf":
+        return _of_printf(arguments)
     if name == "let":
         return _in_arithmetic(" ".join(word or "" for word in arguments))
     return StateChanges()
+
+
+def _of_printf(arguments: Sequence[str | None]) -> StateChanges:
+    """`printf -v NAME`, in one word or two; an unknown first word may be that, too."""
+    first = arguments[0] if arguments else ""
+    if first is None:
+        return StateChanges(all=True)
+    if not first.startswith("-v"):
+        return StateChanges()
+    return _named([first.removeprefix("-v")] if first != "-v" else arguments[1:2])
+
+
+def _behind_letters(arguments: Sequence[str | None]) -> list[str]:
+    """Return what may be the name in a word like `-raNAME`: everything behind any of its letters."""
+    options = [word for word in arguments if word is not None and word.startswith("-")]
+    return [word[start:] for word in options for start in range(2, len(word)) if len(word) <= _LONGEST_OPTION]
 
 
 def _named(arguments: Iterable[str | None]) -> StateChanges:

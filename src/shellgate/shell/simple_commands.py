@@ -1,5 +1,6 @@
 """One simple command: its words, the code that it passes to bash, and its changes."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
@@ -29,6 +30,7 @@ _LEADS = frozenset({"CDPATH", "HOME", "OLDPWD", "PWD"})
 _LONGEST = 64 * 1024  # characters that a variable is known to hold
 _STARTS = frozenset({"coproc", "setsid"})
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_PLAIN = re.compile(r"[\w ./:@%+,=-]*")  # the same after another expansion
 _LEAVE_WORDS = 2  # with more than a status, `exit` refuses
 
 
@@ -129,6 +131,8 @@ class SimpleCommandWalker:
         if redirection.target is not None:
             self._inner.inside(redirection.target.pieces, state, frame)
             target = self._target(redirection, state)
+            if _is_expanded_again(redirection) and not _PLAIN.fullmatch(target.value or "$"):
+                self._notes.doubt("bash expands the name behind >& twice, and runs code in it", target.source)
         if redirection.operator == "<<<":
             return Redirect("<<<", redirection.descriptor, None, target)
         return Redirect(redirection.operator, redirection.descriptor, target, body)
@@ -325,6 +329,11 @@ def _joined(held: Value, more: Value) -> Value:
     if held is None or more is None or sum(len(part.text) for part in held + more) > _LONGEST:
         return None
     return held + more
+
+
+def _is_expanded_again(redirection: Redirection) -> bool:
+    """Tell whether bash makes `>file 2>&1` of it, and expands what the target was expanded to as the file's name."""
+    return redirection.operator == ">&" and (redirection.descriptor or "1").lstrip("0") == "1"
 
 
 def _is_status(word: str | None) -> bool:

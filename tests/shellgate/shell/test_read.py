@@ -172,6 +172,10 @@ def test_text_that_is_not_run_is_no_command(text: str) -> None:
         "echo {1..100000}",
         "echo $[1]",
         "a[1 + 2]=3",
+        ">&-rm x",
+        ">& -rm x",
+        "<&-rm x",
+        '2>& -r"m" x',
     ],
 )
 def test_what_bash_may_understand_otherwise_is_a_doubt(text: str) -> None:
@@ -207,11 +211,59 @@ def test_what_is_too_large_is_not_read(text: str) -> None:
         "read -r a <<'E'\nb[$(rm y)]\nE\n((a))",
         "history -s 'rm y'; fc -s rm",
         "set -k$(y); x a=b",
+        "x >&'$(rm y)'",
+        "x 1>&'log$(rm y)'",
+        "x 01>&\\`rm\\ y\\`",
+        "{ x; } >&'<(rm y)'",
+        "a='$(rm y)'; x >&$a",
+        'x >&"$a"',
     ],
 )
 def test_a_quoted_text_that_bash_would_run_all_the_same_is_a_doubt(text: str) -> None:
-    """Subscripts, prompts and the like run substitutions that were quoted where they were written (F9)."""
+    """Subscripts, prompts, files behind `>&` and the like run substitutions that were quoted where they stand (F9)."""
     assert seen(text).doubts
+
+
+def test_a_dash_behind_a_redirection_is_a_word_of_its_own() -> None:
+    """The text behind `>&-` belongs to the command, and is read as such, besides the doubt about it."""
+    for text in (">&-rm x", ">& -rm x", "<& -rm x"):
+        (command,) = seen(text).commands
+        assert [word.value for word in command.words] == ["rm", "x"]
+
+
+@each_row(
+    "text",
+    [
+        "a=ls; printf -v a rm; $a x",
+        "a=ls; printf -va rm; $a x",
+        'a=ls; printf "$(y)" rm; $a x',
+        "a=ls; read -aa <<<rm; $a x",
+        "a=ls; read -rsaa <<<rm; $a x",
+        "a=ls; wait -pa; $a x",
+    ],
+)
+def test_a_variable_that_a_command_fills_is_unknown(text: str) -> None:
+    """The name of a variable may be joined to an option of the command that fills it."""
+    assert [None, "x"] in called(text)
+
+
+@each_row(
+    "text",
+    [
+        "x >&2",
+        "x >&-",
+        "x 2>&1-",
+        "x >&log.txt",
+        "x >&'a file'",
+        "x 2>&'$(rm y)'",
+        "x &>'$(rm y)'",
+        "x >'$(rm y)'",
+        "a=2; x >&$a",
+    ],
+)
+def test_a_redirection_that_runs_nothing_is_no_doubt(text: str) -> None:
+    """Only what bash expands a second time has to be read by a person."""
+    assert seen(text).doubts == ()
 
 
 @pytest.mark.parametrize("text", ["x" * 65000, "x;" * 500, "$(" * 31 + "x" + ")" * 31])

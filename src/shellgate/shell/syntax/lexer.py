@@ -24,6 +24,7 @@ from shellgate.shell.syntax.tree import Tree
 _BLANKS = frozenset(" \t")
 _ENDS = frozenset(" \t\n;&|()<>")
 _OPERATORS = (";;&", "&&", "||", "|&", ";;", ";&", ";", "&", "|", "(", ")")
+_DUPLICATES = frozenset({">&", "<&"})
 _REDIRECTIONS = ("&>>", "<<-", "<<<", "&>", ">>", ">|", ">&", "<<", "<&", "<>", ">", "<")
 _NEAR_CONTINUATION = _BLANKS | {"\n"}
 
@@ -186,11 +187,21 @@ class _Code:
             self._document(start, operator, number)
             return True
         self._skip_blanks()
-        target = self._read_word() if self._starts_word() else None
+        target = self._target(operator) if self._starts_word() else None
         if target is None:
             self._doubt("it has a redirection without a target")
         self.tokens.append(Redirection(start, self.index, operator, number, target))
         return True
+
+    def _target(self, operator: str) -> Token:
+        """Read the word behind a redirection. A dash behind `>&` or `<&` is one by itself, whatever follows it."""
+        if operator not in _DUPLICATES or self.text[self.index] != "-":
+            return self._read_word()
+        start = self.index
+        self.index += 1
+        if self.index < self.end and self.text[self.index] not in _ENDS:
+            self._doubt("what follows a dash behind a redirection is a word of the command")
+        return Token(start, self.index, (Plain("-"),), "-")
 
     def _skip_blanks(self) -> None:
         while self.index < self.end:

@@ -26,11 +26,16 @@ def _is_seen(call: Call, command: SimpleCommand) -> bool:
     words = command.words
     while words and words[0].value in _LEADING:
         words = words[1:]
-        while words and (words[0].value or "").startswith("-"):
+        while words and _is_option(words[0]):
             words = words[2:] if words[0].value == "-a" else words[1:]
     if words and words[0].value in _UNREAD:
         return True
     return _are_seen(call.words, words)
+
+
+def _is_option(word: Word) -> bool:
+    """Tell whether it is one; a lone `-` is the name of a command."""
+    return (word.value or "").startswith("-") and word.value != "-"
 
 
 def _are_seen(said: tuple[str, ...], words: tuple[Word, ...]) -> bool:

@@ -1,0 +1,26 @@
+"""The comparison of the fuzzer: which call of bash it takes for one that the reader saw."""
+
+import pytest
+
+from shellgate.shell.read import read
+from tests.shellgate.shell.fuzzer.matching import missed
+from tests.shellgate.shell.fuzzer.running import Call
+from tests.shellgate.shell.shell_worlds import world
+
+HERE = "/ada/proj"
+
+
+@pytest.mark.parametrize(
+    ("program", "called"),
+    [
+        ("m a", ("m", "a")),
+        ("command -p m a", ("m", "a")),
+        ("command - m a", ("-", "m", "a")),  # a lone `-` is no option: bash looks for a command of that name
+        ("builtin command -- m a", ("m", "a")),
+    ],
+)
+def test_a_call_behind_command_is_seen(program: str, called: tuple[str, ...]) -> None:
+    """A call that `command` makes is the call that was read, without the options of `command`."""
+    assert missed([Call(HERE, called)], read(program, world(HERE))) is None
+    other = Call(HERE, ("other", *called))
+    assert missed([other], read(program, world(HERE))) == other
