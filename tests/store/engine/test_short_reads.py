@@ -2,14 +2,15 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.engine import sqlite, sqlite_connection
 from hubbub.store.engine.sqlite import SQLite
-from hubbub.store.tx import Operation, Tx
-from tests.store.engine.test_engines import user_names
+from hubbub.store.tx import Operation, Row, Tx
+from tests.store.engine.test_engines import add_user, user_names
 from tests.store.engine.test_short_writes import MANY_STEPS, NUMBERS, Threads
 from tests.support.waiting import patience
 
@@ -62,6 +63,28 @@ def test_what_reads_much_begins_anew_beside_its_loop(
     assert read(sqlite_store, much) == found
     assert (len(much.seen), much.seen[0]) == (2, threading.get_ident())
     assert much.seen[1] != threading.get_ident()
+
+
+def test_a_read_that_was_cut_off_keeps_nothing_of_what_it_saw(sqlite_store: SQLite) -> None:
+    """A read on the loop after one that was cut off sees what was written meanwhile.
+
+    The error of what was cut off may keep its rows until garbage is collected.
+    """
+    kept: list[Iterator[Row]] = []
+
+    def cut_off(tx: Tx) -> object:
+        names = tx.each("SELECT name FROM users")
+        kept.append(names)
+        return next(names)["name"], steps(tx)
+
+    for name in ("ann", "bob"):
+        sqlite_store.write_now(SYSTEM, add_user(name))
+    much = Threads(cut_off)
+    assert read(sqlite_store, much) == ("ann", 200_000)
+    assert len(much.seen) == len(kept) == 2
+
+    sqlite_store.write_now(SYSTEM, add_user("cid"))
+    assert read(sqlite_store, user_names) == ["ann", "bob", "cid"]
 
 
 def test_who_has_no_loop_reads_as_much_as_they_like(sqlite_store: SQLite) -> None:

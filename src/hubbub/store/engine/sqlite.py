@@ -21,7 +21,7 @@ from hubbub.store.engine.pending_calls import PendingCall
 from hubbub.store.engine.single_hub import SingleHub
 from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explained, explaining
 from hubbub.store.engine.sqlite_writer import Writer
-from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
+from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, unix_ms
 
 T = TypeVar("T")
 
@@ -120,7 +120,7 @@ class SQLite(SingleHub):
             connection.release()
         connection.db.execute("BEGIN")
         try:
-            return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
+            return connection.perform(operation, Tx(connection, actor, self._clock(), is_read=True))
         except apsw.ReadOnlyError as error:
             raise WroteInRead from error
         finally:

@@ -16,7 +16,7 @@ import apsw.bestpractice
 
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.timestamps import milliseconds
-from hubbub.store.tx import Row
+from hubbub.store.tx import Operation, Row, T, Tx, perform
 
 STATEMENTS = 512  # prepared statements of a connection: more than the program has
 UNBOUNDED = sys.maxsize
@@ -63,6 +63,7 @@ class SQLiteConnection:
         # Otherwise a statement whose plan may depend on a value is prepared anew for each value, such as each time.
         self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._names: dict[str, list[str]] = {}  # columns of each statement
+        self._unfinished: set[apsw.Cursor] = set()  # of rows that are read one after the other
         self.release()
 
     def bound(self, statements: int, rows: int) -> None:
@@ -74,6 +75,18 @@ class SQLiteConnection:
         """Lift the limits."""
         self._statements = self._rows = UNBOUNDED
         self.db.set_progress_handler(None)
+
+    def perform(self, operation: Operation[T], tx: Tx) -> T:
+        """Run `operation`, and end all reading that it has begun.
+
+        A broken-off operation may live on in its error. A statement of it that has more rows would keep the connection
+        at the state that it saw, and later reads would see that.
+        """
+        try:
+            return perform(operation, tx)
+        finally:
+            while self._unfinished:
+                self._unfinished.pop().close(force=True)
 
     def _has_looked_enough(self) -> bool:
         self._looks -= 1
@@ -95,16 +108,19 @@ class SQLiteConnection:
         found = [first, *islice(cursor, self._rows)]
         self._rows -= len(found)
         if self._rows < 0:
+            cursor.close(force=True)
             raise TooLong
         return [_row(names, values) for values in found]
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
         cursor = self.db.execute(sql, values)
+        self._unfinished.add(cursor)
         for row in cursor:
             self._rows -= 1
             if self._rows < 0:
                 raise TooLong
             yield _row(self._names_of(sql, cursor), row)
+        self._unfinished.discard(cursor)
 
     def _names_of(self, sql: str, cursor: apsw.Cursor) -> Sequence[str]:
         """Return the column names of a statement whose `cursor` is at a row."""

@@ -31,7 +31,7 @@ from hubbub.model.timestamps import milliseconds
 from hubbub.store import status_counters
 from hubbub.store.engine.pending_calls import PendingCall, answer
 from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explained
-from hubbub.store.tx import Clock, CounterChanges, Tx, perform
+from hubbub.store.tx import Clock, CounterChanges, Tx
 
 BATCH = 256  # calls in one commit, at most: all are lost together when it fails
 ON_LOOP = 32  # of them that an event loop runs at once: some 8 ms
@@ -247,7 +247,7 @@ class Writer:
         changed = self._db.total_changes()
         call.error = None  # of an earlier try
         try:
-            call.result = perform(call.operation, tx)
+            call.result = self._connection.perform(call.operation, tx)
         except BaseException as error:  # any error belongs to its caller
             if not self._db.in_transaction:  # SQLite gave it up, as it may when the disk is full
                 raise
