@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.processes import ends
 from tests.cli.stdio_peers import LEGACY, MODERN, Message
+from tests.node.fleet.conftest import NUMBERS
 from tests.node.fleet.process_fleet import BYPASS, Fleet, FleetClient, Machine
 
 pytestmark = pytest.mark.system
@@ -21,6 +22,7 @@ Json = dict[str, Any]
 
 EACH_ERA = pytest.mark.parametrize("revision", [LEGACY, MODERN])
 TALKS = "echo one; cat going >/dev/null; echo two"
+OTHER = "other"  # a project that has none of the machines
 ENDLESS = "echo $$ > begun; exec tail -f /dev/null"
 # An agent that asks the next: one call of a tool, by a server that it starts as any program does that speaks MCP.
 ASKS = """
@@ -62,6 +64,7 @@ class Team:
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
+        fleet.hub.secret("project", "create", OTHER)
         self._desk = fleet.machine("desk")
         self.good, self.slow, self.dead = (self._joined(name) for name in ("good", "slow", "dead"))
         self.dead.stop(signal.SIGKILL)
@@ -140,7 +143,7 @@ def test_a_machine_passes_on_what_is_not_its_own(team: Team) -> None:
 @EACH_ERA
 def test_text_comes_while_the_agent_works(team: Team, revision: str) -> None:
     """Each piece is progress as soon as it is said, in order; the whole is the result, and nothing comes after it."""
-    going = team.good.pipe(f"going-{revision}")
+    going = team.good.pipe(f"going{next(NUMBERS)}")
     team.says(team.good, TALKS.replace("going", going.name))
     with closing(team.client(revision)) as peer:
         number = peer.begin("ask_agent_stream", progress="p", hostname="good", prompt="count")
@@ -193,10 +196,9 @@ def test_agents_that_ask_in_a_circle_are_told_so(team: Team, client: Client) -> 
 def test_nobody_gets_there_by_another(team: Team) -> None:
     """A viewer asks nobody; and an agent of another project knows of no machine of this one."""
     hub = team.fleet.hub
-    hub.secret("project", "create", "other")
     viewer, stranger = (
         hub.secret("token", "create", "--agent", "eve", "--role", role, "--project", project)
-        for role, project in (("viewer", "default"), ("member", "other"))
+        for role, project in (("viewer", "default"), ("member", OTHER))
     )
 
     asked = {"hostname": "good", "prompt": "hi"}
