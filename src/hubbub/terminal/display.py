@@ -103,6 +103,14 @@ def show_json(value: object) -> None:
     print(clean(text), flush=True)
 
 
+def show_result(value: object, sentence: str, *, as_json: bool, lines: bool = True) -> None:
+    """Print a command's result: `value` as JSON if that was asked for, else `sentence`."""
+    if as_json:
+        show_json(value)
+    else:
+        show(sentence, lines=lines)
+
+
 def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "Nothing.") -> None:
     """Print rows for people: aligned, cut to the terminal's width, without empty columns; without rows, print `empty`.
 

@@ -111,10 +111,7 @@ def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     Its tokens are revoked, its unfinished tasks return to the open queue, and senders are told of what it never read.
     """
     removed = hub.delete(f"/agents/{quoted(name)}")
-    if as_json:
-        display.show_json(removed)
-    else:
-        display.show(f"removed {removed['removed']}")
+    display.show_result(removed, f"removed {removed['removed']}", as_json=as_json)
 
 
 @command("rename", example="hubbub agent rename codre-1 coder-1")
@@ -136,17 +133,15 @@ def rename(*, hub: Hub, old: str, new: str, as_json: bool) -> None:
 
 
 def _show(placed: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        display.show_json(placed)
-    else:
-        display.show(f"{placed['agent']} {placed['status']} on {placed['node']}: {placed['command']}")
+    display.show_result(
+        placed,
+        f"{placed['agent']} {placed['status']} on {placed['node']}: {placed['command']}",
+        as_json=as_json,
+    )
 
 
 def _show_line(line: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        display.show_json(line)
-    else:
-        display.show(f"{display.brief(line['at'])} {line['text']}", lines=False)
+    display.show_result(line, f"{display.brief(line['at'])} {line['text']}", lines=False, as_json=as_json)
 
 
 agent.add_command(start)

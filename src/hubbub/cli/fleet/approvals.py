@@ -197,10 +197,7 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _tell(answered: Approval, *, as_json: bool) -> None:
-    if as_json:
-        display.show_json(answered)
-    else:
-        display.show(said(answered))
+    display.show_result(answered, said(answered), as_json=as_json)
 
 
 def _open(hub: Hub) -> Sequence[Approval]:

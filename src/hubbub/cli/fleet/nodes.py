@@ -136,10 +136,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     """Remove the machine NAME from the project, and revoke its key."""
     removed = hub.delete(f"/nodes/{segment('node', name)}")
-    if as_json:
-        display.show_json(removed)
-    else:
-        display.show(f"removed {name}")
+    display.show_result(removed, f"removed {name}", as_json=as_json)
 
 
 @command(

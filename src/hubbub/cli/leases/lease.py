@@ -48,10 +48,7 @@ def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
 def release(*, hub: Hub, lease_id: str, agent: str | None, as_json: bool) -> None:
     """Release the lease ID and end its command. Another's lease takes a manager of the project."""
     done = hub.delete(f"/leases/{segment('lease', lease_id)}", agent=agent)["lease"]
-    if as_json:
-        display.show_json(done)
-    else:
-        display.show(f"{' '.join(done['things'])} is free of {done['holder']}")
+    display.show_result(done, f"{' '.join(done['things'])} is free of {done['holder']}", as_json=as_json)
 
 
 @command("capacity", example="hubbub lease capacity gpu 4\nhubbub lease capacity")

@@ -44,10 +44,7 @@ def set_(*, hub: Hub, name: str, agents: tuple[str, ...], as_json: bool) -> None
 def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     """Remove the account NAME; its agents continue."""
     found = hub.delete(f"/accounts/{segment('account', name)}")
-    if as_json:
-        display.show_json(found["accounts"])
-    else:
-        display.show(f"{name} is no account any more")
+    display.show_result(found["accounts"], f"{name} is no account any more", as_json=as_json)
 
 
 account.add_command(list_)

@@ -36,10 +36,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 def lift(*, hub: Hub, stop_id: str, as_json: bool) -> None:
     """Let the agents of the stop ID continue."""
     found = hub.post(f"/breakers/stops/{segment('stop', stop_id)}/lift")
-    if as_json:
-        display.show_json(found)
-    else:
-        display.show(f"{' and '.join(found['stop']['agents'])} may go on")
+    display.show_result(found, f"{' and '.join(found['stop']['agents'])} may go on", as_json=as_json)
 
 
 @command(

@@ -59,10 +59,7 @@ def set_(*, hub: Hub, whose: str, usd: float | None, tokens: int | None, daily: 
 def remove(*, hub: Hub, budget_id: str, as_json: bool) -> None:
     """Remove the budget ID, as `list` shows it."""
     found = hub.delete(f"/budgets/{segment('budget', budget_id)}")
-    if as_json:
-        display.show_json(found)
-    else:
-        display.show(f"{_name(found['budget'])} has no budget any more")
+    display.show_result(found, f"{_name(found['budget'])} has no budget any more", as_json=as_json)
 
 
 budget.add_command(list_)

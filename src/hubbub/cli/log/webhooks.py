@@ -87,10 +87,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
     """Delete the webhook ID and drop its pending deliveries."""
     removed = hub.delete(f"/webhooks/{segment('webhook', webhook_id)}")["webhook"]
-    if as_json:
-        display.show_json(removed)
-    else:
-        display.show(f"removed {removed['id']}")
+    display.show_result(removed, f"removed {removed['id']}", as_json=as_json)
 
 
 @command("deliveries", example="hubbub webhook deliveries --outcome dead")
@@ -129,10 +126,7 @@ def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> N
 def retry(*, hub: Hub, delivery_id: str, as_json: bool) -> None:
     """Retry the delivery ID now."""
     again = hub.post(f"/webhooks/deliveries/{segment('delivery', delivery_id)}/retry")["delivery"]
-    if as_json:
-        display.show_json(again)
-    else:
-        display.show(f"trying {again['id']} again")
+    display.show_result(again, f"trying {again['id']} again", as_json=as_json)
 
 
 for each in (add, list_, remove, deliveries, retry):

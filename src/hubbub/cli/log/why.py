@@ -22,7 +22,4 @@ KINDS = OneOf(["task", "agent", "machine", "thing", "file"])
 def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
     """Explain in one paragraph why a task, an agent, a machine, a file or a thing is as it is, and what changes it."""
     found: WhyReply = hub.get(f"/why/{quoted(ref)}", kind=kind)
-    if as_json:
-        display.show_json(found)
-    else:
-        display.show(found["sentence"], lines=False)
+    display.show_result(found, found["sentence"], lines=False, as_json=as_json)

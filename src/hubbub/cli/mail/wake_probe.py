@@ -30,10 +30,7 @@ def probe(choice: Choice, name: str, *, patience: float, as_json: bool) -> None:
         wake = _followed(hub, name, patience) if expected["likely_seen"] else _left_alone(name, expected)
     finally:
         hub.close()
-    if as_json:
-        display.show_json(wake)
-    else:
-        display.show("\n".join(_told(wake)))
+    display.show_result(wake, "\n".join(_told(wake)), as_json=as_json)
     if wake["answered_at"] is None:
         click.get_current_context().exit(REFUSED)
 

@@ -34,10 +34,7 @@ def project() -> None:
 def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
     """Create the project SLUG. You become its owner."""
     made = hub.post("/projects", facts)["project"]
-    if as_json:
-        display.show_json(made)
-    else:
-        display.show(made["slug"])
+    display.show_result(made, made["slug"], as_json=as_json)
 
 
 @command("change", example="hubbub project change shop --conflict-mode block")
@@ -60,10 +57,7 @@ def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
 def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
     """Change the project SLUG. Options that you leave out stay as they are."""
     made = hub.patch(_path(slug), facts)["project"]
-    if as_json:
-        display.show_json(made)
-    else:
-        display.show(made["slug"])
+    display.show_result(made, made["slug"], as_json=as_json)
 
 
 @command("archive", example="hubbub project archive shop")
@@ -83,10 +77,9 @@ def restore(*, hub: Hub, slug: str, as_json: bool) -> None:
 
 
 def _show_archived(changed: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        display.show_json(changed)
-    else:
-        display.show(f"{'archived' if changed['archived_at'] else 'restored'} {changed['slug']}")
+    display.show_result(
+        changed, f"{'archived' if changed['archived_at'] else 'restored'} {changed['slug']}", as_json=as_json
+    )
 
 
 @command("list", example="hubbub project list\nhubbub project list --archived")
@@ -153,10 +146,7 @@ def put_area(*, hub: Hub, slug: str, area: str, name: str | None, as_json: bool,
     """Add the area AREA to the project SLUG, or replace it."""
     facts["name"] = area if name is None else name
     made = hub.put(f"{_path(slug)}/areas/{segment('area', area)}", facts)["area"]
-    if as_json:
-        display.show_json(made)
-    else:
-        display.show(made["slug"])
+    display.show_result(made, made["slug"], as_json=as_json)
 
 
 @command("coordinator", example="hubbub project coordinator shop lead")

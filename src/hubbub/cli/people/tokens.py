@@ -75,10 +75,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 def revoke(*, hub: Hub, token_id: str, as_json: bool) -> None:
     """Revoke the token ID at once."""
     revoked = hub.delete(f"/tokens/{segment('token', token_id)}")["token"]
-    if as_json:
-        display.show_json(revoked)
-    else:
-        display.show(f"revoked {revoked['id']}")
+    display.show_result(revoked, f"revoked {revoked['id']}", as_json=as_json)
 
 
 token.add_command(create)

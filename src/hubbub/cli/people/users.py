@@ -84,10 +84,7 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
     )  # refused for an unknown or foreign person, before the password is asked for
     chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
     changed = hub.put(f"/users/{segment('user', name)}/password", {"password": chosen})["user"]
-    if as_json:
-        display.show_json(changed)
-    else:
-        display.show(f"{changed['name']} can sign in by name and password")
+    display.show_result(changed, f"{changed['name']} can sign in by name and password", as_json=as_json)
 
 
 def _asked() -> str:

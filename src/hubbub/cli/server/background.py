@@ -57,10 +57,11 @@ def down(*, data: str | None, as_json: bool) -> None:
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
         _wait_until_gone(folder, pid)
-    if as_json:
-        display.show_json({"stopped": pid is not None})
-    else:
-        display.show("the hub has stopped" if pid is not None else "no hub is running on the data folder")
+    display.show_result(
+        {"stopped": pid is not None},
+        "the hub has stopped" if pid is not None else "no hub is running on the data folder",
+        as_json=as_json,
+    )
 
 
 def _stop_ringing(config: Path, url: str | None) -> None:

@@ -23,10 +23,7 @@ def backup(*, hub: Hub, file: Path, as_json: bool) -> None:
         raise click.ClickException(f"there is no folder {file.parent} to put it in")
     hub.save("/backup", file)
     size = file.stat().st_size
-    if as_json:
-        display.show_json({"file": str(file), "bytes": size})
-    else:
-        display.show(f"{file}: {size} bytes")
+    display.show_result({"file": str(file), "bytes": size}, f"{file}: {size} bytes", as_json=as_json)
 
 
 @command("restore", short_help="Replace the database with a backup.", example="hubbub restore monday.db")

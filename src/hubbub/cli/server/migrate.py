@@ -29,7 +29,4 @@ def migrate(*, data: str | None, database: str | None, as_json: bool) -> None:
 
         SQLite.open(chosen.data).close()
         version = max(each.number for each in migrations.known())
-    if as_json:
-        display.show_json({"version": version})
-    else:
-        display.show(f"the database is at version {version}")
+    display.show_result({"version": version}, f"the database is at version {version}", as_json=as_json)

@@ -254,10 +254,11 @@ def done_when(
     if demands or nothing or as_project:
         hub.put(f"{path}/done-when", {"done_when": None if as_project else demands})
     found: dict[str, Any] = hub.get(f"{path}/proof")
-    if as_json:
-        display.show_json({"done_when": found["done_when"]})
-    else:
-        display.show("\n".join(found["done_when"]) or "it asks for no proof")
+    display.show_result(
+        {"done_when": found["done_when"]},
+        "\n".join(found["done_when"]) or "it asks for no proof",
+        as_json=as_json,
+    )
 
 
 for each in (add, show, complete, answer, comment, cancel, retry, reassign, done_when):
