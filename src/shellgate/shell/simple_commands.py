@@ -28,6 +28,7 @@ from shellgate.world import World
 
 _LEADS = frozenset({"CDPATH", "HOME", "OLDPWD", "PWD"})
 _LONGEST = 64 * 1024  # characters that a variable is known to hold
+_OF_COPROC = ("COPROC", "COPROC_PID")
 _STARTS = frozenset({"coproc", "setsid"})
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _PLAIN = re.compile(r"[\w ./:@%+,=-]*")  # the same after another expansion
@@ -55,9 +56,17 @@ class SimpleCommandWalker:
 
     def run(self, simple: Simple, state: ShellState, frame: Frame) -> tuple[EndStates, SimpleCommand | None]:
         """Return what is known after a command, and the command."""
-        if self._text[simple.start : simple.end].startswith("coproc"):
-            frame = replace(frame, is_background=True, loop_multiplies=frame.is_looped)
-            simple = replace(simple, words=_of_coproc(simple.words))
+        if not self._text[simple.start : simple.end].startswith("coproc"):
+            return self._here(simple, state, frame)
+        frame = replace(frame, is_background=True, loop_multiplies=frame.is_looped)
+        _, noted = self._here(replace(simple, words=_of_coproc(simple.words)), state, frame)
+        after = state.forget(_OF_COPROC)  # else nothing: a shell of its own ran it
+        return EndStates(after, after), noted
+
+    def _here(
+        self, simple: Simple, state: ShellState, frame: Frame
+    ) -> tuple[EndStates, SimpleCommand | None]:
+        """Return what is known after a command of this shell, and the command."""
         assignments, tokens = _parted(simple.words)
         words, before = self._words(tokens, state, frame), state
         assigned_words, state = self._assignments(assignments, state, frame)

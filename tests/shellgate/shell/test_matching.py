@@ -17,6 +17,7 @@ HERE = "/ada/proj"
         ("command -p m a", ("m", "a")),
         ("command - m a", ("-", "m", "a")),  # a lone `-` is no option: bash looks for a command of that name
         ("builtin command -- m a", ("m", "a")),
+        ("$x command m a", ("m", "a")),  # x may be empty
     ],
 )
 def test_a_call_behind_command_is_seen(program: str, called: tuple[str, ...]) -> None:

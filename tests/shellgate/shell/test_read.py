@@ -234,6 +234,23 @@ def test_a_dash_behind_a_redirection_is_a_word_of_its_own() -> None:
 @each_row(
     "text",
     [
+        "cd y || coproc exit; rm x",
+        "coproc exit; rm x",
+        "a=rm; coproc a=ls; $a x",
+        "coproc cd y; rm x",
+        "exit & rm x",
+    ],
+)
+def test_a_coprocess_changes_nothing_here(text: str) -> None:
+    """Nothing that a coprocess does to itself changes the shell that began it."""
+    assert ("rm x", "/ada/proj") in {
+        (" ".join(w.value or "" for w in c.words), c.cwd) for c in seen(text).commands
+    }
+
+
+@each_row(
+    "text",
+    [
         "a=ls; printf -v a rm; $a x",
         "a=ls; printf -va rm; $a x",
         'a=ls; printf "$(y)" rm; $a x',

@@ -1,5 +1,6 @@
 """Comparison of a call that bash made with those that the reader saw."""
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -30,6 +31,8 @@ def _is_seen(call: Call, command: SimpleCommand) -> bool:
             words = words[2:] if words[0].value == "-a" else words[1:]
     if words and words[0].value in _UNREAD:
         return True
+    if words and _may_vary(words[0]) and _is_seen(call, replace(command, words=words[1:])):
+        return True  # `$x command y`, where x is empty
     return _are_seen(call.words, words)
 
 
