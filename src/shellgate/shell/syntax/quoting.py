@@ -295,7 +295,10 @@ class Pieces:
     def _argument(self, index: int, end: int, *, is_quoted: bool) -> tuple[list[Piece], int]:
         """Return what follows an operator, up to the closing brace."""
         if not is_quoted:
-            return self.until(index, end, frozenset("}"))
+            found, stop = self.until(index, end, frozenset("}"))
+            if any(start in self.text[index:stop] for start in ("<(", ">(")):
+                self.doubts.append("it has a process substitution in an expansion")
+            return found, stop
         pieces: list[Piece] = []
         text, start = self.text, index
         while index < end and text[index] != "}":
