@@ -29,6 +29,7 @@ from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_reports import NodeReports
 from hubbub.serve.fleet.node_requests import NodeRequests
 from hubbub.serve.fleet.other_hubs import OtherHubs
+from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.remote_nodes import RemoteNodes
 from hubbub.serve.fleet.service_desk import ServiceDesk
 from hubbub.serve.live.activity_source import LiveActivitySource
@@ -118,7 +119,10 @@ class Hub:
         )
         needs = NodeRequests(self.fleet, ServiceDesk(self.transactions, news), self.site, CMDOP)
         hearing = NodeReports(self.fleet, needs, lambda _outcome: None)
-        self.links = LinkEndpoint(self.fleet, hearing, self.followers, None) if has_machines else None
+        signing = ProofSigning(self.fleet, None)
+        self.links = (
+            LinkEndpoint(self.fleet, hearing, signing, self.followers, None) if has_machines else None
+        )
         self._work: list[asyncio.Task[None]] = []
         self.feed.listen(OtherHubs(self.fleet).hear)
         self.feed.listen(self.followers.hear)

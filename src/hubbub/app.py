@@ -23,7 +23,7 @@ from hubbub.core.people.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import addresses, discover
 from hubbub.model.cost import prices
-from hubbub.model.errors import Invalid, Unauthorized
+from hubbub.model.errors import HubError, Invalid, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.programs import extras
@@ -43,6 +43,7 @@ from hubbub.serve.background.relay_folder import mirror_project
 from hubbub.serve.background.storage_usage import StorageUsage
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.other_hubs import OtherHubs
+from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.service_desk import InProcessWire, ServiceDesk
 from hubbub.serve.fleet.timings import Timings
 from hubbub.serve.http.listener import listen, url_of
@@ -64,6 +65,7 @@ from hubbub.workspace import locations
 from hubbub.workspace.locations import Workspace
 
 if TYPE_CHECKING:
+    from hubbub.model.work.signatures import Witness
     from hubbub.node.local_node import LocalNode
 
 log = structlog.get_logger("hubbub")
@@ -154,18 +156,16 @@ class Hub:
         feed, followers, notified = LogTail(self.store), Subscribers(quotas), DeliveryReceipts(transactions)
         sightings, usage = LastTools(transactions), StorageUsage(self.store, quotas)
         fleet = LinkedNodes(transactions, str(new_id()), self.pace)
+        signing = ProofSigning(fleet, self._witness())
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
         echoes, breakers = EchoAgents(transactions), BreakerWatch(transactions)
-        feed.listen(arrival_order.hear)
-        for hear in (followers.hear, OtherHubs(fleet).hear, leaving.hear, echoes.hear, breakers.hear):
-            feed.listen(hear)
+        for each in (arrival_order, followers, OtherHubs(fleet), signing, leaving, echoes, breakers):
+            feed.listen(each.hear)
         archive = LogRetention(self.store, self.settings.keep_log_days)
         upkeep = Maintenance(self.store, timedelta(hours=self.settings.dead_letter_hours))
-        watch, desk = (
-            LoopWatch(self.settings.watch_loop),
-            ServiceDesk(transactions, LiveActivitySource(feed, followers), prices.read(self.settings.prices)),
-        )
+        watch, news = LoopWatch(self.settings.watch_loop), LiveActivitySource(feed, followers)
+        desk = ServiceDesk(transactions, news, prices.read(self.settings.prices))
         services = feed, notified, sightings, leaving, archive, upkeep, usage, watch, echoes, breakers
         work = [each.run for each in services]
         if workspace is not None:
@@ -187,6 +187,7 @@ class Hub:
             copier=self.store if isinstance(self.store, SQLite) else None,
             node=node,
             fleet=fleet,
+            signing=signing,
         )
         return application(parts, partial(self._alive, parts, node, work)), partial(_let_go, followers, fleet)
 
@@ -209,9 +210,22 @@ class Hub:
             if node is not None:
                 slug = parts.workspace_project
                 await stack.enter_async_context(own_node_present(parts.transactions, node, slug, measure))
+                with suppress(HubError):  # another machine has that name
+                    await parts.signing.begin(slug, node.name)
                 await stack.enter_async_context(node.alive())
             await stack.enter_async_context(self._findable())
             yield
+
+    def _witness(self) -> "Witness | None":
+        """Return the machine that the hub runs on as a witness; None if its requirements are not installed."""
+        if self.settings.no_node:
+            return None
+        try:
+            with extras.required():
+                from hubbub.node.audit.witness import open_witness
+        except extras.NotInstalled:
+            return None
+        return open_witness(self.settings.data)
 
     def _machine(self, desk: ServiceDesk, slug: str, instance: str) -> "LocalNode | None":
         """Return the machine that the hub runs on, for agents to use; None if its requirements are not installed.

@@ -32,6 +32,7 @@ from hubbub.model.records import Project
 from hubbub.serve.application import AppContext, application
 from hubbub.serve.background.last_tools import LastTools
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
+from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.http import passwords
 from hubbub.serve.http.server import HubServer, server_config
 from hubbub.serve.live.delivery_receipts import DeliveryReceipts
@@ -192,7 +193,8 @@ def running_hub(
             settings=settings,
             url=f"http://{host}:{port}",
             port=port,
-            fleet=LinkedNodes(transactions, str(uuid4())),
+            fleet=(fleet := LinkedNodes(transactions, str(uuid4()))),
+            signing=ProofSigning(fleet, None),
             workspace=workspace,
             workspace_project=workspace_project,
             copier=None,

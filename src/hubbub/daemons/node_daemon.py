@@ -13,6 +13,7 @@ from hubbub.client import owner_token, running_hub
 from hubbub.daemons.membership import Membership
 from hubbub.dialects.cmdop import DIALECT
 from hubbub.model.redaction import Redactor
+from hubbub.node.audit.witness import open_witness
 from hubbub.node.factory import open_node
 from hubbub.node.link.daemon import serve
 from hubbub.node.link.journal import JournalFailed
@@ -68,6 +69,7 @@ class NodeDaemon:
             data=self.folder,
             catalogue=DIALECT.catalogue(),
             labels=self.membership.labels,
+            witness=open_witness(self.settings.data),
             ready=self._greet,
         )
 

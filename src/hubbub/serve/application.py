@@ -35,6 +35,7 @@ from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_reports import NodeReports
 from hubbub.serve.fleet.node_requests import NodeRequests
+from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.remote_nodes import RemoteNodes
 from hubbub.serve.fleet.service_desk import ServiceDesk
 from hubbub.serve.http.error_responses import http_error, hub_error, refusal, server_error
@@ -81,6 +82,7 @@ class AppContext:
     workspace_project: str
     copier: Copier | None  # makes backups, if the store can
     fleet: LinkedNodes  # the machines that are linked to the hub
+    signing: ProofSigning  # asks machines to sign what they saw
     node: Node | None = None  # the machine that the hub runs on, if agents may use it
 
 
@@ -247,4 +249,4 @@ def _links(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Metr
     """Build the endpoint where machines connect."""
     needs = NodeRequests(parts.fleet, desk, site, CMDOP)
     hearing = NodeReports(parts.fleet, needs, metrics.order)
-    return LinkEndpoint(parts.fleet, hearing, parts.followers, parts.settings.public_url)
+    return LinkEndpoint(parts.fleet, hearing, parts.signing, parts.followers, parts.settings.public_url)

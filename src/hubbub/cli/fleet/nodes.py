@@ -140,6 +140,41 @@ def remove(*, hub: Hub, name: str, as_json: bool) -> None:
 
 
 @command(
+    "keys",
+    short_help="Show the keys by which machines sign what they saw.",
+    example="hubbub node keys\nhubbub node keys web1 >web1.pem",
+)
+@click.argument("name", required=False)
+@uses_project
+def keys(*, hub: Hub, name: str | None, as_json: bool) -> None:
+    """List the keys that verify machines' signatures on statements; with NAME, print that machine's present key."""
+    found = [
+        each
+        for each in hub.get("/proof/machine-keys")["keys"]
+        if name is None or each["machine"].casefold() == name.casefold()
+    ]
+    if as_json:
+        display.show_json(found)
+        return
+    if name is not None:
+        current = [each for each in found if each["until"] is None]
+        if not current:
+            raise click.ClickException(f"the machine {name!r} has no key")
+        display.show(current[0]["public_key"].rstrip())
+        return
+    rows = [
+        (
+            each["machine"],
+            each["keyid"],
+            display.moment(each["since"]),
+            display.moment(each["until"]) if each["until"] is not None else "",
+        )
+        for each in found
+    ]
+    display.show_table(("name", "key", "since", "until"), rows, empty="No machine has a key.")
+
+
+@command(
     "install-service",
     short_help="Run the node as a system service.",
     example="hubbub node install-service --print\nsudo hubbub node install-service --system --start",
@@ -159,5 +194,5 @@ def install_service(*, data: str | None, policy: Path | None, whole_system: bool
         click.echo("join the hub first: hubbub node run --join CODE", err=True)
 
 
-for each in (run, invite, list_, remove, install_service, approver):
+for each in (run, invite, list_, remove, keys, install_service, approver):
     node.add_command(each)

@@ -34,6 +34,7 @@ def proof(*, hub: Hub, ref: str | None, waive: str | None, statement: bool, key:
         hub.post(f"{path}/waive", {"reason": waive})
     if statement:
         display.show_json(hub.post(f"{path}/proof/statement", {}))
+        display.advise(_signers(hub.get(f"{path}/proof/signatures")["machines"]))
         return
     found: dict[str, Any] = hub.get(f"{path}/proof")
     if as_json:
@@ -51,3 +52,16 @@ def proof(*, hub: Hub, ref: str | None, waive: str | None, statement: bool, key:
         ended = "" if each["code"] is None else f" (exit status {each['code']})"
         what = each["command"] or ", ".join(each["paths"]) or "a look at the checkout"
         display.show(f"{display.moment(each['at'])} {each['deed']}: {what}{ended}")
+
+
+def _signers(machines: list[dict[str, Any]]) -> str:
+    """Say who has signed the statement."""
+    said = [
+        f"{each['machine']} has not: {each['refusal'] or 'it has not answered yet'}"
+        for each in machines
+        if not each["is_signed"]
+    ]
+    signed = [each["machine"] for each in machines if each["is_signed"]]
+    if not machines:
+        return "Signed by the hub alone: no machine with a key saw the work."
+    return "; ".join([f"Signed by {', '.join([*signed, 'the hub'])}", *said]) + "."

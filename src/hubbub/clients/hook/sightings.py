@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from hubbub.clients.hook import checkout_state, event, git_checkout, hook_state, http_request
+from hubbub.clients.hook import checkout_state, event, git_checkout, hook_state, http_request, step_journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,14 +98,22 @@ def _described(target: Target, told: Event, checkout: Checkout | None) -> dict[s
         "deed": _DEEDS[told.deed],
         "host": git_checkout.host(),
         "instance": told.instance,
+        "machine_key": step_journal.key(),
         "paths": [each[: git_checkout.LONGEST] for each in told.paths[:MOST]],
         "place": hook_state.key(f"{git_checkout.host()}\n{checkout.folder}") if checkout is not None else "",
         "repository": checkout.repository() if checkout is not None else None,
+        "step": os.urandom(8).hex(),
         "took": told.took,
         "worktree": (os.path.basename(checkout.folder) or None) if checkout is not None else None,
     }
 
 
 def _send(target: Target, step: dict[str, object], until: float) -> bool:
+    is_witnessed = step["machine_key"] is not None
+    if is_witnessed:
+        step_journal.note({"hub": target.url, "project": target.project, **step})
     status, answer = http_request.call(target, "POST", "/sightings", step, until=until)
-    return status == OK and answer.get("looks") is True
+    looks = status == OK and answer.get("looks") is True
+    if is_witnessed and status == OK and not (looks and step["asks"]):
+        step_journal.note({"taken": step["step"]})
+    return looks

@@ -15,7 +15,7 @@ from hubbub.core.agents import agents
 from hubbub.core.fleet import dispatches, managed_agents
 from hubbub.core.people import access, tokens
 from hubbub.core.snapshots import cards, patches
-from hubbub.core.work import tasks
+from hubbub.core.work import machine_keys, tasks
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.fleet.calls import NodeInfo
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine, beside, board_name
@@ -197,6 +197,7 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
     dispatches.abandon(tx, machine.id)
     homeless = managed_agents.forget_machine(tx, machine.id)
     shares.forget_machine(tx, machine.id)
+    machine_keys.leave(tx, machine.id)
     rows.delete(tx, machine.id)
     if machine.token_id is not None:
         tokens.end(tx, machine.token_id)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hubbub.core.log import outbox
 from hubbub.core.mail import deadletters, messages
-from hubbub.core.work import completion_checks, dependencies, proof, tasks
+from hubbub.core.work import completion_checks, dependencies, proof, proof_statement, tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event
 from hubbub.model.people.rights import HUB
@@ -66,6 +66,7 @@ def end(
     if (
         event is Event.COMPLETE
     ):  # before any mail: a transaction that ends one of the others takes its lock first, too
+        proof_statement.prepare(tx, ended)
         dependencies.release(tx, ended, by=by)
         outbox.put_comment(tx, ended, text, by=by)
     if event in (Event.COMPLETE, Event.FAIL):

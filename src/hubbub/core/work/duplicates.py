@@ -26,7 +26,6 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import duplicates as rows
 from hubbub.store.work import tasks
 
-OWN_DOOR = "hub"  # the tool set whose replies name others at the same job
 MOST_COMPARED = 8
 MOST_FILES = 20
 MOST_TOLD = 5
@@ -110,12 +109,11 @@ def tell(tx: Tx, task: Task, met: Met) -> None:
 
 
 def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
-    """Tell the new holder of a task by mail who works on the same.
+    """Tell the new holder of a task by mail who works on the same, if it came by no tool set.
 
     The hub's own tools say it in their reply, and the documented tool sets have no such mail.
     """
-    is_told_otherwise = tx.door == OWN_DOOR or tx.door not in OWN_DOORS
-    if is_told_otherwise or task.assignee is None or before.accepted_at == task.accepted_at:
+    if tx.door or task.assignee is None or before.accepted_at == task.accepted_at:
         return
     if known := beside(tx, task):
         permissions.say(tx, task, f"task #{task.number}: {'; '.join(known)}", by=HUB, to=task.assignee)

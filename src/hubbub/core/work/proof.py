@@ -19,7 +19,6 @@ from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Project, ReviewVerdict, Task
-from hubbub.model.redaction import Redactor
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.visible_text import cut
 from hubbub.model.work.permissions import Verb
@@ -40,17 +39,17 @@ from hubbub.model.work.proof import (
     lacking,
     refusal,
     sentence,
+    stored_command,
 )
 from hubbub.model.work.proof import last_looks as looks_at_last
 from hubbub.store.tx import Tx
 from hubbub.store.work import proof as rows
+from hubbub.store.work import proof_signatures
 
 KEEP = timedelta(days=90)
 MOST_SEEN = 2_000  # newest sightings of one task that are judged
 MOST_TEST_FILES = 100
 OWN_DOOR = "hub"  # the tool set whose replies tell a task's demands
-
-_SECRETS = Redactor()  # a command may contain some, and everybody who looks at the project reads it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +69,8 @@ class Seen:
     clock: int | None = None
     paths: tuple[str, ...] = ()
     tree: Tree | None = None
+    step: str | None = None
+    machine_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ def put_rules(tx: Tx, project: Project, new: ProofRules) -> ProofRules:
     if len(new.test_files) > MOST_TEST_FILES:
         raise Invalid(f"test_files: at most {MOST_TEST_FILES} of them")
     files = tuple(dict.fromkeys(map(path_patterns.normalise, new.test_files)))
-    tests = _command(new.tests) if new.tests else None
+    tests = stored_command(new.tests) if new.tests else None
     fresh = replace(new, done_when=checked(new.done_when), test_files=files, tests=tests)
     rows.put_rules(tx, project.id, fresh)
     tx.record(
@@ -161,11 +162,13 @@ def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False)
             place=seen.place,
             worktree=seen.worktree,
             repository=seen.repository,
-            command=_command(seen.command) if seen.command is not None else None,
+            command=stored_command(seen.command) if seen.command is not None else None,
             code=seen.code,
             paths=seen.paths,
             tree=seen.tree,
             skew=tx.now - seen.clock if seen.clock is not None else 0,
+            step=seen.step,
+            machine_key=seen.machine_key,
         ),
     )
     return looks
@@ -244,8 +247,9 @@ def missing(tx: Tx, task: Task) -> str | None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop old sightings."""
+    """Drop old sightings, and the statements on them."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
+    proof_signatures.forget(tx, tx.now - milliseconds(KEEP))
 
 
 def shown(finding: Finding) -> Mapping[str, str]:
@@ -271,10 +275,10 @@ def _seen(tx: Tx, task: Task) -> list[Sighting]:
     if task.assignee is None:
         return []
     until = task.ended_at if task.is_ended and task.ended_at is not None else tx.now
-    return rows.seen(tx, task.project_id, task.assignee, since=_since(task), until=until, limit=MOST_SEEN)
+    return rows.seen(tx, task.project_id, task.assignee, since=taken_at(task), until=until, limit=MOST_SEEN)
 
 
-def _since(task: Task) -> int:
+def taken_at(task: Task) -> int:
     """Return when the holder took the task, else when it was delivered, else when it was created."""
     return task.accepted_at or task.delivered_at or task.created_at
 
@@ -284,7 +288,7 @@ def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
 
     Completion of a task in review by somebody other than its holder counts as a review.
     """
-    since = _since(task)
+    since = taken_at(task)
     made = [each for each in artifacts.of_task(tx, task) if each.created_at >= since]
     asked = [review for each in made for review in reviews.of_artifact(tx, each)]
     approves = by is not None and by != task.assignee and task.status is Status.IN_REVIEW
@@ -294,8 +298,3 @@ def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
         is_reviewed=approves
         or any(each.verdict is ReviewVerdict.APPROVED and each.reviewer != task.assignee for each in asked),
     )
-
-
-def _command(text: str) -> str:
-    """Return a command in its stored and compared form: as given, without secrets."""
-    return cut(_SECRETS.text(text[: 4 * LONGEST].strip()), LONGEST)

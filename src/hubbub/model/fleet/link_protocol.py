@@ -10,7 +10,7 @@ progress  a piece of an order's text        cancel    nobody wants that order an
 ended     an order's outcome                kept      its outcome is safe, forget it
 request   what a machine needs of its hub   reply     what came of the request
 fares     how its agents fare               bye       the link ends, and whether to come back
-load      how busy it is, now and then
+load      how busy it is, now and then      sign      sign this statement, if you saw it so
 
 Their members beside the kind; ids are texts, `order` is the id of an order:
 
@@ -20,7 +20,7 @@ progress  order, text                       cancel    order
 ended     order, outcome (`result_json`)   kept      order
 request   id, need, order, what that takes  reply     id, and value (an object) or error (code, message)
 fares     fares (a list)                    bye       why (a `CloseReason`); versions, if it is about these
-load      as `load_json`
+load      as `load_json`                   sign      task_id, payload; from version 5 on
 
 A request is repeated with the same id after a reconnect, and done once; its reply may come over a later link:
 
@@ -35,10 +35,11 @@ key          -                                                  key, a text or n
 credentials  agent                                              url, token
 lend         task_id, a text or null; chain; who, as above      url, token; from version 2 on
 use          used, a list; task_id, a text or null; who         {}; from version 3 on
+signed       task_id; signature and refusal, one of them null   {}; from version 5 on
 
-`order` is the order that needs it; null where there is none: for `seal`, `key`, `end_task`, and for the credentials of
-an agent that is started anew. An order counts as held by its machine until it has ended, and for as long as a task is
-open that was begun for it. No message is trusted: any deviation from this is `Invalid`.
+`order` is the order that needs it; null where there is none: for `seal`, `key`, `end_task`, `signed`, and for the
+credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as
+long as a task is open that was begun for it. No message is trusted: any deviation from this is `Invalid`.
 """
 
 import io
@@ -111,6 +112,7 @@ class MessageKind(StrEnum):
     CANCEL = "cancel"
     KEPT = "kept"
     REPLY = "reply"
+    SIGN = "sign"
     BYE = "bye"
 
 
@@ -132,6 +134,7 @@ class HubRequest(StrEnum):
     USE = "use"  # use by the machine's agent program, for an order
     LEAVE = "leave"  # whether that agent may use more, for an order
     LIMIT = "limit"  # a usage limit that its program reported
+    SIGNED = "signed"  # or not: the answer to a statement
     FARE = "fare"  # statuses of the agents placed here; over a link it is a message of its own
 
 
@@ -164,6 +167,7 @@ class Hello:
     running: tuple[UUID, ...] = ()
     ended: tuple[UUID, ...] = ()
     fares: tuple[ProcessStatus, ...] = ()
+    signing_key: str | None = None  # its public half; None if it signs nothing
     asked: tuple[UUID, ...] | None = None  # the questions that it waits for; None if it does not say
 
 
@@ -374,6 +378,7 @@ def hello_of(given: Message) -> Hello:
         running=ids_of(given, "running"),
         ended=ids_of(given, "ended"),
         fares=process_statuses_of(given),
+        signing_key=text_or_none(given, "signing_key"),
         asked=ids_of(given, "asked") if "asked" in given else None,
     )
 

@@ -8,11 +8,12 @@ from collections.abc import Collection, Mapping
 
 from hubbub.model.errors import Invalid
 
-VERSIONS = (1, 2, 3, 4)  # of this end
+VERSIONS = (1, 2, 3, 4, 5)  # of this end
 FIRST = 1
 LENDS = 2  # from which a machine may ask for a token to lend
 METERS = 3  # from which it may report its agent's use
 LIMITS = 4  # from which it may ask whether its agent may use more, and report limits
+SIGNS = 5  # from which the hub may ask it to sign statements
 
 
 def versions_of(said: Mapping[str, object]) -> tuple[int, ...]:

@@ -14,6 +14,8 @@ from uuid import UUID
 from hubbub.model.agents import path_patterns
 from hubbub.model.errors import Invalid
 from hubbub.model.fields import REST, Seen
+from hubbub.model.redaction import Redactor
+from hubbub.model.visible_text import cut
 
 MOST_DEMANDS = 12
 MOST_PATHS = 500  # of a look; with more, the look counts as not seen
@@ -27,6 +29,7 @@ MOST_REMOTES = 50  # branches of remotes that hold the commit
 _OWN = re.compile(r"commit\b")
 _PICKED = re.compile(r".*rebase.*\((?:pick|squash|fixup|continue|reword|edit)\)")
 _IN_WORDS = re.compile(r"\\{(\w+)\\}")
+_SECRETS = Redactor()  # a command may contain some, and everybody who looks at the project reads it
 
 
 class Demand(StrEnum):
@@ -184,6 +187,8 @@ class Sighting:
     paths: Annotated[tuple[str, ...], Seen(REST, "the edited paths")] = ()
     tree: Tree | None = None
     skew: int = 0  # milliseconds by which the machine's clock is behind the hub's
+    step: str | None = None  # its name on the machine
+    machine_key: str | None = None  # the key of that machine, which keeps a record of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +465,11 @@ class _Evidence:
 def _of_paths(key: str, paths: Sequence[str]) -> str:
     number = "more" if len(paths) > SHOWN else "file" if len(paths) == 1 else "files"
     return _because(f"{number}_{key}", paths=", ".join(paths[:SHOWN]), more=len(paths) - SHOWN)
+
+
+def stored_command(text: str) -> str:
+    """Return a command in its stored and compared form: as given, without secrets."""
+    return cut(_SECRETS.text(text[: 4 * LONGEST].strip()), LONGEST)
 
 
 def lacking(findings: Iterable[Finding]) -> list[Finding]:

@@ -14,12 +14,13 @@ from uuid import uuid4
 
 import structlog
 
-from hubbub.model.errors import Invalid
+from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet import link_protocol
 from hubbub.model.fleet.calls import ToolSpec
 from hubbub.model.fleet.link_protocol import FINAL, CloseReason, Hello, Message, MessageKind
 from hubbub.model.fleet.protocol_versions import FIRST, VERSIONS, disagreement, versions_of
-from hubbub.model.json_fields import word_of
+from hubbub.model.json_fields import text_of, word_of
+from hubbub.model.work.signatures import Witness
 from hubbub.node.link import journal, websocket
 from hubbub.node.link.hub_requests import LinkHubClient
 from hubbub.node.link.incoming_calls import CallLimits, IncomingCalls
@@ -50,6 +51,7 @@ async def serve(
     data: Path,
     catalogue: Sequence[ToolSpec],
     labels: Sequence[str] = (),
+    witness: Witness | None = None,
     ready: Callable[[], object] = lambda: None,
     pace: LinkTimings | None = None,
     bounds: CallLimits | None = None,
@@ -69,6 +71,7 @@ async def serve(
         url=(lambda: url) if isinstance(url, str) else url,
         token=token,
         labels=tuple(labels),
+        witness=witness,
         ready=ready,
         pace=pace,
         node=node,
@@ -123,6 +126,7 @@ class _Link:
     url: Callable[[], str]
     token: str
     labels: tuple[str, ...]
+    witness: Witness | None
     ready: Callable[[], object]
     pace: LinkTimings
     node: LocalNode
@@ -131,6 +135,7 @@ class _Link:
     orders: IncomingCalls
     instance: str = field(default_factory=lambda: str(uuid4()))
     linked: asyncio.Event = field(default_factory=asyncio.Event)  # at least once
+    signing: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)  # statements at work, by task
 
     async def keep(self) -> None:
         """Open the line, and open it again whenever it is lost. Raises `LinkRefused`."""
@@ -188,6 +193,7 @@ class _Link:
             ended=tuple(ended),
             fares=tuple(self.hub.fares.values()),
             asked=self.hub.asked,
+            signing_key=self.witness.public if self.witness is not None else None,
         )
         try:
             async with asyncio.timeout(self.pace.opening.total_seconds()):
@@ -233,10 +239,25 @@ class _Link:
                 await self.orders.keep(message)
             case MessageKind.REPLY:
                 self.hub.hear(message)
+            case MessageKind.SIGN:
+                self._sign(text_of(message, "task_id"), text_of(message, "payload"))
             case MessageKind.BYE:
                 _part(message)
             case other:
                 raise Invalid(f"a machine does not take messages of kind {other!r}")
+
+    def _sign(self, task_id: str, payload: str) -> None:
+        """Answer a statement, unless that is under way."""
+        if self.witness is None or task_id in self.signing:
+            return
+        self.signing[task_id] = asyncio.create_task(self._answer(self.witness, task_id, payload))
+        self.signing[task_id].add_done_callback(lambda _: self.signing.pop(task_id))
+
+    async def _answer(self, witness: Witness, task_id: str, payload: str) -> None:
+        try:
+            await self.hub.signed(task_id, await asyncio.to_thread(witness.answer, payload))
+        except HubError as error:
+            log.warning("a statement could not be answered", task=task_id, reason=str(error))
 
 
 def _other_version(*spoken: object) -> str:

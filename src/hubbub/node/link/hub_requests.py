@@ -27,7 +27,9 @@ from hubbub.node.requests.hub_client import HubClient, Leave
 # The order that the current work belongs to.
 at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
 
-FOR_THE_MACHINE = frozenset({HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK})  # without an order
+FOR_THE_MACHINE = frozenset(
+    {HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK, HubRequest.SIGNED}
+)  # without an order
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
 from hubbub.model.json_fields import flag_of, number_of, text_of, text_or_none
 from hubbub.model.limits.usage_limits import UsageLimit
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
+from hubbub.model.work.signatures import Answer
 
 TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes
 KEEP_SECONDS = 60.0  # a question whose time is over, and whose end was not reported yet
@@ -231,6 +232,11 @@ class HubClient:
     async def credentials(self, agent: str) -> AgentCredentials:
         """Issue credentials for an agent placed on this machine, revoking earlier ones."""
         return _credentials(await self._wire.request(HubRequest.CREDENTIALS, {"agent": agent}))
+
+    async def signed(self, task_id: str, answer: Answer) -> None:
+        """Return this machine's answer to a statement. A lost one is asked for again over the next link."""
+        said = {"task_id": task_id, "signature": answer.signature, "refusal": answer.refusal}
+        await self._wire.request(HubRequest.SIGNED, said)
 
     async def fare(self, agents: Sequence[ProcessStatus]) -> None:
         """Report the statuses of the agents placed on this machine. A failed report is repeated later."""

@@ -16,6 +16,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from hubbub.core.fleet import nodes
+from hubbub.core.work import machine_keys
 from hubbub.model.errors import HubError, Invalid, StoreUnavailable, Unauthorized
 from hubbub.model.fleet.link_protocol import PATH, CloseReason, Hello, MessageKind, hello_of, message
 from hubbub.model.fleet.nodes import Machine
@@ -25,6 +26,7 @@ from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_link import NodeLink
 from hubbub.serve.fleet.node_reports import NodeReports
 from hubbub.serve.fleet.node_socket import NodeSocket, SocketLost
+from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.reconciliation import LocalState, Reconciled, reconcile
 from hubbub.serve.http.guard import actor_of, error_response
 from hubbub.serve.live.subscribers import Subscribers
@@ -51,6 +53,7 @@ class LinkEndpoint:
 
     fleet: LinkedNodes
     hearing: NodeReports
+    signing: ProofSigning
     followers: Subscribers
     public_url: str | None
 
@@ -77,13 +80,21 @@ class LinkEndpoint:
                 log.warning("the machine %r is not linked: %s", machine.name, error)
                 await line.bye(CloseReason.VERSION, versions=VERSIONS)
                 return
-            link = NodeLink(line, follower, project, machine, instance=hello.instance, url=self._url(scope))
+            link = NodeLink(
+                line,
+                follower,
+                project,
+                machine,
+                instance=hello.instance,
+                url=self._url(scope),
+                version=version,
+            )
             why = await self.fleet.admit(link)
             if why is not None:
                 await line.bye(why)
                 return
             try:
-                await self._stand(link, line, hello, version)
+                await self._stand(link, line, hello)
             finally:
                 self.fleet.lose(link)
 
@@ -109,7 +120,7 @@ class LinkEndpoint:
             raise Invalid(f"a machine holds at most {MOST_HELD} orders and questions")
         return hello, version
 
-    async def _stand(self, link: NodeLink, line: NodeSocket, hello: Hello, version: int) -> None:
+    async def _stand(self, link: NodeLink, line: NodeSocket, hello: Hello) -> None:
         """Exchange messages until the link ends."""
         try:
             await self._take_up(link, hello)
@@ -118,7 +129,7 @@ class LinkEndpoint:
             return
         listening = asyncio.create_task(self._listen(link, line))
         try:
-            await link.write(welcome=message(MessageKind.WELCOME, version=version))
+            await link.write(welcome=message(MessageKind.WELCOME, version=link.version))
             otherwise = CloseReason.CLOSING if self.followers.are_closed else CloseReason.REVOKED
             await link.close(otherwise)
         finally:
@@ -140,12 +151,15 @@ class LinkEndpoint:
                 labels=hello.labels,
                 ttl=fleet.pace.ttl,
             )
+            if hello.signing_key is not None:
+                machine_keys.introduce(tx, machine, hello.signing_key)
             known = LocalState(taken, fleet.waiters.ids(), fleet.pace.back)
             return machine, reconcile(tx, machine, hello, known)
 
         link.machine, resumed = await fleet.transactions.write(SYSTEM, take_up)
         fleet.held |= {dispatch.id: dispatch for dispatch in resumed.held}
         self.hearing.fare(link, hello.fares)
+        self.signing.ask(link)
         for dispatch in resumed.over:
             fleet.settle(dispatch)
         for dispatch in resumed.send:

@@ -60,6 +60,9 @@ class LinkedNodes:
     def link_of(self, machine_id: UUID) -> NodeLink | None:
         return self._links.get(machine_id)
 
+    def links(self) -> list[NodeLink]:
+        return list(self._links.values())
+
     def link_to(self, project: str, name: str) -> NodeLink | None:
         """Return the link of the machine with that name, in any case, in the project with that slug."""
         machine_id = self._names.get((project, name.casefold()))

@@ -36,6 +36,7 @@ class NodeLink:
         "machine",
         "project",
         "url",
+        "version",
     )
 
     def __init__(
@@ -47,9 +48,11 @@ class NodeLink:
         *,
         instance: str,
         url: str,
+        version: int,
     ) -> None:
         self.project, self.machine, self.instance = project, machine, instance
         self.url = url  # the hub's address for the machine
+        self.version = version  # of the protocol, that both ends speak
         self._line, self._follower = line, follower
         self._queue: deque[str] = deque()
         self._length = 0

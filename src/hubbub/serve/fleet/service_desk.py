@@ -19,6 +19,7 @@ from hubbub.core.fleet.requesters import Delegation, Requester
 from hubbub.core.limits import accounts
 from hubbub.core.people import lent_tokens
 from hubbub.core.transaction import Transactions
+from hubbub.core.work import machine_keys
 from hubbub.model.cost.prices import Prices
 from hubbub.model.cost.printed_usage import used_of
 from hubbub.model.errors import (
@@ -56,6 +57,8 @@ from hubbub.model.json_fields import (
 )
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import SYSTEM, Actor
+from hubbub.model.work.signatures import Answer
+from hubbub.serve.fleet.signature_check import is_signed
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.store.tx import Operation, Tx
 
@@ -292,6 +295,16 @@ def _fare(tx: Tx, asker: Requester, message: Message) -> Value:
     return {}
 
 
+def _signed(tx: Tx, asker: Requester, message: Message) -> Value:
+    """Take a machine's answer to a statement."""
+    task_id = parse_id(text_of(message, "task_id"))
+    if task_id is None:
+        raise Invalid("task_id: must be an id")
+    answer = Answer(text_or_none(message, "signature"), text_or_none(message, "refusal"))
+    machine_keys.take_answer(tx, asker.itself(tx).id, task_id, answer, is_signed)
+    return {}
+
+
 def _who(message: Message) -> Principal:
     """Return the claimed principal of the request; a joined machine need not name one, and is not believed."""
     return principal_of(object_of(message, "who")) if "who" in message else Principal(project="", name="")
@@ -312,6 +325,7 @@ HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
     HubRequest.FARE: _fare,
     HubRequest.LEAVE: _leave,
     HubRequest.LIMIT: _limit,
+    HubRequest.SIGNED: _signed,
 }
 
 

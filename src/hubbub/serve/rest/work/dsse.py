@@ -1,18 +1,15 @@
 """DSSE: an envelope around a statement, signed with Ed25519, which other programs open without us."""
 
 import base64
-import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
+from hubbub.model.work.signatures import IN_TOTO, keyid, signed_bytes
+
 if TYPE_CHECKING:  # it takes a while to import, and few hubs sign
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-IN_TOTO = "application/vnd.in-toto+json"
-ED25519 = "ed25519"
 
 
 class Signature(BaseModel):
@@ -29,7 +26,7 @@ class Envelope(BaseModel):
 
 
 class PublicKey(BaseModel):
-    """The key that verifies the hub's signatures."""
+    """A key that verifies signatures."""
 
     keyid: str = Field(description="as in-toto names the key: a hash of it")
     public_key: str = Field(description="PEM")
@@ -44,23 +41,26 @@ def new_key() -> str:
 
 def public_key(private: str) -> PublicKey:
     """Return the public part of a private key."""
+    return known_key(_key(private).public_key().public_bytes_raw())
+
+
+def known_key(public: bytes) -> PublicKey:
+    """Return a public key in the form that verifiers take."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    public = _key(private).public_key()
-    pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
-    return PublicKey(keyid=_keyid(public.public_bytes_raw()), public_key=pem)
+    key = Ed25519PublicKey.from_public_bytes(public)
+    pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    return PublicKey(keyid=keyid(public), public_key=pem)
 
 
-def sealed(private: str, statement: Mapping[str, object]) -> Envelope:
-    """Sign a statement."""
-    key, payload = _key(private), json.dumps(statement, ensure_ascii=False).encode()
-    kind = IN_TOTO.encode()
-    signature = key.sign(b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload))
-    keyid = _keyid(key.public_key().public_bytes_raw())
+def sealed(private: str, payload: str, before: Sequence[Signature] = ()) -> Envelope:
+    """Sign a statement, after the machines that have signed it `before`."""
+    key = _key(private)
+    name = keyid(key.public_key().public_bytes_raw())
+    own = Signature(keyid=name, sig=base64.b64encode(key.sign(signed_bytes(payload))).decode())
     return Envelope(
-        payload=base64.b64encode(payload).decode(),
-        payloadType=IN_TOTO,
-        signatures=[Signature(keyid=keyid, sig=base64.b64encode(signature).decode())],
+        payload=base64.b64encode(payload.encode()).decode(), payloadType=IN_TOTO, signatures=[*before, own]
     )
 
 
@@ -68,9 +68,3 @@ def _key(private: str) -> "Ed25519PrivateKey":
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(base64.b64decode(private))
-
-
-def _keyid(public: bytes) -> str:
-    """Return a key's id as in-toto's library computes it, so that its verifier finds the key by itself."""
-    described = {"keytype": ED25519, "keyval": {"public": public.hex()}, "scheme": ED25519}
-    return hashlib.sha256(json.dumps(described, separators=(",", ":"), sort_keys=True).encode()).hexdigest()

@@ -140,6 +140,8 @@ class Step(Body):
     host: Line | None = None
     paths: list[Path] = Field([], max_length=MOST_EDITED)
     repository: Line | None = None
+    step: Name | None = None
+    machine_key: Name | None = None
     took: Annotated[int | None, Field(ge=0, le=WEEK)] = None
     tree: TreeBody | None = None
     worktree: Line | None = None
