@@ -11,7 +11,7 @@ from shellgate.analysis import Analysis, CallPart
 from shellgate.decision import Decision, Effect, Mode, Source, strictest
 from shellgate.matching import Base, Match, covers, touches
 from shellgate.policy import Policy
-from shellgate.rules import Rule
+from shellgate.rules import PatternKind, Rule
 
 SHIPPED = "shipped"  # prefix of the ids of rules that nobody wrote: a new machine has them
 _WEIGHT = {
@@ -56,11 +56,10 @@ class _Rest:
         if named is not None and named.effect is Effect.DENY:
             return named
         if part.never_asks:
-            asked = self._touched(self.policy.ask, part, Effect.ASK) if part.host is not None else None
             allowed = Decision(
                 Effect.ALLOW, Source.MODE, f"{SHIPPED}:{part.tool}", "this is never asked about"
             )
-            return asked or allowed
+            return (self._of_site(part) if part.host is not None else None) or allowed
         return (
             floor
             or named
@@ -68,6 +67,21 @@ class _Rest:
             or self._covered(part)
             or self._by_mode(part)
         )
+
+    def _of_site(self, part: CallPart) -> Decision | None:
+        """Return the objection to one connection of a download that is decided itself; None if there is none.
+
+        Rules about hosts hold behind redirects, too. The mode strict denies a host that none of them allows, unless a
+        rule allows downloads without a word about hosts.
+        """
+        asking = (rule for rule in self.policy.ask if rule.kind is PatternKind.HOST)
+        asked = self._touched(asking, part, Effect.ASK)
+        if asked is not None or self.policy.mode is not Mode.STRICT:
+            return asked
+        allowing = [rule for rule in self.policy.allow if part.tool in rule.tools]
+        if any(rule.kind is not PatternKind.HOST or covers(rule, part, self.base) for rule in allowing):
+            return None
+        return self._by_mode(part)
 
     def of_floor(self, floor: Iterable[Decision]) -> list[Decision]:
         """Return the floor's decision under the mode: its questions are denials if nobody may be asked."""

@@ -165,6 +165,32 @@ def test_a_rule_that_asks_about_a_host_asks_behind_a_redirect_too() -> None:
     assert told("other.test", attended=False) == "deny"
 
 
+@pytest.mark.parametrize(
+    ("rule", "effect"),
+    [
+        ("WebFetch(domain:good.test)", "deny"),
+        ("WebFetch(domain:other.test)", "allow"),
+        ("download_file(./in/**)", "allow"),
+        ("download_file", "allow"),
+        ("read_file", "deny"),
+        (None, "deny"),
+    ],
+)
+def test_strict_denies_a_redirect_to_a_host_that_no_rule_allows(rule: str | None, effect: str) -> None:
+    """In strict each host of a download needs a rule that allows it, unless a rule allows downloads from anywhere."""
+    way = CallPart(tool="download_file", target="https://other.test/", host="other.test", never_asks=True)
+    found = Analysis(parts=(way,), target=way.target)
+    assert decided(found, policy(Mode.STRICT, allow=rule))[0] == effect
+    assert decided(found, policy(allow=rule))[0] == "allow"
+
+
+def test_a_rule_that_asks_about_all_downloads_asks_once() -> None:
+    """A rule that names no host is about the call, which a person has approved with its redirects."""
+    way = CallPart(tool="download_file", target="https://other.test/", host="other.test", never_asks=True)
+    found = Analysis(parts=(way,), target=way.target)
+    assert decided(found, policy(ask="download_file"), attended=False)[0] == "allow"
+
+
 @pytest.mark.parametrize("mode", [*Mode])
 def test_some_calls_are_never_asked_about(mode: Mode) -> None:
     """A look at one's own things is let through in every mode; the floor and deny rules can still deny it."""

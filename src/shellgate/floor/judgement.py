@@ -148,7 +148,9 @@ def of_simple(scene: CommandContext) -> list[CallPart]:
         found.concerns.append(f"it sets {steered[0]}, which changes what runs")
     if command.words and (clause := shipped_policy.concern_of_folder(scene)):
         found.concerns.append(clause)
-    is_plain = not steered and all(is_known(deed.word) for deed in redirects if isinstance(deed, TouchPath))
+    is_plain = not steered and all(
+        _is_plain(deed, scene) for deed in redirects if isinstance(deed, TouchPath)
+    )
     part = _part(command.words, command.source, found, is_plain=is_plain)
     return [part, *found.inner]
 
@@ -340,6 +342,14 @@ def _redirected(redirect: Redirect) -> Iterator[Action]:
         yield TouchPath(target, Use.READ)
     if target.known_start.startswith(("/dev/tcp/", "/dev/udp/")):
         yield Concern("it speaks to other machines")
+
+
+def _is_plain(redirected: TouchPath, scene: CommandContext) -> bool:
+    """Tell whether a redirection leaves a command what its words say: known, and writing only where agents work."""
+    if not is_known(redirected.word):
+        return False
+    is_elsewhere = shipped_policy.concern_of(redirected, scene) == shipped_policy.OUTSIDE
+    return redirected.use is not Use.WRITE or not is_elsewhere
 
 
 def _is_descriptor(target: Word) -> bool:

@@ -1,6 +1,7 @@
 """The machine of a call: the hub's own, one elsewhere, or several at once."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,31 @@ from tests.serve.fleet.scripted_machine import QUICK, Field, Json, field_of
 from tests.serve.served_hub import running_hub
 
 
-@pytest.fixture
-def staffed(tmp_path: Path) -> Iterator[Field]:
+@contextmanager
+def own_machine(tmp_path: Path, rules: str) -> Iterator[Field]:
     """A hub with a machine of its own, whose agent is a program that says hello."""
     config, root = tmp_path / "config", tmp_path / "root"
     config.mkdir()
     root.mkdir()
-    rules = '[rules]\nallow = ["ask_agents", "ask_agent", "connect", "execute_command(echo *)"]'
-    write_policy(config, root, "", f'{rules}\n[runtime]\nkind = "command"\ncommand = ["echo", "hello"]')
+    write_policy(
+        config, root, "", f'[rules]\n{rules}\n[runtime]\nkind = "command"\ncommand = ["echo", "hello"]'
+    )
     with running_hub(tmp_path / "hub", QUICK, config=config) as hub, field_of(hub) as made:
+        yield made
+
+
+@pytest.fixture
+def staffed(tmp_path: Path) -> Iterator[Field]:
+    """The hub's machine lets its agent be asked."""
+    rules = 'allow = ["ask_agents", "ask_agent", "connect", "execute_command(echo *)"]'
+    with own_machine(tmp_path, rules) as made:
+        yield made
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Iterator[Field]:
+    """The hub's machine asks a person before its agent is asked."""
+    with own_machine(tmp_path, 'ask = ["ask_agents"]') as made:
         yield made
 
 
@@ -98,6 +115,30 @@ def test_the_hubs_own_machine_is_one_of_them(staffed: Field) -> None:
     line.end(line.take(), said("far", "web1"))
     by_host = coming.result()["by_host"]
     assert (by_host[own]["text"].strip(), by_host["web1"]["text"]) == ("hello", "far")
+
+
+def test_a_silent_person_is_told_from_a_late_agent(field: Field) -> None:
+    """A person beside a machine has less time than the caller of ask_agents waits; `needs_approval` says so."""
+    line = field.machine().linked()
+    coming = field.agent().soon("ask_agents", hostnames=["web1"], prompt="p", per_host_timeout_ms=9000)
+    order = line.take()
+    assert order["patience_ms"] == 8000
+    sentence = "this needs a person's approval, and no person answered within 8 s; nothing was done"
+    line.end(order, {"error": sentence, "code": "needs_approval", "approval_id": "x"}, is_error=True)
+    assert coming.result() == {
+        "by_host": {"web1": {"error": sentence, "code": "needs_approval"}},
+        "timed_out": [],
+    }
+
+
+def test_the_hubs_own_machine_tells_of_a_silent_person(asking: Field) -> None:
+    """Among several, the hub's own machine does not let its question outlast the caller either."""
+    answer = asking.agent().call(
+        "ask_agents", hostnames=["localhost", "gone"], prompt="p", per_host_timeout_ms=1000
+    )
+    assert answer["timed_out"] == []
+    assert answer["by_host"]["localhost"]["code"] == "needs_approval"
+    assert "no person answered" in answer["by_host"]["localhost"]["error"]
 
 
 def test_an_order_for_another_machine_does_not_ask_the_hubs_own(staffed: Field) -> None:

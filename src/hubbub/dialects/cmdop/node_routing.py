@@ -84,7 +84,11 @@ async def ask_all(order: NodeCall, find: Callable[[str], Awaitable[Node]], perfo
                     "hostnames": [node.name],
                     "per_host_timeout_ms": milliseconds(max(patience, SHORTEST)),
                 }
-                asked = replace(order, arguments={**order.arguments, **alone})
+                asked = replace(
+                    order,
+                    arguments={**order.arguments, **alone},
+                    patience=fan_out.patience_with_person(patience),
+                )
                 return fan_out.entry(await perform(node, asked), node.name)
         except TimeoutError:
             return fan_out.entry(fan_out.timed_out(host, patience), host)

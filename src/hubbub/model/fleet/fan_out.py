@@ -8,6 +8,7 @@ from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
 MOST_HOSTS = 100  # that are asked at once
 PATIENCE = timedelta(minutes=2)  # for one machine's agent, by default
 TOTAL_PATIENCE = timedelta(minutes=5)  # for those of several
+FAREWELL = timedelta(seconds=1)  # for a machine to say that no person has answered it
 
 Entry = Mapping[str, object]
 
@@ -22,6 +23,11 @@ def patience_with_each(order: NodeCall) -> timedelta:
     """Return the time for each of several machines, at most the time for all."""
     total = patience(order, "total_timeout_ms", TOTAL_PATIENCE)
     return min(patience(order, "per_host_timeout_ms", PATIENCE), total)
+
+
+def patience_with_person(patience: timedelta) -> timedelta:
+    """Return the time for a person who is asked first: less than for the machine, so that their silence is told."""
+    return max(patience - FAREWELL, patience / 2)
 
 
 def timed_out(host: str, after: timedelta) -> ToolResult:

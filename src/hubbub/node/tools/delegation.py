@@ -173,7 +173,12 @@ async def _own_part(
     """
     if is_decided:
         return {host: fan_out.entry(await _own(place, order, host, patience), host)}
-    alone = replace(order, arguments={**order.arguments, "hostnames": [host]}, client=None)
+    alone = replace(
+        order,
+        arguments={**order.arguments, "hostnames": [host]},
+        client=None,
+        patience=fan_out.patience_with_person(patience),
+    )
     outcome = await _in_time(place, place.perform(alone), patience + LATE)
     return _entries([host], outcome, patience)
 
