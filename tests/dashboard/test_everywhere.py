@@ -56,6 +56,7 @@ SAID = """() => [
 pytestmark = pytest.mark.usefixtures("scene")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [(DESKTOP, TABLET), (PHONE,)], ids=["laptop and tablet", "phone"])
 def test_every_view_is_whole(visit: Visit, sizes: tuple[tuple[int, int], ...], scene: Scene) -> None:
     """No view is wider than its place, cuts a text off, misses a word, or has a fault that axe-core finds."""

@@ -71,6 +71,7 @@ def _stays(environment: Path, folder: Path) -> bool:
     return not is_gone
 
 
+@pytest.mark.long
 @pytest.mark.system
 @pytest.mark.parametrize("play", [["-c", FORKING]], ids=["forking"], indirect=True)
 def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(

@@ -15,6 +15,7 @@ from hubbub.prove.worker import Agent, Office
 SHORT = Shape(programs=1, agents=7, machine=False, pause=0.02, calm=0.5)
 
 
+@pytest.mark.long
 @pytest.mark.system
 def test_a_hub_that_is_killed_keeps_its_word(tmp_path: Path) -> None:
     """Agents at every door work while hub, links and agents die: nothing is lost, doubled, stale, or in disorder."""

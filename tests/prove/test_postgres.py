@@ -20,6 +20,7 @@ def cluster() -> Iterator[Cluster]:
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.system
 def test_what_a_primary_committed_is_at_the_one_that_takes_over(cluster: Cluster) -> None:
     """Killed with all its processes, the primary is followed by its standby: one address leads to both, by turns."""

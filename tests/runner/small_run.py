@@ -13,7 +13,9 @@ PYTEST = (sys.executable, "-P", "-m", "pytest")
 SETTINGS = """\
 [pytest]
 addopts = -p tests.runner.reporting -p tests.runner.repeating -p tests.runner.workers -p no:cacheprovider
-markers = requires
+markers =
+    long
+    requires
 """
 
 

@@ -26,6 +26,16 @@ def world():
 @pytest.mark.parametrize("number", range(6))
 def test_numbers(world, number): tell("ran")
 """
+LONG = """\
+import os
+import pytest
+def tell(word):
+    with open("told", "a") as told: told.write(f"{word} {os.getpid()}\\n")
+@pytest.mark.parametrize("number", range(6))
+def test_short(number): tell("short")
+@pytest.mark.long
+def test_long(): tell("long")
+"""
 DIES = """\
 import os
 import pytest
@@ -73,6 +83,13 @@ def test_tests_are_collected_once_and_run_by_several(tmp_path: Path) -> None:
     for each in ran:
         assert each == ["built", *["ran"] * (len(each) - 2), "taken down"]
     assert sum(each.count("ran") for each in ran) == 6
+
+
+def test_a_long_test_is_begun_first(tmp_path: Path) -> None:
+    """A test marked `long` is the first of its process, however late it stands."""
+    assert ending(Small(tmp_path, test_long=LONG).run("--workers", "2")) == "7 passed"
+
+    assert next(each for each in told(tmp_path) if "long" in each)[0] == "long"
 
 
 def test_a_process_that_dies_fails_the_test_that_it_was_at(tmp_path: Path) -> None:

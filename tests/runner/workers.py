@@ -1,8 +1,8 @@
 """Several processes for one run, forked when all tests are collected: nothing is imported or collected twice.
 
-Each begins with a stretch of the tests, in their order, as neighbours share what is set up for a module. Who is through
-with it takes half of what is left of the longest. One that dies has failed the test that it was at, and another goes on
-in its place.
+Those marked `long` are begun first, or the last of them would run alone in the end. Then each has a stretch of the
+others, in their order, as neighbours share what is set up for a module. Who is through with it takes half of what is
+left of the longest. One that dies has failed the test that it was at, and another goes on in its place.
 """
 
 import atexit
@@ -35,12 +35,12 @@ Plain = dict[str, Any]
 
 
 def count(text: str) -> int:
-    """The number that `text` names; for a third of its time a test waits, mostly for a disk."""
-    return min(MOST, -(-3 * (os.cpu_count() or 1) // 2)) if text == "auto" else int(text)
+    """The number that `text` names; for more than half of its time a test waits, for a disk or another process."""
+    return min(MOST, 2 * (os.cpu_count() or 1) + 1) if text == "auto" else int(text)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = f"run the tests in so many processes; 'auto': half as many again as there are processors, at most {MOST}"
+    told = f"run the tests in so many processes; 'auto': two for each processor and one more, at most {MOST}"
     parser.addoption("--workers", type=count, default=1, metavar="N", help=told)
 
 
@@ -90,8 +90,11 @@ class Run:
     def __init__(self, session: pytest.Session, workers: int) -> None:
         self._session, self._hook = session, session.config.hook
         self._terminal = session.config.pluginmanager.get_plugin(TERMINAL)
-        bounds = [len(session.items) * number // workers for number in range(workers + 1)]
-        self._left = [range(*each) for each in pairwise(bounds)]  # to be given, by worker
+        is_long = [item.get_closest_marker("long") is not None for item in session.items]
+        self._long = deque(place for place, each in enumerate(is_long) if each)
+        others = [place for place, each in enumerate(is_long) if not each]
+        bounds = [len(others) * number // workers for number in range(workers + 1)]
+        self._left = [deque(others[slice(*each)]) for each in pairwise(bounds)]  # to be given, by worker
         self._workers: dict[Line, Worker] = {}
         folder = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         self._folders = [folder / f"w{number}" for number in range(workers)]
@@ -147,13 +150,14 @@ class Run:
         """The test that this worker is to run next; None if none is left."""
         if self._session.shouldfail or self._session.shouldstop:
             return None
+        if self._long:
+            return self._long.popleft()
         if not self._left[number]:
             longest = max(range(len(self._left)), key=lambda each: len(self._left[each]))
-            half = len(self._left[longest]) // 2
-            self._left[longest], self._left[number] = self._left[longest][:half], self._left[longest][half:]
-        index = next(iter(self._left[number]), None)
-        self._left[number] = self._left[number][1:]
-        return index
+            left = [*self._left[longest]]
+            half = len(left) // 2
+            self._left[longest], self._left[number] = deque(left[:half]), deque(left[half:])
+        return self._left[number].popleft() if self._left[number] else None
 
     def _hear(self, worker: Worker) -> None:
         try:

@@ -45,6 +45,7 @@ def test_the_program_plays_the_seeds_that_it_is_told() -> None:
     assert "11 seeds" in told
 
 
+@pytest.mark.long
 @pytest.mark.system
 def test_new_seeds_hold_for_a_minute() -> None:
     """Seeds that nobody has chosen hold for a minute, others each time."""

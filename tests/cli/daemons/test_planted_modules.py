@@ -156,6 +156,7 @@ def test_a_command_and_a_hook_import_nothing(planted: Planted) -> None:
     assert planted.run(shlex.split(hook_command("codex", "SessionStart")), given="{}").returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.system
 def test_a_hub_in_the_background_and_its_agents_import_nothing(planted: Planted) -> None:
     """`hubbub up` starts a hub, that an agent, and that its commands, of the modules that are installed alone."""

@@ -70,6 +70,7 @@ def test_each_kind(tmp_path: Path) -> None:
     assert len({str(made_up(kind, 0)) for kind in range(KINDS)}) == KINDS
 
 
+@pytest.mark.long
 @pytest.mark.system
 def test_the_pairs(tmp_path: Path) -> None:
     """Of git's conflicts in 100 made-up pairs and 50 replayed ones, 95 in 100 are told before, with 2 false alarms."""
