@@ -217,6 +217,8 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /tasks/{ref}/proof": READ,
     "POST /tasks/{ref}/proof/statement": READ,
     "GET /proof/key": ANYONE,
+    "GET /proof/machine-keys": READ,
+    "GET /tasks/{ref}/proof/signatures": READ,
     "PUT /tasks/{ref}/done-when": PERSON_WRITES,  # or an agent that does not do the work
     "POST /tasks/{ref}/waive": PERSON_WRITES,
     "GET /projects/{slug}/proof": READ,

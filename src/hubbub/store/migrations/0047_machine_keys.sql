@@ -14,7 +14,8 @@ CREATE TABLE machine_keys (
     until INTEGER,
     PRIMARY KEY (machine, keyid)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX machine_keys_of_projects ON machine_keys (project_id);
+CREATE INDEX machine_keys_of_projects ON machine_keys (project_id, is_own);
+CREATE INDEX machine_keys_of_hubs ON machine_keys (is_own);
 
 -- What was stated of a completed task, letter by letter, and who was asked to sign it.
 CREATE TABLE proof_statements (

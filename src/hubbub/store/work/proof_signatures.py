@@ -37,11 +37,11 @@ def keys_of(tx: Tx, machine: UUID) -> list[MachineKey]:
 def keys_in(tx: Tx, project_id: UUID) -> list[MachineKey]:
     """List the keys of machines that work for a project, old ones too."""
     rows = tx.all(
-        f"""SELECT {_KEYS.selected} FROM machine_keys WHERE project_id = :project_id OR is_own = 1
-            ORDER BY name, since DESC, keyid""",
+        f"""SELECT {_KEYS.selected} FROM machine_keys WHERE project_id = :project_id AND is_own = 0
+            UNION ALL SELECT {_KEYS.selected} FROM machine_keys WHERE is_own = 1""",
         project_id=project_id,
     )
-    return [_KEYS.record(each) for each in rows]
+    return sorted(map(_KEYS.record, rows), key=lambda each: (each.name, -each.since, each.keyid))
 
 
 def put_statement(tx: Tx, task_id: UUID, payload: str, machines: Collection[MachineKey]) -> None:
