@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from docs.png import LARGEST, smaller
 from hubbub.client import Hub as Client
@@ -110,7 +110,8 @@ def _visits() -> Iterator[tuple[Visit, Scene, Hub, Browser]]:
     with (
         TemporaryDirectory() as data,
         running_hub(Path(data) / "hub", public_url=None) as hub,
-        chromium() as browser,
+        sync_playwright() as playwright,
+        chromium(playwright) as browser,
         visiting(Visitors(hub.url, code_from(hub), Tabs(browser))) as (visit, _watch),
     ):
         scene = fill(hub.store, hub.project, MANY)

@@ -1,6 +1,8 @@
 """A real browser on a real hub: pages that are signed in, and are watched for everything that must never happen."""
 
+import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,17 +18,17 @@ from playwright.sync_api import (
     Error,
     Frame,
     Page,
+    Playwright,
     Request,
     Response,
     expect,
-    sync_playwright,
 )
 
 from hubbub.core.people import logins, users
 from hubbub.model.people.rights import Role
 from hubbub.serve.http.page_paths import ICON
 from tests.serve.served_hub import Hub
-from tests.support.tools import missing, needed
+from tests.support.tools import needed
 from tests.support.waiting import patience, until
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
@@ -67,24 +69,34 @@ BESIDE = 100_000  # pixels beside what is painted, further than Chromium paints 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 
 
-@contextmanager
-def firefox() -> Iterator[Browser]:
-    """Playwright's build of Firefox, without a window; no other can be steered by it."""
-    with sync_playwright() as playwright:
-        if not Path(playwright.firefox.executable_path).exists():
-            missing("Firefox is not on this machine: playwright install firefox")
-        yield playwright.firefox.launch()
+STOCK_FIREFOX = Path(__file__).with_name("stock_firefox.py")
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The machine's own browser, without a window."""
+def firefox(playwright: Playwright) -> Browser:
+    """The Firefox that the system ships, without a window; who wants no motion has told it so."""
+    needed(shutil.which("firefox-esr"), "firefox-esr")
+    python = Path(sys.executable).parent  # which the program between Playwright and Firefox needs
+    return playwright.firefox.launch(
+        executable_path=STOCK_FIREFOX,
+        channel="moz-firefox",  # Playwright's name for WebDriver BiDi
+        env={**os.environ, "PATH": f"{python}{os.pathsep}{os.environ['PATH']}"},
+        firefox_user_prefs={
+            "ui.prefersReducedMotion": 1,
+            "fission.autostart": False,  # one process for all pages: each takes as long to begin as a page
+            "dom.ipc.processCount": 1,
+            "layout.css.prefers-color-scheme.content-override": 0,  # the system is dark
+        },
+        timeout=1000 * patience(),
+    )
+
+
+def chromium(playwright: Playwright) -> Browser:
+    """The machine's own Chromium, without a window."""
     found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     program = needed(found, "chromium")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
-        arguments += [f"--disable-features={','.join(UNNEEDED)}", f"--js-flags={ROOM}"]
-        yield playwright.chromium.launch(executable_path=program, args=arguments)
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
+    arguments += [f"--disable-features={','.join(UNNEEDED)}", f"--js-flags={ROOM}"]
+    return playwright.chromium.launch(executable_path=program, args=arguments)
 
 
 @dataclass

@@ -1,11 +1,10 @@
 """The fixtures for tests of the dashboard: a hub, a believable team on it, and pages in a real browser."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from hubbub.model.people.rights import Role
 from tests.dashboard.browser import (
@@ -16,7 +15,6 @@ from tests.dashboard.browser import (
     add_person,
     chromium,
     code_from,
-    firefox,
     visiting,
     visitors_to,
 )
@@ -37,10 +35,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """Chromium, or what `HUBBUB_TEST_BROWSER` says."""
-    begun = firefox if os.environ.get("HUBBUB_TEST_BROWSER") == "firefox" else chromium
-    with begun() as started:
+def playwright() -> Iterator[Playwright]:
+    """The one driver of all browsers: a process can't have two."""
+    with sync_playwright() as steering:
+        yield steering
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with chromium(playwright) as started:
         yield started
 
 
