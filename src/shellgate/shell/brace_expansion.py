@@ -1,21 +1,32 @@
 """Brace expansion: lists and ranges, of the pieces of a word."""
 
+import re
+
 from shellgate.shell.syntax.shell_tokens import Piece, Plain
 
 LIMIT = 512  # words that one may become, and pairs of braces in it
 DEPTH_LIMIT = 32  # of braces in braces
 
+_EMPTY_FIRST = re.compile(r"\{\}.*(,|\.\.).*\}", re.DOTALL)
+
 Atoms = tuple[Piece | str, ...]  # unquoted characters one by one, all else as it is
 
 
-class TooManyError(Exception):
-    """A word becomes more words than anyone would read."""
+class UnreadError(Exception):
+    """A word's braces are not read; the message is the doubt about them."""
+
+
+TOO_MANY = "its braces make too many words"
+EMPTY = "it has empty braces before others in a word, which bash pairs in a way of its own"
 
 
 def expanded(pieces: tuple[Piece, ...]) -> list[tuple[Piece, ...]]:
-    """Return the words that a word becomes. Raises `TooManyError` beyond the limit."""
+    """Return the words that a word becomes. Raises `UnreadError` beyond the limit, and if in doubt."""
     if not any(isinstance(piece, Plain) and "{" in piece.text for piece in pieces):
         return [pieces]
+    plain = "".join(piece.text if isinstance(piece, Plain) else "\0" for piece in pieces)
+    if _EMPTY_FIRST.search(plain):
+        raise UnreadError(EMPTY)
     atoms: list[Piece | str] = []
     for piece in pieces:
         atoms += list(piece.text) if isinstance(piece, Plain) else [piece]
@@ -37,7 +48,7 @@ def _joined(atoms: Atoms) -> tuple[Piece, ...]:
 def _expand(atoms: Atoms, depth: int = 0) -> list[Atoms]:
     pairs = _pairs(atoms)
     if depth > DEPTH_LIMIT or len(pairs) > LIMIT:
-        raise TooManyError
+        raise UnreadError(TOO_MANY)
     words: list[Atoms] = [()]
     start = done = 0
     while start < len(atoms):
@@ -47,7 +58,7 @@ def _expand(atoms: Atoms, depth: int = 0) -> list[Atoms]:
             start += 1
             continue
         if len(words) * len(choices) > LIMIT:
-            raise TooManyError
+            raise UnreadError(TOO_MANY)
         words = [word + atoms[done:start] + choice for word in words for choice in choices]
         start = done = close + 1
     return [word + atoms[done:] for word in words]
@@ -103,7 +114,7 @@ def _numbers(first: str, last: str, step: int) -> list[Atoms]:
 
 def _steps(first: int, last: int, step: int) -> range:
     if abs(last - first) // step > LIMIT:
-        raise TooManyError
+        raise UnreadError(TOO_MANY)
     return range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from shellgate.shell.brace_expansion import TooManyError, expanded
+from shellgate.shell.brace_expansion import UnreadError, expanded
 from shellgate.shell.known_state import ShellState, Value
 from shellgate.shell.parameters import MANY, value
 from shellgate.shell.program import Glob, Text, Unknown, Word, WordPart
@@ -45,8 +45,8 @@ class Expander:
         """Return the words that an argument becomes: none, one or several."""
         try:
             alternatives = expanded(token.pieces)
-        except TooManyError:
-            self.doubts.append("its braces make too many words")
+        except UnreadError as error:
+            self.doubts.append(str(error))
             return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]
         if len(alternatives) > 1 and any(map(_has_longer_name, alternatives)):
             return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]

@@ -172,6 +172,8 @@ def test_text_that_is_not_run_is_no_command(text: str) -> None:
         "echo {1..100000}",
         "echo $[1]",
         "a[1 + 2]=3",
+        "echo x{},y}",
+        "echo ''{},/etc}",
         "echo ${x-<(rm y)}",
         "x=${x:=a>(rm y)}",
         "echo ${x/a/<(rm y)}",
