@@ -39,8 +39,8 @@ test-all: $(READY) ## run all tests, also those that kill, fuzz, build wheels an
 soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers beside a busy process
 	@$(BIN)/python -m tests.runner.soak $(or $(TIMES),20) $(TEST)
 
-simulate: $(READY) ## let chance work on the core for a minute, or SEEDS=… seeds long, FIRST=… the first of them; see that its promises hold
-	@$(BIN)/python -m simulate.run $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST))
+simulate: $(READY) ## let chance work on the core for a minute, or SEEDS=… seeds long, FIRST=… the first of them; see that its promises hold (POSTGRES=… on an empty database)
+	@$(BIN)/python -m simulate.run $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) $(if $(POSTGRES),--postgres $(POSTGRES))
 
 prove: $(READY) ## have everything die, and check each promise: 5 minutes, or MINUTES=…, HOURS=…; AGENTS=200; SEED=… the same again
 	@$(BIN)/hubbub prove --keep .prove $(if $(MINUTES),--minutes $(MINUTES)) $(if $(HOURS),--hours $(HOURS)) $(if $(AGENTS),--agents $(AGENTS)) $(if $(SEED),--seed $(SEED))

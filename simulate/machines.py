@@ -1,7 +1,8 @@
 """Machines: the real daemon with its journal, on a line that breaks, and the real half of the hub that speaks with it.
 
-A line delivers in order and whole, or not at all, as TCP does: data may be late, or lost with the line, and each side
-may take a while to notice. A machine that is killed writes nothing more; its journal is what was committed.
+A line delivers in order, as TCP does: frames may be late, also behind the next line of the same machine, or lost with
+the line in one direction or both, and each side may take a while to notice. What stands between may also double them.
+A machine that is killed writes nothing more; its journal is what was committed.
 """
 
 import asyncio
@@ -29,8 +30,11 @@ from hubbub.node.link.websocket import LinkRefused, SocketLost
 from hubbub.node.local_node import LocalNode
 from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.store.tx import Tx
+from simulate.virtual import TURN
 
+ENDS = ("hub", "machine")
 LATEST = 0.3  # seconds on the way
+DOUBLING = 60.0  # seconds for which each frame comes twice
 NOTICED = 29.0  # seconds until a side knows at the latest that its line is gone: pings tell after 30
 DENIED = "mend"  # what the gate of these machines denies
 
@@ -50,7 +54,9 @@ class Wire:
         self._to_hub: asyncio.Queue[dict[str, object]] = asyncio.Queue()
         self._to_machine: asyncio.Queue[str | None] = asyncio.Queue()
         self._is_cut = False
-        self._due = {"hub": 0.0, "machine": 0.0}
+        self._lost: set[str] = set()  # the ends at which nothing arrives any more
+        self._due = dict.fromkeys(ENDS, 0.0)
+        self._doubles = dict.fromkeys(ENDS, 0.0)  # until when
         scope = {
             "type": "websocket", "path": PATH, "scheme": "ws", "headers": [(b"host", b"hub")],
             "state": {"actor": actor},
@@ -92,14 +98,41 @@ class Wire:
     def _arrive(self, end: str, deliver: Callable[[], None]) -> None:
         """Deliver later, in order, unless the line is cut meanwhile."""
         now = self._loop.time()
-        self._due[end] = max(self._due[end], now + self._source.uniform(0, LATEST))
-        self._loop.call_at(self._due[end], lambda: None if self._is_cut else deliver())
+        for _ in range(2 if now < self._doubles[end] else 1):
+            # Never at the same moment as the one before: the loop would not keep their order.
+            self._due[end] = max(self._due[end] + TURN, now + self._source.uniform(0, LATEST))
+            self._loop.call_at(self._due[end], lambda: None if end in self._lost else deliver())
+
+    def double(self, end: str) -> None:
+        """Deliver each frame twice for a while."""
+        self._doubles[end] = self._loop.time() + DOUBLING
+
+    def hold_up(self, end: str) -> None:
+        """Deliver nothing for a while, and everything after it."""
+        self._due[end] = max(self._due[end], self._loop.time()) + self._source.uniform(0, NOTICED)
+
+    def lose(self, end: str) -> None:
+        """Lose all frames to one end, while those to the other arrive; each side notices in its own time."""
+        if not self._is_cut:
+            self._lost.add(end)
+            self._loop.call_later(self._source.uniform(0, NOTICED), self.cut)
+
+    def leave_behind(self) -> None:
+        """Lose the line for the machine alone: what it has sent still arrives, perhaps behind its next line."""
+        if self._is_cut:
+            return
+        self._is_cut = True
+        self._lost.add("machine")
+        self.hold_up("hub")
+        self._to_machine.put_nowait(None)
+        self._arrive("hub", lambda: self._to_hub.put_nowait({"type": "websocket.disconnect"}))
 
     def cut(self, noticed: float | None = None) -> None:
         """Lose what is on its way; each side notices in its own time."""
         if self._is_cut:
             return
         self._is_cut = True
+        self._lost.update(ENDS)
         for tell in (
             lambda: self._to_machine.put_nowait(None),
             lambda: self._to_hub.put_nowait({"type": "websocket.disconnect"}),

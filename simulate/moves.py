@@ -17,6 +17,7 @@ from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.people.rights import HUB, SYSTEM, Role
 from hubbub.store.tx import Tx
 from simulate.hand import Hand
+from simulate.machines import ENDS
 from simulate.world import MACHINE, Broken, Prepared, Speaker, World, is_yes
 
 Arguments = Callable[[Hand], Mapping[str, Any]]
@@ -226,6 +227,23 @@ async def machine(world: World, _hub: Speaker, number: int) -> None:
             there.start()
 
 
+async def line(world: World, _hub: Speaker, number: int) -> None:
+    """Let something happen to the frames of the machine's line: they come twice, or late, or one end gets none."""
+    wire = world.machine.wire if world.machine is not None else None
+    if wire is None:
+        return
+    end = ENDS[number % len(ENDS)]
+    match number // len(ENDS) % 4:
+        case 0:
+            wire.double(end)
+        case 1:
+            wire.hold_up(end)
+        case 2:
+            wire.lose(end)
+        case _:
+            wire.leave_behind()
+
+
 async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
     outcome = await world.call(speaker, call)
     if outcome is None:
@@ -371,6 +389,11 @@ WORLD: dict[str, tuple[int, Move]] = {
     "crash": (1, crash),
 }
 AT_MACHINES: dict[str, tuple[int, Move]] = {"order": (4, order), "again": (1, again)}
-OF_MACHINES: dict[str, tuple[int, Move]] = {"machine": (4, machine), "wait": (4, wait), "crash": (1, crash)}
+OF_MACHINES: dict[str, tuple[int, Move]] = {
+    "machine": (4, machine),
+    "line": (4, line),
+    "wait": (4, wait),
+    "crash": (1, crash),
+}
 TABLES = (AGENT, PEOPLE, WORLD, AT_MACHINES, OF_MACHINES)
 MOVES = {name: move for table in TABLES for name, (_often, move) in table.items()}

@@ -140,11 +140,13 @@ def _said(error: Exception) -> str:
 
 
 def _close(loop: VirtualLoop) -> None:
-    loop.run_until_complete(asyncio.sleep(0))  # what was only just begun begins, or it could not be cancelled
-    left = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-    if left:
+    while asyncio.all_tasks(loop):  # the end of one may begin another
+        loop.run_until_complete(
+            asyncio.sleep(0)
+        )  # what was only just begun begins, or it could not be cancelled
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
         loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
     loop.close()
 

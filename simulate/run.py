@@ -1,6 +1,7 @@
 """`make simulate`: the core under chance, seed after seed, until a promise breaks or the time is up.
 
 Without seeds it begins at one that nobody has chosen, and prints it. What fails is made small and printed as a test.
+On PostgreSQL it plays one story after the other, far fewer of them, and only tells the seed of one that fails.
 """
 
 import argparse
@@ -13,10 +14,14 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 
 from simulate.play import Failure, play, story_of
+from simulate.server import Server
 from simulate.shrink import as_test, shrunk
+from simulate.store import Disk
 
 ORDERLY = "PYTHONHASHSEED"  # sets are gone through in the same order in each process, or a seed would say too little
 AT_ONCE = 5  # seeds that a process plays before it is asked for more
@@ -33,14 +38,14 @@ class Played:
     failure: Failure | None
 
 
-def play_some(first: int, number: int) -> Played:
-    """Play seeds until one fails."""
+def play_some(first: int, number: int, disk: Disk | None = None) -> Played:
+    """Play seeds until one fails, in memory or on another disk."""
     logging.disable(logging.CRITICAL)  # of the hub's, which complains of each commit that fails
     gc.freeze()  # what is loaded stays: it need not be looked through while the stories are played
     began, steps = time.process_time(), 0
     for seed in range(first, first + number):
         story = story_of(seed)
-        failure = play(story)
+        failure = play(story, disk)
         steps += failure.steps if failure is not None else len(story.steps)
         if failure is not None:
             return Played(seed - first + 1, steps, time.process_time() - began, failure)
@@ -64,6 +69,16 @@ def played(first: int, number: int | None, seconds: float, processes: int) -> It
             yield waiting.popleft().result()
 
 
+def played_on_server(url: str, first: int, number: int | None, seconds: float) -> Iterator[Played]:
+    """Play seeds in a database of this URL that nobody else uses, one after the other: so many, or for so long."""
+    until = time.monotonic() + seconds
+    with closing(Server(url)) as server:
+        for seed in count(first) if number is None else range(first, first + number):
+            if time.monotonic() >= until:
+                return
+            yield play_some(seed, 1, server)
+
+
 def main(words: Sequence[str]) -> int:
     """Return 1 if a promise broke."""
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
@@ -74,17 +89,23 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--quick", action="store_true", help="tell which seed fails, and do not make its story small"
     )
+    parser.add_argument("--postgres", metavar="URL", help="play on this database, which is emptied")
     given = parser.parse_args(words)
     first = given.first if given.first is not None else secrets.randbelow(FIRST)
     print(f"seeds from {first} on", flush=True)
     seeds = steps = 0
     cpu = 0.0
     seconds = given.seconds if given.seeds is None else float("inf")
-    for each in played(first, given.seeds, seconds, given.processes):
+    runs = (
+        played(first, given.seeds, seconds, given.processes)
+        if given.postgres is None
+        else played_on_server(given.postgres, first, given.seeds, seconds)
+    )
+    for each in runs:
         seeds, steps, cpu = seeds + each.seeds, steps + each.steps, cpu + each.seconds
         if each.failure is not None:
             print(f"seed {each.failure.story.seed}, after {seeds} seeds: {each.failure.said}", flush=True)
-            if given.quick:
+            if given.quick or given.postgres is not None:
                 return 1
             small = shrunk(each.failure)
             print(f"{len(small.story.steps)} steps are left of it:\n{as_test(small)}")

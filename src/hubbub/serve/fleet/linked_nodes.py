@@ -193,6 +193,7 @@ class LinkedNodes:
         task = asyncio.create_task(done())
         self._work.add(task)
         task.add_done_callback(self._work.discard)
+        task.add_done_callback(lambda _: work.close())  # it has not begun, if the task was cancelled at once
         return task
 
     @asynccontextmanager
