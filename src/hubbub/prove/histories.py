@@ -16,9 +16,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -65,9 +67,9 @@ class Shape:
 
     @classmethod
     def of(cls, agents: int, hubs: int = 1) -> "Shape":
-        """So many agents: where they are more, each calls less often, and more goes wrong."""
+        """So many agents: where they are more, each calls less often; more of them or of hubs, and more goes wrong."""
         if agents <= A_PROGRAM:
-            return cls(hubs=hubs, agents=agents)
+            return cls(hubs=hubs, agents=agents, calm=CALM if hubs == 1 else HASTE)
         return cls(
             hubs, max(PROGRAMS, agents // A_PROGRAM), agents, pause=agents / CALLS_A_SECOND, calm=HASTE
         )
@@ -109,6 +111,8 @@ class Scene:
         self._links = Links()
         settings = {"HUBBUB_DATABASE": database.url} if database is not None else {}
         self._clocks: list[Clock] = []
+        self._beside = ThreadPoolExecutor(1)  # a server takes long to come back; meanwhile others die
+        self._repair: Future[None] | None = None
         self.hubs = [
             HubProgram(folder / f"hub{number}", folder / f"hub{number}.log", **settings, **self._clock())
             for number in range(shape.hubs)
@@ -247,9 +251,19 @@ class Scene:
             yield 2, "clock stepped", self._step_clock
             if len(self.hubs) == 1:
                 yield 1, "clock set an hour on", self._set_hour
-        if self.database is not None:
+        if self.database is not None and self._is_repaired():
             for fault in self.database.faults():
-                yield 1, fault.__name__.replace("_", " "), fault
+                yield 1, fault.__name__.replace("_", " "), partial(self._break_database, fault)
+
+    def _is_repaired(self) -> bool:
+        """Tell whether the last fault of the database is over. Raises what went wrong with its repair."""
+        if self._repair is None or not self._repair.done():
+            return self._repair is None
+        self._repair.result()
+        return True
+
+    def _break_database(self, fault: Callable[[], None]) -> None:
+        self._repair = self._beside.submit(fault)
 
     def _step_clock(self) -> None:
         self._chance.choice(self._clocks).set(self._chance.uniform(-SKEW, SKEW))
@@ -281,6 +295,8 @@ class Scene:
 
     def finish(self) -> None:
         """Let every agent get its pending answer, empty all inboxes, and record the final state."""
+        if self._repair is not None:
+            self._repair.result()
         for hub in self.hubs:
             hub.wait()
         ends = [threading.Thread(target=each.end, args=(DRAINED,)) for each in self.workers]
@@ -305,6 +321,7 @@ class Scene:
             before = page[-1]["number"]
 
     def close(self) -> None:
+        self._beside.shutdown()
         for each in (*self.workers, *([self.machine] if self.machine else []), *self.hubs):
             each.kill()
         self._links.close()
