@@ -1,5 +1,6 @@
 """Accounts, on either engine: a limit pauses all agents that share one, and their clocks stand still meanwhile."""
 
+import json
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.limits.accounts import SPREAD, Account, goes_on_at
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.log.attention import NeedKind, needed
+from hubbub.model.log.projection import Projector
 from hubbub.model.mail.wakes import WakeMethod, Waker
 from tests.core.conftest import World, errors_of, on_one_engine
 
@@ -252,6 +254,39 @@ def test_work_is_not_late_for_a_pause(world: World) -> None:
     before = need_of(world, task)
     end = hit(world, after=5 * HOUR).paused_until or 0
     assert need_of(world, task) == end + HOUR // timedelta(milliseconds=1) != before
+
+
+def test_what_is_not_begun_is_not_late_for_a_pause(world: World) -> None:
+    """A task that a paused agent is to begin is late half an hour after the pause: nobody needs to look before.
+
+    That holds for one that was sent before the pause, in it, and for one whose agent is offline; `resume` ends it.
+    """
+    share(world)
+    world.report("bob")
+    early, other = world.send("bob"), world.send("ann")
+    end = hit(world, after=5 * HOUR).paused_until or 0
+    late = world.send("bob")
+    half = HOUR // timedelta(milliseconds=2)
+
+    assert [need_of(world, each) for each in (early, other, late)] == [end + half] * 3
+    world.pass_time(2 * HOUR)
+    assert needed_kinds(world) == [NeedKind.PAUSED]
+    resumed = world.do(accounts.resume, world.project, "max", by="eve").resumed_at or 0
+    assert [need_of(world, each) for each in (early, other, late)] == [resumed + half] * 3
+    world.pass_time(HOUR)
+    assert needed_kinds(world) == [NeedKind.LATE] * 3
+
+
+def needed_kinds(world: World) -> list[NeedKind]:
+    """What needs people, by the tables and by all patches of the log alike."""
+    fold = Projector()
+    for each in world.log():
+        fold.apply(each.seq, json.loads(each.patch) if each.patch else None)
+    moment = world.do(lambda tx: tx.now)
+    read = world.do(lambda tx: {noun: dict(cards) for noun, cards in full_snapshot.nouns(tx, world.id)})
+    told = [[each.need.kind for each in needed(picture, moment)] for picture in (fold.picture, read)]
+    assert told[0] == told[1]
+    return told[0]
 
 
 def need_of(world: World, task: Any) -> int:

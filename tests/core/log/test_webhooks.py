@@ -1,11 +1,15 @@
 """Webhooks: what of the log is put into the outbox for them."""
 
+from datetime import timedelta
+
 import pytest
 
 from hubbub.core.log import outbox, webhooks
+from hubbub.core.presence import presences
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.log.outbox_items import AttemptReport, AttemptResult, DeliveryOutcome, OutboxItem
 from hubbub.model.log.webhooks import Webhook
+from hubbub.model.records import Condition, Profile
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World
 
@@ -27,6 +31,35 @@ def advance(world: World) -> None:
 def put(world: World) -> list[OutboxItem]:
     """Everything in the outbox, in order."""
     return list(world.do(outbox.of_project, world.id, limit=500))[::-1]
+
+
+def test_a_need_is_told_once_however_often_its_moment_shows_it(world: World) -> None:
+    """Of several activities of one millisecond that show a new need, the first is told, on whichever page they are."""
+    world.report("bob")
+    add(world, "needs")
+    moment = round(world.clock()) + 1
+
+    def waits(doing: str) -> None:
+        """The agent waits for people, and says so in that moment."""
+        world.at(
+            moment,
+            presences.report,
+            world.id,
+            "bob",
+            instance="first",
+            condition=Condition.WAITING,
+            profile=Profile(doing=doing),
+            ttl=timedelta(minutes=10),
+        )
+
+    waits("left or right?")
+    waits("left?")
+    advance(world)
+    waits("right?")
+    advance(world)
+
+    shown = [each for each in world.log() if each.at == moment and each.patch and '"question"' in each.patch]
+    assert (len(shown), [each.activity for each in put(world)]) == (3, [shown[0].seq])
 
 
 def happen(world: World, *kinds: str) -> None:

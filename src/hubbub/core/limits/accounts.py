@@ -255,7 +255,7 @@ def _record(
     patch: Patch = {"accounts": {**gone, **{each.name: cards.account(each) for each in told}}}
     ends = [each.paused_until for each in known if each.paused_until is not None]
     for agent in sorted(names):
-        for noun, found in patches.at_work(tx, account.project_id, agent).items():
+        for noun, found in patches.paused(tx, account.project_id, agent).items():
             patch = {**patch, noun: {**patch.get(noun, {}), **found}}
     tx.record(
         f"account.{what}",

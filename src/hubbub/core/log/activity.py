@@ -13,6 +13,7 @@ Page = activity.Page
 Position = activity.Position
 START = activity.START
 head = activity.head
+before_last = activity.before_last
 tail = activity.tail
 since = activity.since
 visible = activity.visible

@@ -6,6 +6,7 @@ rest waits in the log.
 """
 
 import secrets
+from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from uuid import UUID
@@ -14,7 +15,7 @@ from hubbub.core.log import outbox
 from hubbub.core.people import access
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.ids import new_id, parse_id
-from hubbub.model.log.webhooks import Webhook, WebhookFormat, require_events, require_url
+from hubbub.model.log.webhooks import NEEDS, Webhook, WebhookFormat, require_events, require_url
 from hubbub.model.records import Project
 from hubbub.store.log import activity
 from hubbub.store.log import outbox as parcels
@@ -26,6 +27,7 @@ SECRET = "whsec_"
 MOST = 50  # webhooks of a project
 AHEAD = 20  # parcels of one webhook in the outbox at a time
 PAGE = 100  # activities read in one transaction
+NEAR = 20  # activities before each that may be of the same moment
 
 # These need no rule of their own, so they are the store's functions.
 of_project = rows.of_project
@@ -99,12 +101,15 @@ def advance(tx: Tx, webhook_id: UUID) -> bool:
     place = Position(webhook.after_tx, webhook.after_seq)
     page = activity.since(tx, webhook.project_id, place, PAGE)
     room = AHEAD - parcels.number_open(tx, webhook.id)
+    is_of_needs = NEEDS in webhook.events
+    before = deque(activity.until(tx, webhook.project_id, place, NEAR) if is_of_needs else (), NEAR)
     for number, happened in enumerate(page.activities, 1):
-        if webhook.wants(happened, islice(page.activities, number, None)):
+        if webhook.wants(happened, islice(page.activities, number, None), before):
             if room <= 0:
                 break
             room -= 1
             outbox.put_activity(tx, webhook, happened)
+        before.append(happened)
         place = Position(happened.tx, happened.seq)
     rows.move_on(tx, webhook.id, place)
     return room > 0 and len(page.activities) == PAGE

@@ -67,4 +67,10 @@ def card(tx: Tx, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
     needs = dependencies.of_task(tx, row["id"]) if row["gated"] else ()
     is_free = row["status"] in (Status.QUEUED, Status.DELIVERED)
     ready_at = projection.ready_at(tx, row["id"]) if needs and is_free else 0
-    return cards.task(row, needs, holder=holder.stands if holder is not None else None, ready_at=ready_at)
+    return cards.task(
+        row,
+        needs,
+        holder=holder.stands if holder is not None else None,
+        ready_at=ready_at,
+        paused_until=projection.paused_until(tx, row["id"]) if is_free and row["assignee"] is not None else 0,
+    )

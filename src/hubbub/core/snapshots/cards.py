@@ -109,15 +109,22 @@ def task(
     *,
     holder: AgentFacts | None = None,
     ready_at: int | None = 0,
+    paused_until: int = 0,
 ) -> Card:
     """Make the card of a task; `of` has the columns of `projection.TASK`, `depends_on` the tasks that it needs.
 
-    The `holder` matters for a task that is worked on, `ready_at` for one without a holder. A snapshot may have
+    The `holder` matters for a task that is worked on, `ready_at` and `paused_until` for one that nobody has
+    begun. A snapshot may have
     thousands of tasks, so this uses the row's own columns directly.
     """
     status = of["status"]
     need = attention.need_of_task(
-        status, updated_at=of["updated_at"], ended_at=of["ended_at"], ready_at=ready_at, holder=holder
+        status,
+        updated_at=of["updated_at"],
+        ended_at=of["ended_at"],
+        ready_at=ready_at,
+        holder=holder,
+        paused_until=paused_until,
     )
     beside = TaskCardExtras(
         state=attention.state_of_task(status, holder),

@@ -132,6 +132,7 @@ def _tasks(
             needs.get(each["id"], ()),
             holder=holder.stands if holder is not None else None,
             ready_at=ready.get(each["id"], 0),
+            paused_until=(holder.row["account_until"] or 0) if holder is not None else 0,
         )
         yield str(each["id"]), card
 

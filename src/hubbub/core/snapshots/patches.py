@@ -56,6 +56,16 @@ def at_work(tx: Tx, project_id: UUID, name: str) -> Patch:
     return {**told, "tasks": tasks} if tasks else told
 
 
+def paused(tx: Tx, project_id: UUID, name: str) -> Patch:
+    """Return the patch for an agent, the task that it works on and those that it is to begin: a pause moves them."""
+    told = at_work(tx, project_id, name)
+    waiting = {
+        str(each["id"]): card_states.card(tx, each, None)
+        for each in projection.to_begin(tx, project_id, name)
+    }
+    return {**told, "tasks": {**told.get("tasks", {}), **waiting}} if waiting else told
+
+
 def progress(tx: Tx, task: Task, name: str) -> Patch:
     """Return the patch for an agent and the task that it has reported on."""
     found = KnownAgent.of(tx, task.project_id, name, lock=True)

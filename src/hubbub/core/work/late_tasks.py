@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.core.limits import accounts
 from hubbub.core.snapshots import card_states
 from hubbub.core.work import tasks
 from hubbub.model.log.attention import LATE, SILENT_FOR, UNBEGUN_FOR, Need, NeedKind
 from hubbub.model.people.rights import HUB
-from hubbub.model.records import Task
 from hubbub.store.tx import Tx
 from hubbub.store.work import late_tasks
 from hubbub.store.work import tasks as rows
@@ -37,12 +35,7 @@ def _tell(tx: Tx, task_id: UUID) -> None:
     card = card_states.of_task(tx, task)
     need = Need.told(card["need"])
     is_late = need is not None and need.kind is NeedKind.LATE and need.holds(tx.now)
-    if (
-        need is None
-        or not is_late
-        or _waits_for_pause(tx, task)
-        or not late_tasks.note(tx, task.id, need.since)
-    ):
+    if need is None or not is_late or not late_tasks.note(tx, task.id, need.since):
         return
     tx.record(
         LATE,
@@ -53,11 +46,3 @@ def _tell(tx: Tx, task_id: UUID) -> None:
         detail={"number": task.number, "status": task.status, "since": need.since},
         patch={"tasks": {str(task.id): card}},
     )
-
-
-def _waits_for_pause(tx: Tx, task: Task) -> bool:
-    """Tell whether the assignee's account is paused, or was until just now: then nobody can have begun the task."""
-    account = accounts.of_agent(tx, task.project_id, task.assignee) if task.assignee is not None else None
-    if account is None:
-        return False
-    return account.is_paused(tx.now) or tx.now < (account.resumed_at or 0) + UNBEGUN_FOR

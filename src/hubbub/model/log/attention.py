@@ -169,12 +169,19 @@ def state_of_task(status: str, holder: AgentFacts | None = None) -> TaskState:
 
 
 def need_of_task(
-    status: str, *, updated_at: int, ended_at: int | None, ready_at: int | None, holder: AgentFacts | None
+    status: str,
+    *,
+    updated_at: int,
+    ended_at: int | None,
+    ready_at: int | None,
+    holder: AgentFacts | None,
+    paused_until: int = 0,
 ) -> Need | None:
     """Return the reason to look after a task, if there is one.
 
     `ready_at` is when everything it needs was completed; 0 if it needs nothing. With None it waits for something
-    unfinished, and is not late, however long that takes.
+    unfinished, and is not late, however long that takes. `paused_until` is until when the account of the agent that is
+    to begin it is paused, or was.
     """
     match status:
         case Status.BLOCKED:
@@ -183,7 +190,7 @@ def need_of_task(
             since = ended_at or updated_at
             return Need(NeedKind.FAILED, since, since + FAILED_FOR)
         case Status.QUEUED | Status.DELIVERED if ready_at is not None:
-            return Need(NeedKind.LATE, max(updated_at, ready_at) + UNBEGUN_FOR)
+            return Need(NeedKind.LATE, max(updated_at, ready_at, paused_until) + UNBEGUN_FOR)
         case Status.WORKING if holder is not None and holder.waits:
             asked = Need(NeedKind.QUESTION, max(updated_at, holder.since))
             return None if holder.asks else asked  # the approval is the question
@@ -251,22 +258,31 @@ def needed(picture: Projection, now: int) -> list[Needed]:
     return sorted(found, key=attrgetter("urgency"))
 
 
-def new_needs(happened: Activity, then: Iterable[Activity] = ()) -> list[Needed]:
+def new_needs(
+    happened: Activity, then: Iterable[Activity] = (), before: Iterable[Activity] = ()
+) -> list[Needed]:
     """List the needs that begin with an activity, the most urgent first; a need is reported once, at its beginning.
 
     `then` are the activities that followed. Those of the same moment may end a need again, as when an agent falls
-    silent and loses its work. Lateness begins as time passes, and has an activity of its own.
+    silent and loses its work. Of those `before`, one of the same moment may have shown the need already. Lateness
+    begins as time passes, and has an activity of its own.
     """
     if happened.patch is None or happened.kind == "task.described":  # new words for an existing need
         return []
-    fold = Projector()
-    fold.apply(happened.seq, json.loads(happened.patch))
-    keys = {(each.noun, each.key) for each in _since(fold.picture, happened)}
-    for each in takewhile(lambda each: each.at == happened.at, then):
+    fold, is_late = Projector(), happened.kind == LATE
+    _fold(fold, () if is_late else (each for each in before if each.at == happened.at))
+    known = {(each.noun, each.id) for each in _since(fold.picture, happened.at)}
+    _fold(fold, [happened])
+    new = {(each.noun, each.id) for each in _since(fold.picture, happened.at, or_earlier=is_late)} - known
+    _fold(fold, takewhile(lambda each: each.at == happened.at, then))
+    left = _since(fold.picture, happened.at, or_earlier=is_late)
+    return [each for each in left if (each.noun, each.id) in new]
+
+
+def _fold(fold: Projector, activities: Iterable[Activity]) -> None:
+    for each in activities:
         fold.apply(each.seq, json.loads(each.patch) if each.patch else None)
-    return [each for each in _since(fold.picture, happened) if (each.noun, each.key) in keys]
 
 
-def _since(picture: Projection, happened: Activity) -> list[Needed]:
-    is_told_late = happened.kind == LATE
-    return [each for each in needed(picture, happened.at) if is_told_late or each.need.since == happened.at]
+def _since(picture: Projection, moment: int, *, or_earlier: bool = False) -> list[Needed]:
+    return [each for each in needed(picture, moment) if or_earlier or each.need.since == moment]

@@ -55,13 +55,15 @@ class Webhook:
         """Return the host of the address, without the parts that may be secret."""
         return host_of(self.url)
 
-    def wants(self, happened: Activity, then: Iterable[Activity] = ()) -> bool:
-        """Tell whether the webhook wants the activity; `then` are the activities after it, as far as known."""
+    def wants(
+        self, happened: Activity, then: Iterable[Activity] = (), before: Iterable[Activity] = ()
+    ) -> bool:
+        """Tell whether the webhook wants the activity; `then` and `before` are those after and before it, if known."""
         if happened.kind.startswith(OWN_EVENTS):
             return False
         group = happened.kind.partition(".")[0]
         is_named = not {EVERYTHING, f"{group}.*", happened.kind}.isdisjoint(self.events)
-        return is_named or (NEEDS in self.events and bool(new_needs(happened, then)))
+        return is_named or (NEEDS in self.events and bool(new_needs(happened, then, before)))
 
 
 def host_of(url: str) -> str:

@@ -2,9 +2,14 @@
 
 from uuid import UUID
 
-from hubbub.model.limits.accounts import Account
+from hubbub.model.limits.accounts import WITHOUT_END, Account
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
+
+# Until when an account, a joined row `c`, is paused, or was.
+HELD_UNTIL = (
+    f"CASE WHEN c.paused_at IS NULL THEN c.resumed_at ELSE COALESCE(c.paused_until, {WITHOUT_END}) END"
+)
 
 _TABLE = Table("accounts", Account)
 _COLUMNS = _TABLE.selected

@@ -71,6 +71,28 @@ def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str |
     return _page(rows, after)
 
 
+def until(tx: Tx, project_id: UUID, place: Position, limit: int) -> list[Activity]:
+    """List the last activities of a project up to and including a place in the log, oldest first."""
+    rows = tx.all(
+        f"""SELECT {PATCHED} FROM activity WHERE project_id = :project_id AND {tx.db.placed("<=")}
+            ORDER BY tx DESC, seq DESC LIMIT :limit""",
+        project_id=project_id,
+        tx=place.tx,
+        seq=place.seq,
+        limit=limit,
+    )
+    return [_activity(row) for row in reversed(rows)]
+
+
+def before_last(tx: Tx, number: int) -> Position:
+    """Return the place in the log before its last `number` activities, of all projects."""
+    row = tx.one(
+        f"""SELECT tx, seq FROM activity WHERE {tx.db.settled} ORDER BY tx DESC, seq DESC LIMIT 1 OFFSET :number""",
+        number=number,
+    )
+    return Position(row["tx"], row["seq"]) if row else START
+
+
 def history(
     tx: Tx,
     project_id: UUID,

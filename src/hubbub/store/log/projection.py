@@ -12,6 +12,7 @@ from hubbub.model.fleet.approvals import ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.log.projection import CARD_SHAPES
 from hubbub.store.agents.agents import lock_names
+from hubbub.store.limits.accounts import HELD_UNTIL
 from hubbub.store.tx import Row, Tx
 
 TASK = (*CARD_SHAPES["tasks"].shown, "files", "gated")
@@ -21,14 +22,15 @@ _HELD = "id, number, assignee, status, started_at"
 _NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
 _READY = """CASE WHEN count(*) > count(CASE WHEN n.status = :completed THEN 1 END) THEN NULL
                  ELSE max(n.ended_at) END AS ready_at"""
-_AGENT = """SELECT a.name, a.account, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model,
-                   p.hostname, p.paused_until,
+_AGENT = f"""SELECT a.name, a.account, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model,
+                   p.hostname, p.paused_until, {HELD_UNTIL} AS account_until,
                    p.area, p.files, p.claimed, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
             FROM agents a
             LEFT JOIN presences p ON p.id = a.presence_id
             LEFT JOIN placements l ON l.project_id = a.project_id AND l.agent = a.name
             LEFT JOIN machines m ON m.id = l.machine
             LEFT JOIN evidence e ON e.project_id = a.project_id AND e.agent = a.name
+            LEFT JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account
             WHERE a.project_id = :project_id"""
 
 
@@ -104,6 +106,17 @@ def ready_at(tx: Tx, task_id: UUID) -> int | None:
     return row["ready_at"] if row is not None else None
 
 
+def paused_until(tx: Tx, task_id: UUID) -> int:
+    """Return until when the account of a task's assignee is paused, or was; 0 if it never was."""
+    row = tx.one(
+        f"""SELECT {HELD_UNTIL} AS held_until FROM tasks t
+            JOIN agents a ON a.project_id = t.project_id AND a.name = t.assignee
+            JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account WHERE t.id = :id""",
+        id=task_id,
+    )
+    return (row["held_until"] or 0) if row is not None else 0
+
+
 def not_taken(tx: Tx, task_id: UUID) -> Row | None:
     """Return the card facts of a task that nobody has taken, locked; None for any other."""
     row = tx.one(
@@ -160,6 +173,17 @@ def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
     rows = tx.all(
         f"""SELECT {", ".join(TASK)} FROM tasks
             WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = '{Status.WORKING}'""",
+        project_id=project_id,
+        name=name,
+    )
+    return map(_task, rows)
+
+
+def to_begin(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
+    """Return the card facts of the tasks that an agent is to begin."""
+    rows = tx.all(
+        f"""SELECT {", ".join(TASK)} FROM tasks
+            WHERE project_id = :project_id AND assignee = :name AND ended_at IS NULL AND {_NOT_TAKEN}""",
         project_id=project_id,
         name=name,
     )

@@ -9,18 +9,23 @@ from uuid import UUID
 from hubbub.model.fleet.approvals import ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition
+from hubbub.store.limits.accounts import HELD_UNTIL
 from hubbub.store.tx import Tx
 
 # A CROSS JOIN, so that SQLite starts from each project's open tasks instead of all tasks ever.
-_DUE = """WITH waiting AS (
-        SELECT t.id, t.updated_at, CASE WHEN t.gated = 0 THEN 0 ELSE
+_DUE = f"""WITH waiting AS (
+        SELECT t.id, t.project_id, t.assignee, t.updated_at, CASE WHEN t.gated = 0 THEN 0 ELSE
             (SELECT CASE WHEN count(*) = count(CASE WHEN n.status = :completed THEN 1 END) THEN max(n.ended_at) END
              FROM dependencies d JOIN tasks n ON n.id = d.needs_id WHERE d.task_id = t.id) END AS ready_at
         FROM projects p CROSS JOIN tasks t
         WHERE t.project_id = p.id AND t.status IN (:queued, :delivered) AND t.updated_at <= :unbegun_since
+    ), paused AS (
+        SELECT w.id, CASE WHEN w.updated_at > w.ready_at THEN w.updated_at ELSE w.ready_at END AS ready_at,
+               {HELD_UNTIL} AS held_until
+        FROM waiting w LEFT JOIN agents a ON a.project_id = w.project_id AND a.name = w.assignee
+        LEFT JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account WHERE w.ready_at IS NOT NULL
     ), late AS (
-        SELECT id, CASE WHEN updated_at > ready_at THEN updated_at ELSE ready_at END + :unbegun AS since
-        FROM waiting WHERE ready_at IS NOT NULL
+        SELECT id, CASE WHEN held_until > ready_at THEN held_until ELSE ready_at END + :unbegun AS since FROM paused
         UNION ALL
         SELECT t.id, CASE WHEN h.paused_until > t.updated_at AND h.paused_until > h.since THEN h.paused_until
                           WHEN t.updated_at > h.since THEN t.updated_at ELSE h.since END + :silent AS since
