@@ -4,8 +4,10 @@ import math
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.cli.processes import RunningHub
 from tests.cli.relay_team import Team
@@ -46,6 +48,19 @@ def hub(shared_hub: RunningHub) -> Iterator[RunningHub]:
 def own_hub(tmp_path: Path) -> Iterator[RunningHub]:
     """A hub for this test alone, which may be killed."""
     running = RunningHub(tmp_path / "data")
+    running.start()
+    yield running
+    running.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningHub]:
+    """A hub over either engine, for one test alone."""
+    settings = {}
+    if request.param == "postgres":
+        parts = conninfo_to_dict(request.getfixturevalue("postgres_url"))
+        settings["HUBBUB_DATABASE"] = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
+    running = RunningHub(tmp_path / "data", settings=settings)
     running.start()
     yield running
     running.close()

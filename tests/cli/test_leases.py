@@ -6,10 +6,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from tests.cli.processes import PROGRAM, RunningHub, ends, plain_environment
 from tests.support.waiting import patience, until
@@ -258,19 +256,6 @@ def test_a_command_ends_before_another_is_let_in(own_hub: RunningHub, run: Run) 
     own_hub.start()
     done = own_hub.run("with", "db", "--", "echo", "mine")
     assert (done.stdout, done.returncode) == ("mine\n", 0)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def any_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningHub]:
-    """A hub over either engine, for one test alone."""
-    settings = {}
-    if request.param == "postgres":
-        parts = conninfo_to_dict(request.getfixturevalue("postgres_url"))
-        settings["HUBBUB_DATABASE"] = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
-    running = RunningHub(tmp_path / "data", settings=settings)
-    running.start()
-    yield running
-    running.close()
 
 
 @pytest.mark.system

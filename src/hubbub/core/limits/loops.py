@@ -1,7 +1,7 @@
 """Detection of loops: a reader of activities that notices agents which repeat themselves.
 
 It reads the log afterwards, so no call waits for it. What it remembers is short and belongs to one
-process: after a restart counting begins anew.
+process: after a restart it counts the end of the log again.
 """
 
 from collections import OrderedDict, deque
@@ -18,6 +18,7 @@ REMEMBERED = 20_000  # tasks, and pairs of agents
 SHOWN = 6  # messages or tasks that a loop names
 CHANGED = "project.breakers"
 LIFTED = "breaker.lifted"
+TRIPPED = "breaker.tripped"
 # Activities that show no progress: the mail of a task, and the hub's own reminders.
 _STILL = frozenset({"task.delivered", "task.late", "task.noted", "task.sent"})
 _TAKEN = frozenset({"task.accepted", "task.started"})
@@ -98,6 +99,14 @@ class LoopDetector:
                 yield from self._message(each.project_id, each)
             elif each.kind.startswith("task.") and each.task_id is not None:
                 yield from self._task(each.project_id, each, each.task_id)
+
+    def recall(self, activities: Iterable[Activity], found: dict[tuple[object, ...], Loop]) -> None:
+        """Count past activities; add loops to `found`, and take away those whose stop followed."""
+        for each in activities:
+            names = each.detail.get("agents")
+            if each.kind in (TRIPPED, LIFTED) and isinstance(names, list):
+                found.pop((each.project_id, each.detail.get("rule"), *names), None)
+            found |= {(loop.project_id, loop.kind, *sorted(loop.agents)): loop for loop in self.take([each])}
 
     def _message(self, project_id: UUID, sent: Activity) -> Iterator[Loop]:
         sender, to = sent.detail.get("sender"), sent.agent
