@@ -1,5 +1,6 @@
 """Budgets, on either engine: what clients tell is counted against them, and who has used one up begins nothing more."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,14 +9,18 @@ from hubbub.core import why
 from hubbub.core.actions import inbox, next_tool
 from hubbub.core.cost import meter
 from hubbub.core.limits import budgets
-from hubbub.core.limits.budgets import BudgetTerms
+from hubbub.core.limits.budgets import BudgetTerms, Use
+from hubbub.core.people import tokens, users
 from hubbub.core.snapshots import full_snapshot
 from hubbub.model.cost.prices import Prices, usual
 from hubbub.model.cost.spending import Measure, Reading, Source
 from hubbub.model.errors import BudgetSpent, Invalid, NotFound
+from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.limits.budgets import DAY, Budget, BudgetKind, BudgetLevel, BudgetUnit
 from hubbub.model.log.attention import NeedKind, new_needs
+from hubbub.model.people.rights import SYSTEM, Actor, Role
+from hubbub.store.tx import Tx
 from tests.core.conftest import World
 
 PRICES = Prices({}, usual())
@@ -158,6 +163,34 @@ def test_a_task_a_token_and_a_project_have_budgets_too(world: World) -> None:
     assert denied(world, "ann")
     with pytest.raises(NotFound):
         limit(world, BudgetKind.TOKEN, str(task.id))
+
+
+def test_a_persons_token_counts_for_all_that_was_made_with_it(world: World) -> None:
+    """A person's budget counts what their programs use by any token of theirs, and stops these; others' go on."""
+
+    def charged(tx: Tx, of: Actor) -> str | None:
+        tx.actor = of
+        budgets.charge(
+            tx, world.project, PRICES, [Use(at=tx.now, agent="bob", task_id=None, model="m", used=used)]
+        )
+        return next_tool.denial(tx, world.project, "bob")
+
+    used = {Measure.INPUT: 600}
+    hub = world.acting(SYSTEM)
+    eve, _secret = hub.do(users.create, "eve", project=world.project)
+    own, _secret = hub.do(tokens.for_person, eve.id)
+    other, _secret = hub.do(users.create, "max", project=world.project)
+    of_eve = Actor(token_id=new_id(), user_id=eve.id, project_id=world.id, role=Role.MEMBER)
+    lent = replace(of_eve, token_id=new_id(), user_id=None, lent_from=own.id)
+    stranger = replace(of_eve, user_id=other.id)
+    limit(world, BudgetKind.TOKEN, str(own.id))
+
+    assert [world.do(charged, of) for of in (stranger, of_eve, stranger)] == [None] * 3
+    assert now(world).used == 600
+    denial = world.do(charged, lent)
+    assert denial is not None
+    assert f"the budget of the token {str(own.id)[-8:]} is spent (1,200 tokens of 1,000 tokens)" in denial
+    assert world.do(charged, stranger) is None
 
 
 def test_what_is_not_metered_is_not_nothing(world: World) -> None:

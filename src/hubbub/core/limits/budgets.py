@@ -117,8 +117,10 @@ def charge(tx: Tx, project: Project, prices: Prices, uses: Sequence[Use]) -> Non
     `budget.renewed` when a new day begins for a budget.
     """
     for before in rows.of_project(tx, project.id, lock=True):
+        if before.kind is BudgetKind.TOKEN and not _is_of_caller(tx, before):
+            continue
         budget = _today(tx, before)
-        own = [each for each in uses if _concerns(tx, budget, each)]
+        own = [each for each in uses if _concerns(budget, each)]
         for each in own:
             budget = _counted(budget, prices, each)
         if not own:
@@ -135,7 +137,7 @@ def charge(tx: Tx, project: Project, prices: Prices, uses: Sequence[Use]) -> Non
 def stopping(tx: Tx, project_id: UUID, agent: str, task_id: UUID | None = None) -> Budget | None:
     """Return the spent budget that stops an agent now, or that keeps it from beginning `task_id`; None for none.
 
-    A token's budget concerns any caller that shows the token.
+    A token's budget concerns any caller that shows the token, or another one of the same person if it is a person's.
     """
     found = [each for each in rows.spent(tx, project_id) if each.level_of(tx.now) is BudgetLevel.SPENT]
     if not found:
@@ -166,7 +168,20 @@ def _stops(tx: Tx, budget: Budget, agent: str, at: Collection[str]) -> bool:
         case BudgetKind.TASK:
             return budget.whom in at
         case BudgetKind.TOKEN:
-            return budget.whom == str(tx.actor.token_id)
+            return _is_of_caller(tx, budget)
+
+
+def _is_of_caller(tx: Tx, budget: Budget) -> bool:
+    """Tell whether a token's budget concerns the caller's token.
+
+    It is that token, or was lent from it; or the budget's is a person's, for whom the caller's was made: programs
+    exchange a person's token for one of a project.
+    """
+    caller = tx.actor
+    if budget.whom in (str(caller.token_id), str(caller.lent_from)):
+        return True
+    token = tokens.find(tx, UUID(budget.whom)) if caller.user_id is not None else None
+    return token is not None and token.project_id is None and token.user_id == caller.user_id
 
 
 def _at_work(tx: Tx, project_id: UUID, agent: str) -> set[str]:
@@ -174,7 +189,7 @@ def _at_work(tx: Tx, project_id: UUID, agent: str) -> set[str]:
     return {str(row["id"])} if row is not None else set()
 
 
-def _concerns(tx: Tx, budget: Budget, use: Use) -> bool:
+def _concerns(budget: Budget, use: Use) -> bool:
     if use.at < budget.since or (budget.daily and use.at // DAY != budget.used_on):
         return False
     match budget.kind:
@@ -185,7 +200,7 @@ def _concerns(tx: Tx, budget: Budget, use: Use) -> bool:
         case BudgetKind.TASK:
             return budget.whom == str(use.task_id)
         case BudgetKind.TOKEN:
-            return budget.whom == str(tx.actor.token_id)
+            return True  # the caller's, as was looked up once for all use
 
 
 def _counted(budget: Budget, prices: Prices, use: Use) -> Budget:
