@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from hubbub.clients import signed_in
-from tests.support.each_row import each_row
 
 KEPT = {
     ".claude.json": {
@@ -14,14 +13,6 @@ KEPT = {
     ".codex/auth.json": {"OPENAI_API_KEY": "sk-2", "tokens": {"account_id": "5f3c", "access_token": "eyJ"}},
     ".gemini/google_accounts.json": {"active": "eve@example.org", "old": []},
 }
-COMMANDS = [
-    ("claude -p", "claude"),
-    ("/usr/local/bin/codex exec -", "codex"),
-    ("FOO=bar env gemini --yolo", "gemini"),
-    ("./review.sh claude", None),
-    ("echo 'it", None),
-    ("", None),
-]
 
 
 def test_an_account_is_known_by_a_fingerprint(tmp_path: Path) -> None:
@@ -49,9 +40,3 @@ def test_a_key_is_another_account(tmp_path: Path) -> None:
     (tmp_path / ".claude.json").write_text(json.dumps(KEPT[".claude.json"]))
     for name in ("ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR"):
         assert signed_in.account("claude", tmp_path, {name: "x"}) is None
-
-
-@each_row(["command", "program"], COMMANDS)
-def test_the_program_of_a_command(command: str, program: str | None) -> None:
-    """The program is the first word of a command that is no setting and no wrapper."""
-    assert signed_in.program_of(command) == program

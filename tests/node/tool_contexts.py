@@ -90,8 +90,9 @@ class NotingHub(HubClient):
     async def leave(self, who: Principal, task_id: str | None = None) -> Leave:
         return self.leaves[0] if len(self.leaves) == 1 else self.leaves.pop(0)
 
-    async def limit(self, who: Principal, limit: UsageLimit) -> None:
+    async def limit(self, who: Principal, limit: UsageLimit, program: str | None) -> bool:
         self.limits.append(limit)
+        return True
 
     def ended(self, task_id: str) -> bool:
         return self.tasks[task_id].text is not None

@@ -5,7 +5,6 @@ Only the account's id is read, never a key or a token, and only a hash of it lea
 
 import hashlib
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +34,6 @@ _KEPT = {
         ("GEMINI_CLI_HOME", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
 }
-_BEFORE = frozenset({"env", "exec", "nice", "npx"})  # words that may precede a program's
 
 
 def account(program: str, home: Path, environment: Mapping[str, str]) -> str | None:
@@ -47,17 +45,6 @@ def account(program: str, home: Path, environment: Mapping[str, str]) -> str | N
     if identity is None:
         return None
     return f"{program}-{hashlib.sha256(f'{program}:{identity}'.encode()).hexdigest()[:LENGTH]}"
-
-
-def program_of(command: str) -> str | None:
-    """Return the program that a shell's command runs first, if its account can be known."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    found = (Path(word).name for word in words if "=" not in word and Path(word).name not in _BEFORE)
-    first = next(found, None)
-    return first if first in _KEPT else None
 
 
 def _member(path: Path, members: Sequence[str]) -> str | None:

@@ -45,12 +45,13 @@ class Worker:
         shows_output: bool = False,
         resume: str | None = None,
         account: str | None = None,
+        program: str | None = None,
     ) -> None:
         self.hub, self.seat, self.spool = hub, seat, spool
         self.outbox = ResultOutbox(hub, seat, spool, say)
         self.command, self.environment, self.timeout = command, environment, timeout
         self.concurrency, self.say, self.shows_output = concurrency, say, shows_output
-        self.resume, self.gate = resume, UsageGate(hub, seat.name, account, say)
+        self.resume, self.gate = resume, UsageGate(hub, seat.name, account, program, say)
         self.jobs: dict[str, Job] = {}
         self._is_held = False  # our account is paused
         self.leaving, self.left = threading.Event(), threading.Event()

@@ -28,9 +28,15 @@ _CONVERSATION = re.compile(
 class UsageGate:
     """The account of one agent, as its worker sees it."""
 
-    def __init__(self, hub: Hub, agent: str, account: str | None, say: Callable[[str], None]) -> None:
-        """Take the account's name, made from the program's sign-in if that is known."""
+    def __init__(
+        self, hub: Hub, agent: str, account: str | None, program: str | None, say: Callable[[str], None]
+    ) -> None:
+        """Take the account's name, from people or from the program's sign-in, and the known program, if there is one.
+
+        Without either nobody says that the command uses an account: what it prints about limits is only text.
+        """
         self.hub, self.agent, self.account, self.say = hub, agent, account, say
+        self._program, self._is_of_maker = program, account is not None or program is not None
 
     def is_open(self) -> bool:
         """Tell whether something may be begun now. Raises `HubUnreachable` and `HubRefused`."""
@@ -54,9 +60,10 @@ class UsageGate:
         A run that ended well was never overloaded: the program waited that out itself.
         """
         printed = _printed(ended)
-        if ended.timed_out or ended.exit_code < 0 or (ended.exit_code == 0 and len(printed) > SHORT):
+        is_an_answer = ended.exit_code == 0 and len(printed) > SHORT
+        if not self._is_of_maker or ended.timed_out or ended.exit_code < 0 or is_an_answer:
             return False
-        notice = read(printed, now=0)
+        notice = read(printed, now=0, program=self._program)
         return notice is not None and not (ended.exit_code == 0 and notice.kind is LimitKind.OVERLOADED)
 
     def report(self, ended: CommandExit) -> timedelta | None:
@@ -65,7 +72,7 @@ class UsageGate:
         Raises `HubUnreachable` and `HubRefused`.
         """
         now = self._ask()["now"]
-        limit = read(_printed(ended), now=now) if now is not None else None
+        limit = read(_printed(ended), now=now, program=self._program) if now is not None else None
         if limit is None:
             return None
         body = {"agent": self.agent, "kind": limit.kind, "until": limit.until, "account": self.account}

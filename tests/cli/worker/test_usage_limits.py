@@ -114,6 +114,30 @@ def test_whoever_leaves_does_not_wait(hub: RunningHub, tmp_path: Path) -> None:
     assert (hub.task(1)["attempt"], hub.task(1)["result"]) == (2, "done at last")
 
 
+def test_what_a_script_prints_is_no_limit(hub: RunningHub) -> None:
+    """A command that runs no known program, and of which nobody names the account, only fails, whatever it prints."""
+    hub.work("coder", LIMIT).says("ready")
+    hub.send("coder", "first")
+
+    hub.until("task.failed")
+
+    assert hub.json("account", "list") == []
+
+
+def test_a_known_program_in_a_command_is_heard(hub: RunningHub, tmp_path: Path) -> None:
+    """A known program pauses the account of its agent, wherever in the command it runs; an account needs no name."""
+    claude = tmp_path / "claude"
+    claude.write_text(f"#!/bin/sh\n{LIMIT}\n", "utf-8")
+    claude.chmod(0o700)
+    hub.work("coder", f"cd {tmp_path} && exec ./claude -p", HOME=str(tmp_path)).says("ready")
+    hub.send("coder", "first")
+
+    hub.until("account.paused")
+
+    [listed] = hub.json("account", "list")
+    assert (listed["account"]["name"], listed["agents"]) == ("coder", ["coder"])
+
+
 @each_row(["printed", "name"], PRINTED)
 def test_the_name_of_a_conversation(printed: str, name: str | None) -> None:
     """It is the first that a program prints: what comes later it may quote. What looks like an option is none."""

@@ -32,7 +32,7 @@ class Asked:
     @property
     def last(self) -> str:
         """The last item: a person's words, or a tool's answer."""
-        return json.dumps(self.body["input"][-1], ensure_ascii=False)
+        return json.dumps(self.body.get("input", [""])[-1], ensure_ascii=False)
 
 
 def say(text: str) -> Item:

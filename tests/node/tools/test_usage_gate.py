@@ -8,6 +8,7 @@ import pytest
 
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
+from hubbub.node.policy.node_policy import CommandRuntime
 from hubbub.node.requests.hub_client import Leave
 from hubbub.node.tools import usage_gate
 from hubbub.node.tools.delegation import TOOLS
@@ -81,9 +82,23 @@ def test_a_limit_pauses_the_account_and_the_task_goes_on_after_it(tmp_path: Path
     """A program that a limit stops has not failed: its account is paused, and after that its task is gone on with."""
     hub = NotingHub(leaves=[FREE, FREE, PAUSED, PAUSED, FREE])
     notice = "You've hit your usage limit. Try again in 2 hours."
-    code = f'cat > given; test -e tried || {{ touch tried; echo "{notice}" >&2; exit 1; }}; echo done'
-    here = place(tmp_path, hub=hub, runtime=shell(code))
+    codex = tmp_path / "codex"
+    codex.write_text(
+        f'#!/bin/sh\ncat > given; test -e tried || {{ touch tried; echo "{notice}" >&2; exit 1; }}; echo done\n'
+    )
+    codex.chmod(0o700)
+    here = place(tmp_path, hub=hub, runtime=CommandRuntime((str(codex), "exec", "-")))
 
     assert delegated(here).value == {"text": "done", "tool_calls": [], "task_id": "1", "status": "done"}
     assert hub.limits == [UsageLimit(LimitKind.WINDOW, NOW + 2 * 3_600_000)]
     assert "An earlier run of this was stopped by a usage limit" in Path(here.world.cwd, "given").read_text()
+
+
+def test_what_another_program_prints_pauses_nothing(tmp_path: Path) -> None:
+    """A program of no maker that prints the words of a limit has failed like any other, and no account is paused."""
+    hub = NotingHub(leaves=[FREE])
+    here = place(tmp_path, hub=hub, runtime=shell('echo "You\'ve hit your usage limit." >&2; exit 1'))
+
+    delegated(here)
+
+    assert (hub.limits, hub.tasks["1"].failed) == ([], True)

@@ -57,8 +57,8 @@ async def at_the_desk(hub: Hub, who: Principal = ANN, owners: Prices | None = No
 
 
 @asynccontextmanager
-async def by_post(hub: Hub, who: Principal = ANN) -> AsyncIterator[NodeHub]:
-    wire = HttpTransport(lambda: hub.url, hub.token(), "box")
+async def by_post(hub: Hub, who: Principal = ANN, token: str | None = None) -> AsyncIterator[NodeHub]:
+    wire = HttpTransport(lambda: hub.url, token or hub.token(), "box")
     try:
         yield NodeHub(wire)
     finally:

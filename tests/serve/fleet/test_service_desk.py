@@ -13,6 +13,7 @@ from hubbub.core.cost.spending import SpendingQuery
 from hubbub.core.fleet import api_keys, approvals, audit_heads
 from hubbub.core.limits import budgets
 from hubbub.core.people import access
+from hubbub.core.presence import presences
 from hubbub.core.work import tasks
 from hubbub.model.cost import prices
 from hubbub.model.cost.printed_usage import Used
@@ -25,6 +26,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
+from hubbub.model.records import Condition, Profile
 from tests.serve.fleet.desk_routes import (
     ANN,
     DIGEST,
@@ -288,7 +290,7 @@ async def test_a_spent_budget_and_a_limit_end_the_leave_of_a_machines_agent(hub:
     """Its agent may use its model until a budget that concerns it is spent, or its account is paused by a limit."""
     async with opened(hub) as machine:
         assert (await machine.leave(ANN)).stopped is None
-        await machine.limit(ANN, UsageLimit(LimitKind.WINDOW, None))
+        await machine.limit(ANN, UsageLimit(LimitKind.WINDOW, None), "codex")
         paused = await machine.leave(ANN)
         used = Used(id="1", conversation="s-1", client="codex", model="gpt-5.1", input=70, output=7)
         asked = budgets.BudgetTerms(kind=BudgetKind.PROJECT, unit=BudgetUnit.TOKENS, amount=70)
@@ -299,6 +301,27 @@ async def test_a_spent_budget_and_a_limit_end_the_leave_of_a_machines_agent(hub:
     assert paused.is_paused
     assert "is paused until" in (paused.stopped or "")
     assert (spent.is_paused, "the budget of the project is spent" in (spent.stopped or "")) == (False, True)
+
+
+async def test_a_limit_beside_a_client_is_its_own_only_of_its_maker(hub: Hub) -> None:
+    """A machine beside a client has the client's name: another maker's limit does not pause the client's account."""
+    hub.do(
+        lambda tx: presences.report(
+            tx,
+            hub.project.id,
+            "ann",
+            instance="first",
+            condition=Condition.IDLE,
+            profile=Profile(runtime="claude-code"),
+            ttl=MINUTE,
+        )
+    )
+    limit = UsageLimit(LimitKind.WINDOW, None)
+    async with by_post(hub, token=hub.token("ann")) as machine:
+        assert [await machine.limit(ANN, limit, each) for each in ("codex", None)] == [False, False]
+        assert not (await machine.leave(ANN)).is_paused
+        assert await machine.limit(ANN, limit, "claude")
+        assert (await machine.leave(ANN)).is_paused
 
 
 async def test_a_machines_use_costs_what_the_owner_says(hub: Hub, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import click
 
 from hubbub.client import Hub
 from hubbub.clients import signed_in
+from hubbub.model.limits.known_programs import program_of
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import Choice, Seconds, chooses_hub, command
@@ -79,13 +80,15 @@ def work(
 
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
     _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
-    it prints is the reply; an exit code other than 0 fails the task. When a usage limit stops it, all agents of its
-    account pause, and it continues after that; HUBBUB_CONVERSATION names the conversation to continue. A first signal
-    lets running tasks end, a second stops them.
+    it prints is the reply; an exit code other than 0 fails the task. When a usage limit stops claude, codex, gemini or
+    opencode in it, or any program if you name its --account, all agents of the account pause, and it continues after
+    that; HUBBUB_CONVERSATION names the conversation to continue. A first signal lets running tasks end, a second stops
+    them.
     """
     hub = act(choice, agent=name)
     hub.project = hub.project or hub.get("/me")["projects"][0]["slug"]
     say = partial(_say, name, as_json=as_json)
+    program = program_of(shell_command)
     seat = NameLease(hub, name, runtime="work", workdir=str(Path.cwd()), say=say)
     worker = Worker(
         hub,
@@ -98,7 +101,8 @@ def work(
         timeout=timedelta(seconds=timeout) if timeout else None,
         shows_output=show_output,
         resume=resume,
-        account=account or _account(shell_command),
+        account=account or _account(program),
+        program=program,
     )
 
     _run_until_signals(worker, seat)
@@ -122,9 +126,8 @@ def _run_until_signals(worker: Worker, seat: NameLease) -> None:
     running.result()
 
 
-def _account(shell_command: str) -> str | None:
+def _account(program: str | None) -> str | None:
     """Return the account that the command's program is signed in to, by a fingerprint."""
-    program = signed_in.program_of(shell_command)
     return signed_in.account(program, Path.home(), os.environ) if program is not None else None
 
 

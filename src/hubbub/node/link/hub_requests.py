@@ -134,10 +134,9 @@ class LinkHubClient(HubClient):
         """Ask for leave for the order at work; with an older hub it is given without being asked."""
         return await super().leave(who, task_id) if self.version >= LIMITS else Leave()
 
-    async def limit(self, who: Principal, limit: UsageLimit) -> None:
+    async def limit(self, who: Principal, limit: UsageLimit, program: str | None) -> bool:
         """Report a limit, for the order at work; an older hub would not understand it."""
-        if self.version >= LIMITS:
-            await super().limit(who, limit)
+        return self.version >= LIMITS and await super().limit(who, limit, program)
 
     async def give_back(self, lent: AgentCredentials) -> None:
         """Do nothing: the hub ends the loan with the order, or the task, of whose end it hears."""

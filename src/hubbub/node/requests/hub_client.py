@@ -224,10 +224,11 @@ class HubClient:
         now, is_paused = number_of(told, "now"), flag_of(told, "paused")
         return Leave(stopped=text_or_none(told, "stopped"), is_paused=is_paused, now=now)
 
-    async def limit(self, who: Principal, limit: UsageLimit) -> None:
-        """Report a usage limit of this machine's agent, which pauses its account."""
-        said = {"who": asdict(who), "limit": limit.kind, "until": limit.until}
-        await self._wire.request(HubRequest.LIMIT, said)
+    async def limit(self, who: Principal, limit: UsageLimit, program: str | None) -> bool:
+        """Report a usage limit of this machine's agent, whose program it was; return whether its account is paused."""
+        said = {"who": asdict(who), "limit": limit.kind, "until": limit.until, "program": program}
+        told = await self._wire.request(HubRequest.LIMIT, said)
+        return told.get("paused", True) is True  # an older hub paused it without saying so
 
     async def credentials(self, agent: str) -> AgentCredentials:
         """Issue credentials for an agent placed on this machine, revoking earlier ones."""

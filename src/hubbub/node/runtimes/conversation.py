@@ -34,11 +34,14 @@ class Answer:
 
 
 class RuntimeFailed(Exception):
-    """The agent has no answer; the message says why, in one sentence. `said` are its program's own words."""
+    """The agent has no answer; the message says why, in one sentence.
 
-    def __init__(self, sentence: str, said: str | None = None) -> None:
+    `said` are the own words of its `program`, if that is one of a maker of models: they may be about a usage limit.
+    """
+
+    def __init__(self, sentence: str, said: str = "", program: str | None = None) -> None:
         super().__init__(sentence)
-        self.said = sentence if said is None else said
+        self.said, self.program = said, program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,11 @@ It is the operator's own program and runs as the operator, outside the sandbox a
 own business. It is told the tools it was limited to, but cannot be held to them.
 """
 
+import shlex
 from collections.abc import Sequence
 from datetime import timedelta
 
+from hubbub.model.limits.known_programs import program_of
 from hubbub.node.runtimes import agent_program
 from hubbub.node.runtimes.agent_program import BoundedText
 from hubbub.node.runtimes.conversation import PATIENCE, Answer, OnText, RuntimeFailed, ToolAccess
@@ -32,7 +34,7 @@ class CommandConversation:
             words, given, text, hands, key=self._key, patience=self._patience, called=CALLED
         )
         if ended.code != 0:
-            raise RuntimeFailed(ended.why(CALLED), ended.complaint)
+            raise RuntimeFailed(ended.why(CALLED), ended.complaint, program_of(shlex.join(self._command)))
         return Answer(str(text))
 
 

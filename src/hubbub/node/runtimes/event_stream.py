@@ -155,13 +155,14 @@ class EventStream:
         """Return the answer, now that the program has ended. Raises `RuntimeFailed`."""
         await self._end_line()
         if self._failed:
-            raise RuntimeFailed(f"{self._called} failed: {self._failed}", self._failed)
+            raise RuntimeFailed(f"{self._called} failed: {self._failed}", self._failed, self._called)
         last = ProgramExit(ended.code, self._trouble or ended.complaint or self._stray)
         if last.code != 0:
-            raise RuntimeFailed(last.why(self._called), last.complaint)
+            raise RuntimeFailed(last.why(self._called), last.complaint, self._called)
         if self._done is None:
             told = f"; the last that it said: {last.complaint}" if last.complaint else ""
-            raise RuntimeFailed(f"the stream of {self._called} ended in the middle{told}")
+            sentence = f"the stream of {self._called} ended in the middle{told}"
+            raise RuntimeFailed(sentence, last.complaint, self._called)
         self._pause()
         text = self._said if self._done.text is None else self._done.text
         return Answer(_bounded(text.strip()), tuple(self._calls.values()))

@@ -38,6 +38,7 @@ pydantic_ai.BANNER_ENABLED = False  # the terminal is for our own words
 TURNS = 50  # answers of the model to one prompt, most of them tool calls
 SLIPS = 5  # malformed calls of one tool in a row that the model may correct
 TIMEOUT = httpx2.Timeout(600, connect=10)
+ENDPOINT = "endpoint"  # what it answers is its maker's own, as a program's words are
 QUOTED = 300  # characters of the endpoint's account of a failure
 
 GUIDE = """You are an agent on the machine {node}, working in the folder {folder}.
@@ -63,7 +64,8 @@ class OpenAIConversation:
             minutes = self._patience.total_seconds() / 60
             raise RuntimeFailed(f"the model took over {minutes:g} minutes and was stopped") from None
         except AgentRunError as error:
-            raise RuntimeFailed(_why(error)) from error
+            said = _why(error) if isinstance(error, ModelHTTPError) else ""
+            raise RuntimeFailed(_why(error), said, ENDPOINT) from error
         self._history = result.all_messages()
         return Answer(result.output, calls)
 

@@ -14,7 +14,7 @@ import structlog
 
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import Principal
-from hubbub.model.limits.usage_limits import read
+from hubbub.model.limits.usage_limits import NOTICES, UsageLimit, read
 from hubbub.node.requests.hub_client import HubClient, Leave
 from hubbub.node.runtimes.conversation import RuntimeFailed
 
@@ -73,19 +73,28 @@ class UsageGate:
             return Leave()
 
     async def _report(self, failed: RuntimeFailed) -> None:
-        """Report the limit that ended a run, if one did. Raises `RuntimePaused` in that case."""
-        if isinstance(failed, RuntimePaused) or read(failed.said, now=0) is None:
+        """Report the limit that ended a run, if one did. Raises `RuntimePaused` if that pauses our account.
+
+        Only a program of a maker, or an endpoint, can report one: what others print is only text.
+        """
+        is_told = failed.program is not None and not isinstance(failed, RuntimePaused)
+        if not is_told or _limit(failed, 0) is None:
             return
         leave = await self._leave()  # by the hub's time: a machine's own clock may be wrong
-        limit = read(failed.said, now=leave.now) if leave.now is not None else None
+        limit = _limit(failed, leave.now) if leave.now is not None else None
         if limit is None:
             return
         try:
-            await self._hub.limit(self._who, limit)
+            is_paused = await self._hub.limit(self._who, limit, failed.program)
         except HubError as error:
             log.warning("the hub was not told of a limit", reason=str(error))
             return
-        raise RuntimePaused(str(failed)) from failed
+        if is_paused:
+            raise RuntimePaused(str(failed)) from failed
+
+
+def _limit(failed: RuntimeFailed, now: int) -> UsageLimit | None:
+    return read(failed.said, now=now, program=failed.program if failed.program in NOTICES else None)
 
 
 def _require(leave: Leave) -> None:

@@ -267,11 +267,20 @@ def _leave(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _limit(tx: Tx, asker: Requester, message: Message) -> Value:
-    """Pause the account of a machine's agent, whose program reported a limit."""
+    """Pause the account of a machine's agent, whose program reported a limit.
+
+    Beside a client its name is the client's: the account is the same only if both programs are of one maker.
+    """
     standing = asker.standing(tx, _who(message))
     limit = UsageLimit(word_of(message, "limit", LimitKind), number_or_none(message, "until"))
-    accounts.reached(tx, standing.project, _met(tx, standing), limit)
-    return {}
+    name = _met(tx, standing)
+    if name != board_name(standing.node):
+        program, presence = text_or_none(message, "program"), agents.presence(tx, standing.project.id, name)
+        runtime = presence.runtime if presence is not None else None
+        if program is None or runtime is None or not runtime.startswith(program):
+            return {"paused": False}
+    accounts.reached(tx, standing.project, name, limit)
+    return {"paused": True}
 
 
 def _name(tx: Tx, standing: Delegation) -> str:
