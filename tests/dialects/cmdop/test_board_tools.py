@@ -207,3 +207,14 @@ def test_no_project_sees_anothers_board(board: Board) -> None:
         for ref in ("1", task_id):
             assert refusal(eve.wrong("issue_get", id=ref)) == "not_found"
             assert refusal(eve.wrong("issue_close", id=ref)) == "not_found"
+
+
+@requires("issue_close.cancels")
+def test_closing_a_free_issue_takes_it_first(board: Board) -> None:
+    """Any agent may close a free issue, as done or with a reason that cancels it, and is its assignee then."""
+    ada, bob = board.agent("ada"), board.agent("bob")
+    for reason, status in ((None, "done"), ("wontfix: too old", "cancelled")):
+        issue = ada.issue_create(title="Free")["id"]
+        assert bob.issue_close(id=issue, **({"reason": reason} if reason else {})) == {"ok": True}
+        shown = ada.issue_get(id=issue)
+        assert (shown["status"], shown["assignee"]) == (status, "bob")

@@ -111,7 +111,7 @@ def issue_close(tx: Tx, call: Call, id: Id, reason: Text | None = None) -> Reply
         raise Conflict(f"the issue is closed already: it is {vocabulary.STATUS[task.status]}")
     said = (reason or "").strip()
     if said.casefold().startswith(vocabulary.WITHDRAWN):
-        closed = task_actions.cancel(tx, task, by=here.name, reason=said)
+        closed = task_actions.cancel(tx, task, by=here.name, reason=said, manner=BOARD)
     else:
         closed = task_actions.complete(tx, task, by=here.name, result=said or vocabulary.DONE, manner=BOARD)
     return _outcome(tx, closed)
@@ -148,7 +148,7 @@ def _move(tx: Tx, here: CmdopContext, task: Task, word: str) -> None:
         elif word in MOVES:
             MOVES[word](tx, task, by=here.name, manner=BOARD)
         elif word == vocabulary.CANCELLED:
-            task_actions.cancel(tx, task, by=here.name, reason=None)
+            task_actions.cancel(tx, task, by=here.name, reason=None, manner=BOARD)
         elif word == vocabulary.DONE:
             task_actions.complete(tx, task, by=here.name, result=word, manner=BOARD)
         else:
