@@ -11,7 +11,7 @@ from hubbub.core.people import projects
 from hubbub.core.presence import presences
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import reply_cache
-from hubbub.dialects.commhub.definition import DIALECT
+from hubbub.dialects.commhub.tool_set import DIALECT
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM, Actor, Role
 from hubbub.model.records import Condition, Profile, Project

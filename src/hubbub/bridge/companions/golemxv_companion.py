@@ -1,7 +1,7 @@
 """GolemXV's environment: the agent's identity, its project, and its check-in.
 
 The first two decide the bridge's token; project and check-in go as headers with each request, for calls that name none.
-The hub reads them in `dialects/golemxv/definition.py`.
+The hub reads them in `dialects/golemxv/tool_set.py`.
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ from hubbub.core.mail import messages
 from hubbub.core.work import proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import argument_checks, vocabulary
-from hubbub.dialects.cmdop.definition import DIALECT, CmdopContext, Id, Name, Text, Title, enter
+from hubbub.dialects.cmdop.tool_set import DIALECT, CmdopContext, Id, Name, Text, Title, enter
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound
 from hubbub.model.fleet.calls import as_json

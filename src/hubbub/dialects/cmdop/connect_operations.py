@@ -9,8 +9,8 @@ from hubbub.core.fleet import api_keys, nodes, shares
 from hubbub.core.people import access
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import vocabulary
-from hubbub.dialects.cmdop.definition import choose, enter
 from hubbub.dialects.cmdop.node_routing import Offline
+from hubbub.dialects.cmdop.tool_set import choose, enter
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, Invalid, ProjectRequired
 from hubbub.model.fleet.calls import as_json

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hubbub.dialects.cmdop import argument_checks
-from hubbub.dialects.cmdop.definition import DIALECT
+from hubbub.dialects.cmdop.tool_set import DIALECT
 
 Line = Annotated[int, Field(ge=1)]
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from hubbub.core.work import tasks, todos
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import vocabulary
-from hubbub.dialects.cmdop.definition import DIALECT, Id, Name, enter
+from hubbub.dialects.cmdop.tool_set import DIALECT, Id, Name, enter
 from hubbub.dialects.dialect import Reply
 from hubbub.model.people.rights import Right
 from hubbub.model.work.todos import ITEM_LENGTH, MOST_ITEMS, TodoItem

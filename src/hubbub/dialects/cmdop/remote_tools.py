@@ -7,7 +7,7 @@ from pydantic import Field, WithJsonSchema
 
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import argument_checks, connect_operations
-from hubbub.dialects.cmdop.definition import DIALECT, Name, TimeoutMs
+from hubbub.dialects.cmdop.tool_set import DIALECT, Name, TimeoutMs
 from hubbub.dialects.dialect import Reply
 from hubbub.store.tx import Tx
 

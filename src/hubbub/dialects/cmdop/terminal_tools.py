@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hubbub.dialects.cmdop import argument_checks
-from hubbub.dialects.cmdop.definition import DIALECT, TimeoutMs
+from hubbub.dialects.cmdop.tool_set import DIALECT, TimeoutMs
 
 
 @DIALECT.on_machine()

@@ -12,7 +12,7 @@ from hubbub.core.agents import agents
 from hubbub.core.people import access
 from hubbub.core.work import task_search, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.definition import DIALECT, WHOLE, Name
+from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, Name
 from hubbub.dialects.dialect import Reply
 from hubbub.model.json_chunks import LazyRows
 from hubbub.model.timestamps import parse_timestamp

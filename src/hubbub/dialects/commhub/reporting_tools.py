@@ -12,7 +12,7 @@ from hubbub.core.people import access
 from hubbub.core.presence import presences
 from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.definition import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
+from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, MayNotBegin, NotFound, Unmet
 from hubbub.model.lifecycle import Status

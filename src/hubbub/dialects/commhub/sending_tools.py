@@ -12,7 +12,7 @@ from hubbub.core.mail import messages
 from hubbub.core.people import access
 from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.definition import DIALECT, Name, Text, no
+from hubbub.dialects.commhub.tool_set import DIALECT, Name, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, InvalidTransition, MayNotBegin, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status

@@ -9,7 +9,7 @@ from hubbub.core.mail import messages
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import vocabulary
-from hubbub.dialects.golemxv.definition import DIALECT, Name, Secret, Slug, Text, act, look
+from hubbub.dialects.golemxv.tool_set import DIALECT, Name, Secret, Slug, Text, act, look
 from hubbub.model.records import Intent
 from hubbub.model.timestamps import parse_microseconds
 from hubbub.store.tx import Tx

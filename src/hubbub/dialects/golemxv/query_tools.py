@@ -10,7 +10,7 @@ from hubbub.core.presence import checkins
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import vocabulary
-from hubbub.dialects.golemxv.definition import DIALECT, Name, Offset, Slug, look
+from hubbub.dialects.golemxv.tool_set import DIALECT, Name, Offset, Slug, look
 from hubbub.store.tx import Tx
 
 Limit = Annotated[int, Field(ge=1, le=200)]

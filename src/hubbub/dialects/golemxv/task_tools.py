@@ -12,7 +12,7 @@ from hubbub.core.work import proof, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import vocabulary
-from hubbub.dialects.golemxv.definition import (
+from hubbub.dialects.golemxv.tool_set import (
     DIALECT,
     Files,
     GolemXVContext,

@@ -19,8 +19,8 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply, digest
 from hubbub.dialects.hub import vocabulary
-from hubbub.dialects.hub.definition import DIALECT, Key, Line, Name, OwnContext, Text, act, header_of, no
 from hubbub.dialects.hub.mail_notice import continue_after_commit, with_unread
+from hubbub.dialects.hub.tool_set import DIALECT, Key, Line, Name, OwnContext, Text, act, header_of, no
 from hubbub.model.errors import Conflict, Invalid, Offline
 from hubbub.model.fleet import call_chain
 from hubbub.model.fleet.calls import Node, NodeCall, Principal, RefusalCode, ToolResult

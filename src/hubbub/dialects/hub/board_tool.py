@@ -8,7 +8,7 @@ from hubbub.core.work import task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import vocabulary
-from hubbub.dialects.hub.definition import DIALECT, Cursor, Line, Name, glance
+from hubbub.dialects.hub.tool_set import DIALECT, Cursor, Line, Name, glance
 from hubbub.store.tx import Tx
 
 Limit = Annotated[int, Field(ge=1, le=100), WithJsonSchema({"type": "integer"})]

@@ -9,7 +9,7 @@ from hubbub.core.work import leases
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import vocabulary
-from hubbub.dialects.hub.definition import DIALECT, OwnContext, Paths, act, look
+from hubbub.dialects.hub.tool_set import DIALECT, OwnContext, Paths, act, look
 from hubbub.model.errors import Invalid
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Presence

@@ -13,8 +13,8 @@ from hubbub.core.work import task_search
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import vocabulary
-from hubbub.dialects.hub.definition import DIALECT, Line, Name, OwnContext, Paths, act, stay
 from hubbub.dialects.hub.token_budget import cost, fit_lists
+from hubbub.dialects.hub.tool_set import DIALECT, Line, Name, OwnContext, Paths, act, stay
 from hubbub.model.agents.scopes import AgentConflict, Scope
 from hubbub.model.errors import Invalid
 from hubbub.model.lifecycle import HELD

@@ -21,7 +21,8 @@ from hubbub.core.work import permissions, proof, tasks
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
-from hubbub.dialects.hub.definition import (
+from hubbub.dialects.hub.mail_notice import continue_after_commit
+from hubbub.dialects.hub.tool_set import (
     DIALECT,
     Cursor,
     Key,
@@ -35,7 +36,6 @@ from hubbub.dialects.hub.definition import (
     act,
     look,
 )
-from hubbub.dialects.hub.mail_notice import continue_after_commit
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.mail.delivery_status import DeliveryStatus

@@ -11,7 +11,7 @@ from hubbub.core.work import artifacts, memory, reviews
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
-from hubbub.dialects.hub.definition import DIALECT, Cursor, Key, Name, OwnContext, Ref, act, look
+from hubbub.dialects.hub.tool_set import DIALECT, Cursor, Key, Name, OwnContext, Ref, act, look
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Artifact, ReviewVerdict

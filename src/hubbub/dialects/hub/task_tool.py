@@ -14,7 +14,7 @@ from hubbub.core.work import dependencies, duplicates, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
-from hubbub.dialects.hub.definition import DIALECT, Key, Name, OwnContext, Paths, Ref, Text, act, look
+from hubbub.dialects.hub.tool_set import DIALECT, Key, Name, OwnContext, Paths, Ref, Text, act, look
 from hubbub.model.errors import Invalid, Unavailable
 from hubbub.model.lifecycle import HELD
 from hubbub.model.records import Activity, Task

@@ -8,7 +8,7 @@ from hubbub.core.work import artifacts, reviews
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import vocabulary
-from hubbub.dialects.relay.definition import (
+from hubbub.dialects.relay.tool_set import (
     DIALECT,
     Id,
     Name,

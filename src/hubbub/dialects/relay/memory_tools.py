@@ -8,7 +8,7 @@ from hubbub.core.people import runs
 from hubbub.core.work import memory, summaries
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
-from hubbub.dialects.relay.definition import DIALECT, Name, RunId, Text, enter, no
+from hubbub.dialects.relay.tool_set import DIALECT, Name, RunId, Text, enter, no
 from hubbub.model.errors import NotFound
 from hubbub.model.people.rights import Right
 from hubbub.store.tx import Tx

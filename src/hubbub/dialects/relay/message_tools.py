@@ -16,7 +16,7 @@ from hubbub.core.people import access
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import NULLABLE, Reply
 from hubbub.dialects.relay import vocabulary
-from hubbub.dialects.relay.definition import DIALECT, Name, RelayContext, Text, addressee, enter, require_room
+from hubbub.dialects.relay.tool_set import DIALECT, Name, RelayContext, Text, addressee, enter, require_room
 from hubbub.dialects.reply_cache import RowCache
 from hubbub.model.json_chunks import EncodedRows, LazyRows
 from hubbub.model.people.rights import Right

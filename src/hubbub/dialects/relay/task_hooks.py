@@ -15,7 +15,7 @@ from hubbub.core.work import completion_checks, proof, tasks
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import vocabulary
-from hubbub.dialects.relay.definition import RelayContext, no
+from hubbub.dialects.relay.tool_set import RelayContext, no
 from hubbub.model.errors import MayNotBegin, Unmet
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
 from hubbub.model.records import Check, Message, Task

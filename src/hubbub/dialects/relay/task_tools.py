@@ -11,7 +11,7 @@ from hubbub.core.work import dependencies, permissions, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import task_hooks, vocabulary
-from hubbub.dialects.relay.definition import (
+from hubbub.dialects.relay.tool_set import (
     DIALECT,
     Id,
     Name,

@@ -4,7 +4,7 @@ from hubbub.core.agents import connections
 from hubbub.core.people import runs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
-from hubbub.dialects.relay.definition import (
+from hubbub.dialects.relay.tool_set import (
     DIALECT,
     Name,
     RelayContext,

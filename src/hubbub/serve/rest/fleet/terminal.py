@@ -11,8 +11,8 @@ from hubbub.core.fleet import nodes
 from hubbub.core.people import access
 from hubbub.dialects.call import Call as ToolCall
 from hubbub.dialects.call import HubContext
-from hubbub.dialects.cmdop.definition import DIALECT, PROJECT_HEADER
 from hubbub.dialects.cmdop.node_routing import NODE_HEADER
+from hubbub.dialects.cmdop.tool_set import DIALECT, PROJECT_HEADER
 from hubbub.model.errors import NotDone
 from hubbub.model.fleet.calls import RefusalCode, ToolResult
 from hubbub.model.fleet.nodes import Machine
