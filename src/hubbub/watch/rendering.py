@@ -8,7 +8,7 @@ from hubbub.model.fleet.calls import QuestionKind
 from hubbub.model.log.attention import Needed, NeedKind
 from hubbub.model.log.projection import Card
 from hubbub.terminal import display, pauses
-from hubbub.terminal.needs import TITLES
+from hubbub.terminal.attention import TITLES
 from hubbub.watch.view_model import ViewModel
 
 GLYPHS = {

@@ -7,8 +7,8 @@ from typing import Any
 from hubbub.cli.people.open_dashboard import link
 from hubbub.client import AgentReply, Hub, HubRefused
 from hubbub.terminal import display
+from hubbub.terminal.attention import TITLES, about, remedy
 from hubbub.terminal.command import command, uses_project
-from hubbub.terminal.needs import TITLES, about, remedy
 
 MOST = 5  # agents and needs that are named; the others are counted
 COLUMN = 11
