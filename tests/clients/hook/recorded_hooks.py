@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hubbub.clients.hook.event import Event, Reply, Said
+from hubbub.clients.hook.event import Event, HookOutput, Reply
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SENTENCE = "a.txt is held by 'flint'"
@@ -18,7 +18,7 @@ class Recorded:
 
     client: str
     read: Callable[[str, Mapping[str, object]], Event | None]
-    say: Callable[[str, Event, Reply], Said]
+    say: Callable[[str, Event, Reply], HookOutput]
 
     @property
     def names(self) -> list[str]:
@@ -37,7 +37,7 @@ class Recorded:
         assert understood is not None
         return understood
 
-    def answer(self, name: str, reply: Reply) -> Said:
+    def answer(self, name: str, reply: Reply) -> HookOutput:
         """The reply in the client's form."""
         return self.say(self.told(name)["hook_event_name"], self.happened(name), reply)
 

@@ -30,7 +30,7 @@ def test_every_hook_of_the_real_program_is_understood(fixture: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fixture", "moment", "deed"),
+    ("fixture", "moment", "kind"),
     [
         ("SessionStart-compact", event.START, event.OTHER),
         ("UserPromptSubmit", event.PROMPT, event.OTHER),
@@ -45,11 +45,11 @@ def test_every_hook_of_the_real_program_is_understood(fixture: str) -> None:
         ("SessionEnd", event.END, event.OTHER),
     ],
 )
-def test_a_hook_is_a_moment_and_a_deed(fixture: str, moment: str, deed: str) -> None:
+def test_a_hook_is_a_moment_and_a_kind_of_tool(fixture: str, moment: str, kind: str) -> None:
     """The client's names for events and tools become ours."""
     understood = happened(fixture)
 
-    assert (understood.moment, understood.deed) == (moment, deed)
+    assert (understood.moment, understood.tool_kind) == (moment, kind)
 
 
 def test_an_edit_names_its_file_and_a_shell_its_command() -> None:
@@ -64,7 +64,7 @@ def test_a_notebook_is_a_file_too() -> None:
     understood = claude_code.read("PreToolUse", {**told("PreToolUse-edit"), **notebook})
 
     assert understood is not None
-    assert (understood.deed, understood.paths) == (event.EDIT, ("/srv/shop/a.ipynb",))
+    assert (understood.tool_kind, understood.paths) == (event.EDIT, ("/srv/shop/a.ipynb",))
 
 
 def test_a_turn_that_goes_on_for_a_hook_is_known_as_such() -> None:

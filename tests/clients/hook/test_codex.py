@@ -18,7 +18,7 @@ told, happened, said = RECORDED.told, RECORDED.happened, RECORDED.answer
 
 
 @pytest.mark.parametrize(
-    ("fixture", "moment", "deed"),
+    ("fixture", "moment", "kind"),
     [
         ("SessionStart", event.START, event.OTHER),
         ("UserPromptSubmit", event.PROMPT, event.OTHER),
@@ -30,11 +30,11 @@ told, happened, said = RECORDED.told, RECORDED.happened, RECORDED.answer
         ("Stop", event.TURN, event.OTHER),
     ],
 )
-def test_a_hook_is_a_moment_and_a_deed(fixture: str, moment: str, deed: str) -> None:
+def test_a_hook_is_a_moment_and_a_kind_of_tool(fixture: str, moment: str, kind: str) -> None:
     """The client's names for events and tools become ours; which conversation it is in, it says itself."""
     understood = happened(fixture)
 
-    assert (understood.moment, understood.deed) == (moment, deed)
+    assert (understood.moment, understood.tool_kind) == (moment, kind)
     assert (understood.client, understood.cwd) == ("codex", "/srv/shop")
     assert understood.instance == told(fixture)["session_id"]
 
@@ -60,7 +60,7 @@ def test_a_patch_that_a_shell_is_given_is_an_edit(words: str, paths: list[str]) 
     understood = codex.read("PreToolUse", {**content, "tool_input": {"command": command}})
 
     assert understood is not None
-    assert (understood.deed, list(understood.paths)) == (event.EDIT, paths)
+    assert (understood.tool_kind, list(understood.paths)) == (event.EDIT, paths)
 
 
 def test_a_shell_that_only_speaks_of_patches_edits_nothing() -> None:
@@ -69,7 +69,7 @@ def test_a_shell_that_only_speaks_of_patches_edits_nothing() -> None:
     understood = codex.read("PreToolUse", {**content, "tool_input": {"command": "grep apply_patch a.txt"}})
 
     assert understood is not None
-    assert (understood.deed, list(understood.paths)) == (event.SHELL, [])
+    assert (understood.tool_kind, list(understood.paths)) == (event.SHELL, [])
 
 
 def test_a_patch_may_add_delete_and_move() -> None:

@@ -12,7 +12,7 @@ told, happened, said = RECORDED.told, RECORDED.happened, RECORDED.said
 
 
 @pytest.mark.parametrize(
-    ("fixture", "moment", "deed"),
+    ("fixture", "moment", "kind"),
     [
         ("sessionStart", event.START, event.OTHER),
         ("preToolUse-write", event.BEFORE, event.EDIT),
@@ -21,11 +21,11 @@ told, happened, said = RECORDED.told, RECORDED.happened, RECORDED.said
         ("stop", event.TURN, event.OTHER),
     ],
 )
-def test_a_hook_is_a_moment_and_a_deed(fixture: str, moment: str, deed: str) -> None:
+def test_a_hook_is_a_moment_and_a_kind_of_tool(fixture: str, moment: str, kind: str) -> None:
     """The client's names become ours; where it does not say the folder, it is the first that is open."""
     understood = happened(fixture)
 
-    assert (understood.moment, understood.deed) == (moment, deed)
+    assert (understood.moment, understood.tool_kind) == (moment, kind)
     assert (understood.client, understood.cwd) == ("cursor", "/srv/shop")
     assert understood.instance == told(fixture)["conversation_id"]
 

@@ -15,7 +15,7 @@ told, happened, said = RECORDED.told, RECORDED.happened, RECORDED.said
 
 
 @pytest.mark.parametrize(
-    ("fixture", "moment", "deed"),
+    ("fixture", "moment", "kind"),
     [
         ("SessionStart", event.START, event.OTHER),
         ("BeforeAgent", event.PROMPT, event.OTHER),
@@ -28,11 +28,11 @@ told, happened, said = RECORDED.told, RECORDED.happened, RECORDED.said
         ("SessionEnd", event.END, event.OTHER),
     ],
 )
-def test_a_hook_is_a_moment_and_a_deed(fixture: str, moment: str, deed: str) -> None:
+def test_a_hook_is_a_moment_and_a_kind_of_tool(fixture: str, moment: str, kind: str) -> None:
     """The client's names for events and tools become ours; which run of it it is, it says itself."""
     understood = happened(fixture)
 
-    assert (understood.moment, understood.deed) == (moment, deed)
+    assert (understood.moment, understood.tool_kind) == (moment, kind)
     assert (understood.client, understood.cwd) == ("gemini", "/srv/shop")
     assert understood.instance == told(fixture)["session_id"]
 

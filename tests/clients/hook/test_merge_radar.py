@@ -118,7 +118,7 @@ def test_drivers_of_a_repository_are_not_run(tmp_path: Path) -> None:
 def test_when_it_looks(command: str, moment: str, *, may: bool) -> None:
     """It looks after a command by which a branch may have moved."""
     told = Event(
-        client="claude-code", instance="1", moment=moment, deed=event.SHELL, command=command, cwd="/"
+        client="claude-code", instance="1", moment=moment, tool_kind=event.SHELL, command=command, cwd="/"
     )
     assert merge_radar.may_have_moved(told) is may
 

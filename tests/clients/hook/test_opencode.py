@@ -21,7 +21,7 @@ def happened(fixture: str) -> Event:
 
 
 @pytest.mark.parametrize(
-    ("fixture", "moment", "deed", "paths"),
+    ("fixture", "moment", "kind", "paths"),
     [
         ("before-edit", event.BEFORE, event.EDIT, ("/srv/shop/a.txt",)),
         ("before-patch", event.BEFORE, event.EDIT, ("a.txt",)),
@@ -30,13 +30,13 @@ def happened(fixture: str) -> Event:
         ("ask-bash", event.ASK, event.SHELL, ()),
     ],
 )
-def test_what_the_plugin_tells_is_a_moment_and_a_deed(
-    fixture: str, moment: str, deed: str, paths: tuple[str, ...]
+def test_what_the_plugin_tells_is_a_moment_and_a_kind_of_tool(
+    fixture: str, moment: str, kind: str, paths: tuple[str, ...]
 ) -> None:
     """A tool that edits names its file, or has a patch that does."""
     understood = happened(fixture)
 
-    assert (understood.moment, understood.deed, understood.paths) == (moment, deed, paths)
+    assert (understood.moment, understood.tool_kind, understood.paths) == (moment, kind, paths)
     assert (understood.client, understood.instance) == ("opencode", "opencode-812")
 
 

@@ -21,7 +21,7 @@ LONGEST = 100_000  # characters of a command; the rest is not checked
 
 def before(target: Target, told: Event, *, until: float) -> Reply | None:
     """Allow the command as it is, or deny it with a sentence that says how to run it. None: no rule applies."""
-    if told.deed != event.SHELL or not told.command:
+    if told.tool_kind != event.SHELL or not told.command:
         return None
     body: dict[str, object] = {
         "agent": target.agent,

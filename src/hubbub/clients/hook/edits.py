@@ -58,7 +58,7 @@ def before(target: Target, told: Event, *, until: float) -> Reply | None:
 
     Text that the model cannot read now is kept for `unsaid`.
     """
-    asked = _files(told) if told.deed == event.EDIT else []
+    asked = _files(told) if told.tool_kind == event.EDIT else []
     if not asked:
         return None
     replies = [_ask(target, told, "before", files, until) for files in asked]
@@ -77,24 +77,26 @@ def before(target: Target, told: Event, *, until: float) -> Reply | None:
 
 def unsaid(told: Event) -> str | None:
     """Return the text from before this edit, if the model could not read it then; once."""
-    return hook_state.take(_unsaid(told), _edited(told)) if told.deed == event.EDIT and told.paths else None
+    return (
+        hook_state.take(_unsaid(told), _edited(told)) if told.tool_kind == event.EDIT and told.paths else None
+    )
 
 
 def after(target: Target, told: Event, *, until: float, patience: float) -> None:
     """Record files read, edited or committed; one answer of the hub may take `patience` seconds."""
     if may_be_commit(told):
         _let_go_of_clean(target, told, until, patience)
-    elif told.deed in (event.EDIT, event.READ):
+    elif told.tool_kind in (event.EDIT, event.READ):
         for files in _files(told):
             for each in files:
                 _remember(told, each)
-            if told.deed == event.EDIT:
+            if told.tool_kind == event.EDIT:
                 _ask(target, told, "after", files, until)
 
 
 def may_be_commit(told: Event) -> bool:
     """Tell whether a shell may have committed files, or restored them: then git is asked which are clean."""
-    return told.moment == event.AFTER and told.deed == event.SHELL and "git" in (told.command or "")
+    return told.moment == event.AFTER and told.tool_kind == event.SHELL and "git" in (told.command or "")
 
 
 def end(target: Target, told: Event, *, until: float) -> None:

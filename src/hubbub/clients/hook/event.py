@@ -19,7 +19,7 @@ TURN = "turn"  # the model has come to the end of its turn
 LIMIT = "limit"  # a turn has ended because the model's maker refuses more use for now
 END = "end"  # the client ends
 
-# Deeds: the kinds of tools.
+# Kinds of tools.
 EDIT = "edit"
 READ = "read"
 SHELL = "shell"
@@ -57,7 +57,6 @@ class Event:
         "command",
         "continued",
         "cwd",
-        "deed",
         "heard",
         "instance",
         "is_certain",
@@ -66,6 +65,7 @@ class Event:
         "paths",
         "took",
         "tool",
+        "tool_kind",
     )
 
     def __init__(
@@ -75,7 +75,7 @@ class Event:
         moment: str,
         instance: str,
         cwd: str,
-        deed: str = OTHER,
+        tool_kind: str = OTHER,
         tool: str | None = None,
         paths: Sequence[str] = (),
         command: str | None = None,
@@ -94,7 +94,7 @@ class Event:
         self.is_certain = is_certain  # at a limit: the client itself says that it is one
         self.instance = instance  # the run of the client's program, in its own words
         self.cwd = cwd
-        self.deed = deed
+        self.tool_kind = tool_kind
         self.tool = tool  # the client's name for it
         self.paths = tuple(paths)
         self.command = command  # the text given to a shell
@@ -118,7 +118,7 @@ class Reply:
         return self.decision != ALLOW or self.text is not None
 
 
-class Said:
+class HookOutput:
     """The answer as a process gives it: stdout, stderr, and the exit code."""
 
     __slots__ = ("code", "stderr", "stdout")

@@ -8,7 +8,7 @@ client goes on, as if there were no hook. A thread ends the process when the tim
 A client's module, `hubbub.clients.hook.adapters.<client>`, has
 
     def read(name: str, told: dict) -> Event | None     parses the call of the hook `name`; None: nothing for us
-    def say(name: str, event: Event, reply: Reply) -> Said      puts the reply into the client's form
+    def say(name: str, event: Event, reply: Reply) -> HookOutput      puts the reply into the client's form
     COMMANDS: dict[str, Callable[[list[str]], int]]     its commands beside hooks, such as a wait for a wake (optional)
 """
 
@@ -22,7 +22,7 @@ import sys
 import time
 
 from hubbub.clients.hook import edits, event, mail_pointers, permission_prompts, repetition, sightings
-from hubbub.clients.hook.event import Event, Reply, Said
+from hubbub.clients.hook.event import Event, HookOutput, Reply
 from hubbub.clients.hook.hub_target import config_folder, find
 
 TYPE_CHECKING = False
@@ -61,11 +61,11 @@ def main() -> None:
         sys.exit(command(further))
     clock = Clock(began)
     _thread.start_new_thread(clock.run_out, ())
-    said = Said()
+    said = HookOutput()
     try:
         said = answer(adapter, name, _stdin(), clock)
     except Exception:  # noqa: BLE001 - whatever it is, the client goes on as if there were no hook
-        said = Said()
+        said = HookOutput()
     clock.stop()
     _write(1, said.stdout)
     _write(2, said.stderr)
@@ -108,20 +108,20 @@ class Clock:
         os._exit(0)
 
 
-def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
+def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> HookOutput:
     """Answer the call of the client's hook `name`. Raises any error."""
     told = json.loads(stdin)
     if not isinstance(told, dict):
-        return Said()
+        return HookOutput()
     name = name or told["hook_event_name"]
     happened: Event | None = adapter.read(name, told)
     if happened is None:
-        return Said()
+        return HookOutput()
     happened.call = _call(told)
     clock.seconds = _patience(happened)
     target = find(happened.client, happened.cwd)
     reply = _reply(target, happened, clock) if target is not None else Reply()
-    said: Said = adapter.say(name, happened, reply) if reply else Said()
+    said: HookOutput = adapter.say(name, happened, reply) if reply else HookOutput()
     return said
 
 

@@ -65,7 +65,7 @@ _MAIN = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/o
 
 def may_have_moved(told: Event) -> bool:
     """Tell whether a shell may have moved a branch."""
-    if told.moment != event.AFTER or told.deed != event.SHELL:
+    if told.moment != event.AFTER or told.tool_kind != event.SHELL:
         return False
     command = told.command or ""
     return "git" in command and any(each in command for each in _MAY_MOVE)

@@ -32,7 +32,7 @@ def before(target: Target, told: Event, *, until: float) -> Reply:
 
 def _is_the_hubs(told: Event) -> bool:
     tool = told.tool or ""
-    if told.deed == event.TELL or SERVER in tool:
+    if told.tool_kind == event.TELL or SERVER in tool:
         return True
     before = PLAIN.get(told.client)
     return before is not None and tool.startswith(before) and tool.removeprefix(before) in TOOLS

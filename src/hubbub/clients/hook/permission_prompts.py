@@ -16,7 +16,7 @@ import threading
 import time
 
 from hubbub.clients.hook import event, git_checkout, hook_state, http_request
-from hubbub.clients.hook.event import DENY, GRANT, Reply, Said, facts, text
+from hubbub.clients.hook.event import DENY, GRANT, HookOutput, Reply, facts, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def settle(told: Event) -> None:
         hook_state.clear(SHELF + told.instance)
 
 
-def said(name: str, reply: Reply) -> Said:
+def said(name: str, reply: Reply) -> HookOutput:
     """Return the answer in the form that Claude Code and Codex share."""
     if reply.decision not in (GRANT, DENY):
-        return Said()
+        return HookOutput()
     no = {"behavior": "deny", "message": reply.text}
     decision = {"behavior": "allow"} if reply.decision == GRANT else no
-    return Said(json.dumps({"hookSpecificOutput": {"hookEventName": name, "decision": decision}}))
+    return HookOutput(json.dumps({"hookSpecificOutput": {"hookEventName": name, "decision": decision}}))
 
 
 def ask(target: Target, told: Event) -> Reply:
@@ -210,7 +210,7 @@ def _question(target: Target, told: Event) -> dict[str, object] | None:
 
 def _shown(told: Event, given: dict[str, object]) -> str:
     """Return all arguments of the tool: a command as it is, and everything else by its name."""
-    command = told.command if told.deed == event.SHELL else None
+    command = told.command if told.tool_kind == event.SHELL else None
     named = {name: each for name, each in given.items() if name not in ("command", "description")}
     if command is None:
         return json.dumps(given, ensure_ascii=False)

@@ -20,7 +20,7 @@ SHELF = "calls"  # the last call of each run of a client, and its repetitions in
 
 def before(target: Target, told: Event, *, until: float) -> Reply | None:
     """Count a call, and ask the hub if it is one too many. None: it is not."""
-    if told.call is None or told.deed == event.TELL or (told.tool or "").startswith(("mcp", "MCP")):
+    if told.call is None or told.tool_kind == event.TELL or (told.tool or "").startswith(("mcp", "MCP")):
         return None
     last, _, before = (hook_state.recall(SHELF, told.instance) or "").partition(" ")
     call = hook_state.key(told.call)

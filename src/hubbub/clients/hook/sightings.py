@@ -29,8 +29,8 @@ _DEEDS = {event.SHELL: "shell", event.EDIT: "edit", event.TELL: "look"}
 
 def is_one(told: Event) -> bool:
     """Tell whether this is a step of work: a command or an edit has ended, or a task is about to be completed."""
-    moment = event.BEFORE if told.deed == event.TELL else event.AFTER
-    return told.moment == moment and told.deed in _DEEDS
+    moment = event.BEFORE if told.tool_kind == event.TELL else event.AFTER
+    return told.moment == moment and told.tool_kind in _DEEDS
 
 
 def looks(told: Event) -> bool:
@@ -58,7 +58,7 @@ def _look(checkout: Checkout | None, until: float) -> object:
 
 def _checkout(told: Event) -> Checkout | None:
     """Return the checkout of a step: that of the first file, else that of the agent's folder."""
-    if told.deed == event.EDIT and told.paths:
+    if told.tool_kind == event.EDIT and told.paths:
         return git_checkout.checkout(git_checkout.real(told.paths[0], told.cwd))
     return git_checkout.checkout(os.path.join(_going(told)[0], "."))
 
@@ -78,7 +78,7 @@ def _going(told: Event) -> tuple[str, str]:
 
 def _command(told: Event, checkout: Checkout | None) -> str | None:
     """Return the command as it would be written at the top of the checkout: below it, the same words run another."""
-    if told.deed != event.SHELL or told.command is None:
+    if told.tool_kind != event.SHELL or told.command is None:
         return None
     folder, command = _going(told)
     if checkout is None:
@@ -95,7 +95,7 @@ def _described(target: Target, told: Event, checkout: Checkout | None) -> dict[s
         "clock": int(time.time() * 1000),
         "code": told.code,
         "command": _command(told, checkout),
-        "deed": _DEEDS[told.deed],
+        "deed": _DEEDS[told.tool_kind],
         "host": git_checkout.host(),
         "instance": told.instance,
         "machine_key": step_journal.key(),

@@ -11,7 +11,7 @@ import json
 import os
 
 from hubbub.clients.hook import event, permission_prompts
-from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+from hubbub.clients.hook.event import DENY, Event, HookOutput, Reply, facts, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _MOMENTS = {
     "StopFailure": event.LIMIT,
     "SessionEnd": event.END,
 }
-_DEEDS = {
+_TOOL_KINDS = {
     "Edit": event.EDIT,
     "MultiEdit": event.EDIT,
     "Write": event.EDIT,
@@ -61,7 +61,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         return None
     tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
     took = told.get("duration_ms")
-    if name == FAILED and _deed(tool) != event.SHELL:
+    if name == FAILED and _tool_kind(tool) != event.SHELL:
         return None
     if name == BROKEN_OFF and told.get("error") not in (*LIMITS, MAYBE):
         return None
@@ -71,7 +71,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         moment=moment,
         instance=instance,
         cwd=cwd,
-        deed=_deed(tool),
+        tool_kind=_tool_kind(tool),
         tool=tool,
         paths=[path] if path is not None else [],
         command=text(given.get("command")),
@@ -83,10 +83,10 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     )
 
 
-def _deed(tool: str | None) -> str:
+def _tool_kind(tool: str | None) -> str:
     """Classify a tool. A hub's tool may complete a task, whatever its server is called."""
     server, _, own = (tool or "").removeprefix("mcp__").rpartition("__")
-    return event.TELL if server and own in event.TELLING else _DEEDS.get(tool or "", event.OTHER)
+    return event.TELL if server and own in event.TELLING else _TOOL_KINDS.get(tool or "", event.OTHER)
 
 
 def _code(name: str, response: Mapping[str, object]) -> int | None:
@@ -99,21 +99,25 @@ def _code(name: str, response: Mapping[str, object]) -> int | None:
     return 0 if "stdout" in response and not is_open else None
 
 
-def say(name: str, _: Event, reply: Reply) -> Said:
+def say(name: str, _: Event, reply: Reply) -> HookOutput:
     """Answer in the form of the hook called `name`."""
     if name == "PreToolUse" and reply.decision == DENY:
         return _specific(name, permissionDecision="deny", permissionDecisionReason=reply.text or "")
     if name == "PermissionRequest":
         return permission_prompts.said(name, reply)
     if name == "Stop":
-        return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
+        return (
+            HookOutput(json.dumps({"decision": "block", "reason": reply.text}))
+            if reply.goes_on
+            else HookOutput()
+        )
     if name in ("SessionEnd", BROKEN_OFF) or reply.text is None:
-        return Said()
+        return HookOutput()
     return _specific(name, additionalContext=reply.text)
 
 
-def _specific(name: str, **answer: str) -> Said:
-    return Said(json.dumps({"hookSpecificOutput": {"hookEventName": name, **answer}}))
+def _specific(name: str, **answer: str) -> HookOutput:
+    return HookOutput(json.dumps({"hookSpecificOutput": {"hookEventName": name, **answer}}))
 
 
 def monitor(_: list[str]) -> int:

@@ -12,7 +12,7 @@ import json
 import os
 
 from hubbub.clients.hook import event, permission_prompts
-from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+from hubbub.clients.hook.event import DENY, Event, HookOutput, Reply, facts, text
 from hubbub.clients.hook.patches import patched
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ _MOMENTS = {
     "Stop": event.TURN,
     "SessionEnd": event.END,
 }
-_DEEDS = {"apply_patch": event.EDIT, "Bash": event.SHELL}
+_TOOL_KINDS = {"apply_patch": event.EDIT, "Bash": event.SHELL}
 
 
 def read(name: str, told: Mapping[str, object]) -> Event | None:
@@ -41,42 +41,46 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     if moment is None or instance is None or cwd is None:
         return None
     tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
-    deed, command = _DEEDS.get(tool or "", event.OTHER), text(given.get("command"))
-    paths = _edited(deed, command or "")
+    tool_kind, command = _TOOL_KINDS.get(tool or "", event.OTHER), text(given.get("command"))
+    paths = _edited(tool_kind, command or "")
     return Event(
         client=CLIENT,
         moment=moment,
         instance=instance,
         cwd=cwd,
-        deed=event.EDIT if paths else deed,
+        tool_kind=event.EDIT if paths else tool_kind,
         tool=tool,
         paths=paths,
-        command=command if deed == event.SHELL else None,
+        command=command if tool_kind == event.SHELL else None,
         continued=told.get("stop_hook_active") is True,
     )
 
 
-def _edited(deed: str, command: str) -> list[str]:
+def _edited(tool_kind: str, command: str) -> list[str]:
     """List the files that a patch changes, or a shell's `apply_patch <<…` or `cd FOLDER && apply_patch <<…`."""
-    if deed == event.EDIT:
+    if tool_kind == event.EDIT:
         return patched(command)
     before, _, patch = command.partition("apply_patch")
-    if deed != event.SHELL or "*** Begin Patch" not in patch:
+    if tool_kind != event.SHELL or "*** Begin Patch" not in patch:
         return []
     word, _, folder = before.strip().removesuffix("&&").partition(" ")
     within = folder.strip(" '\"") if word == "cd" else ""
     return [os.path.join(within, path) for path in patched(patch)]
 
 
-def say(name: str, _: Event, reply: Reply) -> Said:
+def say(name: str, _: Event, reply: Reply) -> HookOutput:
     """Answer in the form of the hook called `name`."""
     if name == "PreToolUse" and reply.decision == DENY:
-        return Said(stderr=reply.text or "", code=DENIED)
+        return HookOutput(stderr=reply.text or "", code=DENIED)
     if name == "PermissionRequest":
         return permission_prompts.said(name, reply)
     if name == "Stop":
-        return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
+        return (
+            HookOutput(json.dumps({"decision": "block", "reason": reply.text}))
+            if reply.goes_on
+            else HookOutput()
+        )
     if name == "SessionEnd" or reply.text is None:
-        return Said()
+        return HookOutput()
     answer = {"hookEventName": name, "additionalContext": reply.text}
-    return Said(json.dumps({"hookSpecificOutput": answer}))
+    return HookOutput(json.dumps({"hookSpecificOutput": answer}))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from hubbub.clients.hook import event
-from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+from hubbub.clients.hook.event import DENY, Event, HookOutput, Reply, facts, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _MOMENTS = {
     "sessionEnd": event.END,
 }
 _HEARD = ("sessionStart", "postToolUse", "stop")  # the hooks whose answer the model reads
-_DEEDS = {
+_TOOL_KINDS = {
     "Write": event.EDIT,
     "Edit": event.EDIT,
     "Delete": event.EDIT,
@@ -51,7 +51,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         moment=moment,
         instance=instance,
         cwd=cwd,
-        deed=event.EDIT if name == "afterFileEdit" else _DEEDS.get(tool or "", event.OTHER),
+        tool_kind=event.EDIT if name == "afterFileEdit" else _TOOL_KINDS.get(tool or "", event.OTHER),
         tool=tool,
         paths=[path] if path is not None else [],
         command=text(given.get("command")),
@@ -60,15 +60,15 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     )
 
 
-def say(name: str, _: Event, reply: Reply) -> Said:
+def say(name: str, _: Event, reply: Reply) -> HookOutput:
     """Answer in the form of the hook called `name`."""
     if name == "preToolUse" and reply.decision == DENY:
-        return Said(json.dumps({"permission": "deny", "agent_message": reply.text}))
+        return HookOutput(json.dumps({"permission": "deny", "agent_message": reply.text}))
     if name == "stop":
-        return Said(json.dumps({"followup_message": reply.text})) if reply.goes_on else Said()
+        return HookOutput(json.dumps({"followup_message": reply.text})) if reply.goes_on else HookOutput()
     if name in ("sessionStart", "postToolUse") and reply.text is not None:
-        return Said(json.dumps({"additional_context": reply.text}))
-    return Said()
+        return HookOutput(json.dumps({"additional_context": reply.text}))
+    return HookOutput()
 
 
 def _folder(told: Mapping[str, object]) -> str | None:

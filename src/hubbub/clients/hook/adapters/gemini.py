@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from hubbub.clients.hook import event
-from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+from hubbub.clients.hook.event import DENY, Event, HookOutput, Reply, facts, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _MOMENTS = {
     "AfterAgent": event.TURN,
     "SessionEnd": event.END,
 }
-_DEEDS = {
+_TOOL_KINDS = {
     "replace": event.EDIT,
     "write_file": event.EDIT,
     "read_file": event.READ,
@@ -47,7 +47,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         moment=moment,
         instance=instance,
         cwd=cwd,
-        deed=_DEEDS.get(tool or "", event.OTHER),
+        tool_kind=_TOOL_KINDS.get(tool or "", event.OTHER),
         tool=tool,
         paths=[path] if path is not None else [],
         command=text(given.get("command")),
@@ -56,13 +56,17 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     )
 
 
-def say(name: str, _: Event, reply: Reply) -> Said:
+def say(name: str, _: Event, reply: Reply) -> HookOutput:
     """Answer in the form of the hook called `name`."""
     if name == "BeforeTool" and reply.decision == DENY:
-        return Said(json.dumps({"decision": "deny", "reason": reply.text}))
+        return HookOutput(json.dumps({"decision": "deny", "reason": reply.text}))
     if name == "AfterAgent":
-        return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
+        return (
+            HookOutput(json.dumps({"decision": "block", "reason": reply.text}))
+            if reply.goes_on
+            else HookOutput()
+        )
     if name == "SessionEnd" or reply.text is None:
-        return Said()
+        return HookOutput()
     answer = {"hookEventName": name, "additionalContext": reply.text}
-    return Said(json.dumps({"hookSpecificOutput": answer}))
+    return HookOutput(json.dumps({"hookSpecificOutput": answer}))

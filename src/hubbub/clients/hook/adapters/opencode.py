@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 
 from hubbub.clients.hook import event
-from hubbub.clients.hook.event import DENY, GRANT, Event, Reply, Said, text
+from hubbub.clients.hook.event import DENY, GRANT, Event, HookOutput, Reply, text
 from hubbub.clients.hook.patches import patched
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CLIENT = "opencode"
 
 _MOMENTS = {"before": event.BEFORE, "after": event.AFTER, "ask": event.ASK, "end": event.END}
-_DEEDS = {
+_TOOL_KINDS = {
     "edit": event.EDIT,
     "multiedit": event.EDIT,
     "write": event.EDIT,
@@ -48,7 +48,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         moment=moment,
         instance=instance,
         cwd=cwd,
-        deed=_DEEDS.get(tool or "", event.OTHER),
+        tool_kind=_TOOL_KINDS.get(tool or "", event.OTHER),
         tool=tool,
         paths=[path] if path is not None else patched(patch or ""),
         command=text(told.get("command")),
@@ -57,13 +57,13 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     )
 
 
-def say(_name: str, _: Event, reply: Reply) -> Said:
+def say(_name: str, _: Event, reply: Reply) -> HookOutput:
     """Answer in the form that the plugin reads."""
     if reply.decision == GRANT:
-        return Said(json.dumps({"grant": True}))
+        return HookOutput(json.dumps({"grant": True}))
     if reply.text is None:
-        return Said()
-    return Said(json.dumps({"deny" if reply.decision == DENY else "text": reply.text}))
+        return HookOutput()
+    return HookOutput(json.dumps({"deny" if reply.decision == DENY else "text": reply.text}))
 
 
 def monitor(arguments: list[str]) -> int:
