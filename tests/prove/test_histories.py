@@ -10,7 +10,7 @@ from hubbub.prove.check_history import findings, read
 from hubbub.prove.doors import Reply
 from hubbub.prove.histories import Shape, play
 from hubbub.prove.history import History
-from hubbub.prove.worker import Agent, Office
+from hubbub.prove.worker import Agent, SharedState
 
 SHORT = Shape(programs=1, agents=7, machine=False, pause=0.02, calm=0.5)
 
@@ -36,7 +36,7 @@ def test_a_refusal_speaks_against_nobody(tmp_path: Path, error: str, broken: int
     """A refusal is an answer, such as that a task is over; only a call that is no call spoils the history."""
     facts = {"program": 0, "door": "rest", "token": "t"}
     plan = {"agents": {"ann": facts}, "urls": ["http://127.0.0.1:1"], "nowhere": str(tmp_path)}
-    agent = Agent(plan, "ann", History(tmp_path / "history.jsonl"), Office(0.1, drains=False), "seed")
+    agent = Agent(plan, "ann", History(tmp_path / "history.jsonl"), SharedState(0.1, drains=False), "seed")
 
     agent._tell("call-1", Reply(is_yes=False, said={"error": error}))
 

@@ -32,13 +32,13 @@ class Agent:
     """One of the agents: its next calls, and their records."""
 
     def __init__(
-        self, plan: dict[str, Any], name: str, history: History, office: "Office", seed: str
+        self, plan: dict[str, Any], name: str, history: History, shared: "SharedState", seed: str
     ) -> None:
         facts = plan["agents"][name]
-        self.name, self._history, self._office = name, history, office
+        self.name, self._history, self._shared = name, history, shared
         self._chance = random.Random(seed)  # noqa: S311  # chooses what it does
         self._others = [each for each in plan["agents"] if each != name]
-        self.wire = Wire(plan["urls"], facts["token"], self._chance, office.given_up)
+        self.wire = Wire(plan["urls"], facts["token"], self._chance, shared.given_up)
         environment = {"HUBBUB_DATA": plan["nowhere"], "HUBBUB_CONFIG": plan["nowhere"]}
         self._bridge = Bridge(self.wire, environment, lambda: history.gone([name]))
         self.door = Door(facts["door"], name, self.wire, self._bridge)
@@ -53,7 +53,7 @@ class Agent:
             deeds.append((4, self.order))
         weights = [weight for weight, _ in deeds]
         with suppress(Unanswered):
-            while not self._office.stopping.wait(self._chance.expovariate(1 / self._office.pause)):
+            while not self._shared.stopping.wait(self._chance.expovariate(1 / self._shared.pause)):
                 ((_, deed),) = self._chance.choices(deeds, weights)
                 deed()
         self.close()
@@ -80,7 +80,7 @@ class Agent:
         reply = self.door.offer(text, call)
         self._tell(call, reply)
         if reply.is_yes:
-            self._office.tasks.append({**reply.said["task"], "text": text})
+            self._shared.tasks.append({**reply.said["task"], "text": text})
 
     def read_mail(self) -> bool:
         """Read the inbox, and acknowledge most of it; return whether nothing is left."""
@@ -93,14 +93,14 @@ class Agent:
         texts = [text for _, text in letters if text != RESULT]
         self._history.told(call, "yes", texts=texts, whole=whole)
         for letter, text in letters:
-            if self._office.drains or self._chance.randrange(4):
+            if self._shared.drains or self._chance.randrange(4):
                 call = self._history.asked("ack", self.name, texts=[text] if text != RESULT else [])
                 self._tell(call, self.door.acknowledge(letter, call))
         return not letters
 
     def claim(self) -> None:
         """Claim a task that others want too, and finish it if that was granted."""
-        if not (tasks := self._office.tasks):
+        if not (tasks := self._shared.tasks):
             return
         task = self._chance.choice(tasks[-3:])
         call = self._history.asked("take", self.name, thing=task["text"], lasts=LASTS)
@@ -121,7 +121,7 @@ class Agent:
         fences = [each["fence"] for each in reply.said.get("leased", []) if thing in each["things"]]
         self._tell(call, reply, **({"fence": fences[0]} if fences else {}))
         if reply.is_yes:
-            self._office.stopping.wait(self._chance.random() * self._office.pause * 3)
+            self._shared.stopping.wait(self._chance.random() * self._shared.pause * 3)
             call = self._history.asked("give", self.name, thing=thing)
             self._tell(call, self.door.give(thing, call))
 
@@ -145,7 +145,7 @@ class Agent:
         return f"{self.name}-{self._chance.getrandbits(64):x}"
 
 
-class Office:
+class SharedState:
     """The shared state of one program's agents."""
 
     def __init__(self, pause: float, *, drains: bool) -> None:
@@ -165,12 +165,12 @@ def main(words: list[str]) -> None:
     parser.add_argument("--drain", action="store_true")
     given = parser.parse_args(words)
     plan = json.loads(given.plan.read_text("utf-8"))
-    office = Office(plan["pause"], drains=given.drain)
-    signal.signal(signal.SIGTERM, office.heard)
+    shared = SharedState(plan["pause"], drains=given.drain)
+    signal.signal(signal.SIGTERM, shared.heard)
     history = History(given.plan.parent / "histories" / f"worker{given.number}.jsonl")
     seed = random.SystemRandom().getrandbits(64)
     agents = [
-        Agent(plan, name, history, office, f"{seed} {name}")
+        Agent(plan, name, history, shared, f"{seed} {name}")
         for name, facts in plan["agents"].items()
         if facts["program"] == given.number
     ]
