@@ -24,6 +24,7 @@ from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM, Actor, Role
 from hubbub.model.records import Activity, Project
 from hubbub.serve.background.maintenance import Maintenance
+from hubbub.serve.fleet.hub_services import HubServices
 from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_reports import NodeReports
@@ -31,7 +32,6 @@ from hubbub.serve.fleet.node_requests import NodeRequests
 from hubbub.serve.fleet.other_hubs import OtherHubs
 from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.remote_nodes import RemoteNodes
-from hubbub.serve.fleet.service_desk import ServiceDesk
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.delivery_receipts import DeliveryReceipts
 from hubbub.serve.live.log_tail import LogTail
@@ -117,7 +117,7 @@ class Hub:
             note=self.notified.do,
             fleet=RemoteNodes(self.fleet),
         )
-        needs = NodeRequests(self.fleet, ServiceDesk(self.transactions, news), self.site, CMDOP)
+        needs = NodeRequests(self.fleet, HubServices(self.transactions, news), self.site, CMDOP)
         hearing = NodeReports(self.fleet, needs, lambda _outcome: None)
         signing = ProofSigning(self.fleet, None)
         self.links = (

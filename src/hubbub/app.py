@@ -41,10 +41,10 @@ from hubbub.serve.background.maintenance import Maintenance
 from hubbub.serve.background.node_heartbeat import own_node_present
 from hubbub.serve.background.relay_folder import mirror_project
 from hubbub.serve.background.storage_usage import StorageUsage
+from hubbub.serve.fleet.hub_services import HubServices, InProcessWire
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.other_hubs import OtherHubs
 from hubbub.serve.fleet.proof_signing import ProofSigning
-from hubbub.serve.fleet.service_desk import InProcessWire, ServiceDesk
 from hubbub.serve.fleet.timings import Timings
 from hubbub.serve.http.listener import listen, url_of
 from hubbub.serve.http.page_paths import LOGIN
@@ -165,12 +165,12 @@ class Hub:
         archive = LogRetention(self.store, self.settings.keep_log_days)
         upkeep = Maintenance(self.store, timedelta(hours=self.settings.dead_letter_hours))
         watch, news = LoopWatch(self.settings.watch_loop), LiveActivitySource(feed, followers)
-        desk = ServiceDesk(transactions, news, prices.read(self.settings.prices))
+        hub_services = HubServices(transactions, news, prices.read(self.settings.prices))
         services = feed, notified, sightings, leaving, archive, upkeep, usage, watch, echoes, breakers
         work = [each.run for each in services]
         if workspace is not None:
             work.append(partial(mirror_project, transactions, feed, workspace, slug))
-        node = None if self.settings.no_node else self._machine(desk, slug, fleet.instance)
+        node = None if self.settings.no_node else self._machine(hub_services, slug, fleet.instance)
         parts = AppContext(
             transactions=transactions,
             dialects=self.dialects,
@@ -227,7 +227,7 @@ class Hub:
             return None
         return open_witness(self.settings.data)
 
-    def _machine(self, desk: ServiceDesk, slug: str, instance: str) -> "LocalNode | None":
+    def _machine(self, hub_services: HubServices, slug: str, instance: str) -> "LocalNode | None":
         """Return the machine that the hub runs on, for agents to use; None if its requirements are not installed.
 
         `instance` is the hub's name for itself.
@@ -252,7 +252,7 @@ class Hub:
             config=self.settings.config,
             cwd=Path.cwd(),
             hub=hub_client.HubClient(
-                InProcessWire(desk, OwnMachine(project=slug, node=name, instance=instance), self.url)
+                InProcessWire(hub_services, OwnMachine(project=slug, node=name, instance=instance), self.url)
             ),
             catalogue=DIALECT.catalogue(),
             secrets=[secret for secret in (owner, self.settings.github_token) if secret],

@@ -23,7 +23,7 @@ from hubbub.model.fleet.calls import Ruling
 from hubbub.node.requests.http_transport import HttpTransport
 from hubbub.node.requests.hub_client import HubClient as NodeHub
 from tests.dialects.running_hub import NEWEST, NO_TLS
-from tests.serve.fleet.desk_routes import question
+from tests.serve.fleet.service_routes import question
 from tests.serve.mcp.test_connections import SESSION
 from tests.serve.mcp.wire import BOTH, LEGACY, message
 from tests.stories.balanced_hubs import Behind, behind

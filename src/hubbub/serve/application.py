@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import HubContext, RunLimits
-from hubbub.dialects.cmdop.definition import DIALECT as CMDOP
+from hubbub.dialects.cmdop.tool_set import DIALECT as CMDOP
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.cost import prices
 from hubbub.model.errors import HubError
@@ -31,13 +31,13 @@ from hubbub.serve.dialect_apis.golemxv_rest import GolemXvRest
 from hubbub.serve.dialect_apis.relay_rest import RelayRest
 from hubbub.serve.dialect_apis.relay_websocket import LiveView
 from hubbub.serve.documents.pages import DocumentPages
+from hubbub.serve.fleet.hub_services import HubServices
 from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_reports import NodeReports
 from hubbub.serve.fleet.node_requests import NodeRequests
 from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.remote_nodes import RemoteNodes
-from hubbub.serve.fleet.service_desk import ServiceDesk
 from hubbub.serve.http.error_responses import http_error, hub_error, refusal, server_error
 from hubbub.serve.http.guard import Guard, error_response
 from hubbub.serve.http.hosts import Hosts
@@ -93,7 +93,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
     metrics.quotas(transactions.quotas)
     news = LiveActivitySource(parts.feed, parts.followers)
-    desk = ServiceDesk(transactions, news, prices.read(settings.prices))
+    services = HubServices(transactions, news, prices.read(settings.prices))
     site = _site(parts, news)
     protocol = _protocol(parts, site, connections, metrics)
 
@@ -116,7 +116,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
         *SharePage(transactions).routes(),
-        Mount("/api/v1", _interface(parts, site, news, desk, gatekeeper=gatekeeper, use=metrics.use)),
+        Mount("/api/v1", _interface(parts, site, news, services, gatekeeper=gatekeeper, use=metrics.use)),
     ]
     inner = Starlette(
         routes=routes,
@@ -124,7 +124,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
         exception_handlers={HTTPException: http_error, HubError: hub_error, Exception: server_error},
     )
     exports = Exports(transactions, metrics.use, prices.read(settings.prices)).routes()
-    app = StreamsFirst(_streams(parts, site, desk, metrics), [*protocol.routes, *exports], inner)
+    app = StreamsFirst(_streams(parts, site, services, metrics), [*protocol.routes, *exports], inner)
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=protocol.paths)
     return SecurityHeaders(AccessLog(ErrorPages(guarded, pages), metrics))
 
@@ -148,7 +148,7 @@ def _interface(
     parts: AppContext,
     site: HubContext,
     news: LiveActivitySource,
-    desk: ServiceDesk,
+    services: HubServices,
     *,
     gatekeeper: PasswordLogin,
     use: Use,
@@ -157,7 +157,7 @@ def _interface(
     return rest.application(
         parts.transactions,
         news,
-        desk,
+        services,
         parts.settings.data,
         parts.copier,
         keep_log_days=parts.settings.keep_log_days,
@@ -230,7 +230,9 @@ class StreamsFirst:
         return None
 
 
-def _streams(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Metrics) -> list[StreamRoute]:
+def _streams(
+    parts: AppContext, site: HubContext, services: HubServices, metrics: Metrics
+) -> list[StreamRoute]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
         sse.InboxWords(dialect.greeting, dialect.inbox_event)
@@ -241,12 +243,12 @@ def _streams(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Me
     return [
         *sse.routes(sse.ProjectStream(*together), inbox),
         *LiveView(*together, parts.whispers, site).routes(),
-        *_links(parts, site, desk, metrics).routes(),
+        *_links(parts, site, services, metrics).routes(),
     ]
 
 
-def _links(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Metrics) -> LinkEndpoint:
+def _links(parts: AppContext, site: HubContext, services: HubServices, metrics: Metrics) -> LinkEndpoint:
     """Build the endpoint where machines connect."""
-    needs = NodeRequests(parts.fleet, desk, site, CMDOP)
+    needs = NodeRequests(parts.fleet, services, site, CMDOP)
     hearing = NodeReports(parts.fleet, needs, metrics.order)
     return LinkEndpoint(parts.fleet, hearing, parts.signing, parts.followers, parts.settings.public_url)

@@ -161,7 +161,7 @@ def test_what_is_lent_for_a_task_ends_when_the_machine_has_it_no_more(
     for holder, lender in askers.items():
         task = world.acting(SYSTEM).do(begin, node=holder.removeprefix("node:"))
         assert task.assignee == holder
-        once_more = partial(lender.lend, said=asker(ann), task_id=str(task.id), chain=())
+        once_more = partial(lender.lend, claimed=asker(ann), task_id=str(task.id), chain=())
         doing = world.acting(lender.actor)
         secret = doing.do(once_more)
         assert is_good(world, secret), holder

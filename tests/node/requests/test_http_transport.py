@@ -1,4 +1,4 @@
-"""A machine's way to a hub elsewhere, when that is away. The rest of it: `tests/serve/fleet/test_service_desk.py`."""
+"""A machine's way to a hub elsewhere, when that is away. The rest of it: `tests/serve/fleet/test_hub_services.py`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -12,7 +12,7 @@ from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.fleet.calls import Ruling
 from hubbub.node.requests.http_transport import HttpTransport
 from hubbub.node.requests.hub_client import HubClient as NodeHub
-from tests.serve.fleet.desk_routes import ANN, answer, question
+from tests.serve.fleet.service_routes import ANN, answer, question
 from tests.serve.served_hub import Hub, running_hub
 
 pytestmark = pytest.mark.anyio

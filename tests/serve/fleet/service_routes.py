@@ -22,7 +22,7 @@ from hubbub.node.link.hub_requests import LinkHubClient, at_work
 from hubbub.node.link.websocket import LinkSender, LinkTimings, SocketLost
 from hubbub.node.requests.http_transport import HttpTransport
 from hubbub.node.requests.hub_client import HubClient as NodeHub
-from hubbub.serve.fleet.service_desk import InProcessWire, ServiceDesk
+from hubbub.serve.fleet.hub_services import HubServices, InProcessWire
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.log_tail import LogTail
 from hubbub.serve.live.subscribers import Subscribers
@@ -41,15 +41,17 @@ class Open(Protocol):
 
 
 @asynccontextmanager
-async def at_the_desk(hub: Hub, who: Principal = ANN, owners: Prices | None = None) -> AsyncIterator[NodeHub]:
+async def in_process(hub: Hub, who: Principal = ANN, owners: Prices | None = None) -> AsyncIterator[NodeHub]:
     feed, followers = LogTail(hub.store), Subscribers()
     feed.listen(followers.hear)
     await feed.start()
     hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))
     running = asyncio.create_task(feed.run())
     try:
-        desk = ServiceDesk(Transactions(hub.store), LiveActivitySource(feed, followers), owners)
-        yield NodeHub(InProcessWire(desk, OwnMachine(project="default", node="box", instance="h-1"), hub.url))
+        services = HubServices(Transactions(hub.store), LiveActivitySource(feed, followers), owners)
+        yield NodeHub(
+            InProcessWire(services, OwnMachine(project="default", node="box", instance="h-1"), hub.url)
+        )
     finally:
         running.cancel()
         with suppress(asyncio.CancelledError):

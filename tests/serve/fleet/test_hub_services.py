@@ -1,4 +1,4 @@
-"""The hub's answers to a machine, by every way of asking: all of them lead to one desk."""
+"""The hub's answers to a machine, by every way of asking: all of them lead to the same services."""
 
 import asyncio
 from dataclasses import replace
@@ -27,15 +27,15 @@ from hubbub.model.limits.budgets import BudgetKind, BudgetUnit
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Profile
-from tests.serve.fleet.desk_routes import (
+from tests.serve.fleet.service_routes import (
     ANN,
     DIGEST,
     Open,
     answer,
     asked,
-    at_the_desk,
     by_link,
     by_post,
+    in_process,
     kept,
     question,
 )
@@ -49,7 +49,7 @@ MOMENT = timedelta(milliseconds=200)
 PERSON = Principal(project="default", name="owner", is_person=True)
 
 
-@pytest.fixture(params=[at_the_desk, by_link, by_post])
+@pytest.fixture(params=[in_process, by_link, by_post])
 def opened(request: pytest.FixtureRequest) -> Open:
     """A test that asks for it is run by each way."""
     way: Open = request.param
@@ -57,7 +57,7 @@ def opened(request: pytest.FixtureRequest) -> Open:
 
 
 # Nobody sits at a machine that is linked.
-at_a_client = pytest.mark.parametrize("opened", [at_the_desk, by_post], indirect=True)
+at_a_client = pytest.mark.parametrize("opened", [in_process, by_post], indirect=True)
 
 
 def kept_as(opened: Open, who: str) -> str:
@@ -332,7 +332,7 @@ async def test_a_machines_use_costs_what_the_owner_says(hub: Hub, tmp_path: Path
     budget = hub.do(lambda tx: budgets.put(tx, hub.project, prices.read(None), asked))
     used = Used(id="1", conversation="s-2", client="codex", model="ours", input=500_000)
 
-    async with at_the_desk(hub, owners=prices.read(table)) as machine:
+    async with in_process(hub, owners=prices.read(table)) as machine:
         await machine.use(ANN, [used])
 
     [found] = hub.do(lambda tx: budgets.of_project(tx, hub.project.id))

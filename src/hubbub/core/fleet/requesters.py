@@ -36,7 +36,7 @@ class Delegation:
     """The principal for whom something is done, and the names under which it is done."""
 
     project: Project
-    who: Principal  # as people are told
+    principal: Principal  # as people are told
     sender: str | None  # as the task names it
     node: str  # under which the hub stores it
 
@@ -60,7 +60,7 @@ class Requester(ABC):
         return None
 
     @abstractmethod
-    def standing(self, tx: Tx, said: Principal) -> Delegation:
+    def delegation(self, tx: Tx, claimed: Principal) -> Delegation:
         """Determine for whom something is done, given the claimed principal. Raises `HubError`."""
 
     @abstractmethod
@@ -80,7 +80,7 @@ class Requester(ABC):
         """End a task that the requester has begun."""
 
     @abstractmethod
-    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
+    def lend(self, tx: Tx, claimed: Principal, task_id: str | None, chain: CallChain) -> str:
         """Lend a token to the machine's agent program, for an order or a task in the background.
 
         `chain` is the claimed chain of callers up to that program.
@@ -112,9 +112,11 @@ class OwnMachine(Requester):
         """Return the id of the hub's process."""
         return self.instance
 
-    def standing(self, tx: Tx, said: Principal) -> Delegation:
-        sender = None if said.is_person else said.name
-        return Delegation(project=projects.find(tx, said.project), who=said, sender=sender, node=self.node)
+    def delegation(self, tx: Tx, claimed: Principal) -> Delegation:
+        sender = None if claimed.is_person else claimed.name
+        return Delegation(
+            project=projects.find(tx, claimed.project), principal=claimed, sender=sender, node=self.node
+        )
 
     def home(self, tx: Tx) -> Project:
         return projects.find(tx, self.project)
@@ -128,10 +130,10 @@ class OwnMachine(Requester):
     def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
         nodes.end_task(tx, ref, text=text, failed=failed)
 
-    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
-        project = projects.find(tx, said.project)
+    def lend(self, tx: Tx, claimed: Principal, task_id: str | None, chain: CallChain) -> str:
+        project = projects.find(tx, claimed.project)
         purpose = _begun(tx, project, task_id, self.node) if task_id is not None else new_id()
-        return lent_tokens.lend(tx, project, said, node=self.node, purpose=purpose, chain=chain)[1]
+        return lent_tokens.lend(tx, project, claimed, node=self.node, purpose=purpose, chain=chain)[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,10 +149,10 @@ class LinkedMachine(Requester):
         """Return the machine's own link: it has no user, and the link is its proof."""
         return self.machine.id
 
-    def standing(self, tx: Tx, said: Principal) -> Delegation:
+    def delegation(self, tx: Tx, claimed: Principal) -> Delegation:
         who = self._at_work().order.who
         sender = None if who.is_person else who.name
-        return Delegation(project=self.project, who=who, sender=sender, node=self.machine.name)
+        return Delegation(project=self.project, principal=who, sender=sender, node=self.machine.name)
 
     def home(self, tx: Tx) -> Project:
         return self.project
@@ -164,7 +166,7 @@ class LinkedMachine(Requester):
     def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
         nodes.end_task(tx, ref, text=text, failed=failed, project=self.project, node=self.machine.name)
 
-    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
+    def lend(self, tx: Tx, claimed: Principal, task_id: str | None, chain: CallChain) -> str:
         order, node = self._at_work(), self.machine.name
         who, purpose = order.order.who, order.id
         if task_id is not None:
@@ -191,13 +193,13 @@ class Program(Requester):
         """Return the holder of the token."""
         return self.caller
 
-    def standing(self, tx: Tx, said: Principal) -> Delegation:
+    def delegation(self, tx: Tx, claimed: Principal) -> Delegation:
         project = self.home(tx)
-        named = None if said.is_person or said.name in ("", HUB) else said.name
+        named = None if claimed.is_person or claimed.name in ("", HUB) else claimed.name
         spoken = access.speak(tx, project.id, named)
         name, token_id = access.programs_name(tx, spoken), str(self.caller.token_id)
         who = Principal(project=project.slug, name=name, token_id=token_id, is_person=self.caller.is_person)
-        return Delegation(project=project, who=who, sender=spoken, node=beside(name, self.node))
+        return Delegation(project=project, principal=who, sender=spoken, node=beside(name, self.node))
 
     def home(self, tx: Tx) -> Project:
         return access.enter(tx, self.project)
@@ -209,12 +211,12 @@ class Program(Requester):
         project, sender = self.home(tx), self.caller.agent
         nodes.end_task_beside(tx, project, ref, sender=sender, name=self.node, text=text, failed=failed)
 
-    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
-        standing = self.standing(tx, said)
-        project, purpose = standing.project, new_id()
+    def lend(self, tx: Tx, claimed: Principal, task_id: str | None, chain: CallChain) -> str:
+        delegation = self.delegation(tx, claimed)
+        project, purpose = delegation.project, new_id()
         if task_id is not None:
-            purpose = _begun(tx, project, task_id, standing.node, sender=standing.sender)
-        who = replace(standing.who, name=standing.sender or HUB)
+            purpose = _begun(tx, project, task_id, delegation.node, sender=delegation.sender)
+        who = replace(delegation.principal, name=delegation.sender or HUB)
         return lent_tokens.lend_from(
             tx, project, self.caller, who, node=self.node, purpose=purpose, chain=chain
         )[1]

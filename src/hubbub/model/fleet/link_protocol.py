@@ -117,7 +117,7 @@ class MessageKind(StrEnum):
 
 
 class HubRequest(StrEnum):
-    """A machine's request to its hub, over a link or by another wire (`serve/fleet/service_desk.py`)."""
+    """A machine's request to its hub, over a link or by another wire (`serve/fleet/hub_services.py`)."""
 
     PUT = "put"  # a question, with an id that the machine chose
     ASK = "ask"  # put it, unless it is there already, and wait for the ruling

@@ -1,7 +1,7 @@
 """The hub's services for machines' work: asking people, storing a log's head, beginning tasks, lending tokens.
 
 One table of requests serves every asker and every wire: over a link (`serve/fleet/node_requests.py`), by a POST
-(`serve/rest/fleet/desk.py`), or from this very process (`InProcessWire`). The asker's rights are in
+(`serve/rest/fleet/hub_services.py`), or from this very process (`InProcessWire`). The asker's rights are in
 `core/fleet/requesters.py`.
 """
 
@@ -70,13 +70,13 @@ Value = Mapping[str, object]
 Once = Callable[[Operation[Value]], Operation[Value]]
 
 
-class ServiceDesk:
+class HubServices:
     """The service for machines and for programs beside agents."""
 
     def __init__(
         self, transactions: Transactions, news: LiveActivitySource, prices: Prices | None = None
     ) -> None:
-        """Set up the desk. `prices` are those of models, for budgets in money; None: the usual ones."""
+        """Set up the services. `prices` are those of models, for budgets in money; None: the usual ones."""
         self._transactions, self._news, self._prices = transactions, news, prices
 
     async def do(
@@ -109,14 +109,14 @@ class ServiceDesk:
 
     def _use(self, tx: Tx, asker: Requester, message: Message) -> Value:
         """Count the use of a machine's agent, under its name on the board; or of the token's agent."""
-        standing = asker.standing(tx, _who(message))
-        agent, task = _met(tx, standing), text_or_none(message, "task_id")
+        delegation = asker.delegation(tx, _who(message))
+        agent, task = _met(tx, delegation), text_or_none(message, "task_id")
         told = [
             reading
             for each in used_of(message)
-            for reading in meter.readings(each, tx.now, agent=agent, task=task, machine=standing.node)
+            for reading in meter.readings(each, tx.now, agent=agent, task=task, machine=delegation.node)
         ]
-        meter.note(tx, standing.project, told, self._prices)
+        meter.note(tx, delegation.project, told, self._prices)
         return {}
 
     async def _ask(self, asker: Requester, message: Message, longest: timedelta) -> Value | None:
@@ -153,11 +153,11 @@ def _put(tx: Tx, asker: Requester, message: Message) -> tuple[Approval, str]:
         raise Invalid("approval_id: must be an id")
     require_shallow(message)
     said = question_of(object_of(message, "question"))
-    standing = asker.standing(tx, said.who)
+    delegation = asker.delegation(tx, said.who)
     return approvals.put(
         tx,
-        standing.project,
-        replace(said, who=standing.who, node=standing.node),
+        delegation.project,
+        replace(said, who=delegation.principal, node=delegation.node),
         seconds_of(message, "patience_seconds", approvals.PATIENCE),
         elicitation=asker.link is None and flag_of(message, "elicitation"),
         approval_id=approval_id,
@@ -216,14 +216,14 @@ def _answered(ruling: Ruling, approval: Approval) -> Value:
 
 
 def _begin_task(tx: Tx, asker: Requester, message: Message) -> Value:
-    standing = asker.standing(tx, _who(message))
+    delegation = asker.delegation(tx, _who(message))
     begun = nodes.begin_task(
         tx,
-        standing.project,
-        sender=standing.sender,
+        delegation.project,
+        sender=delegation.sender,
         title=prose_of(message, "title", LONGEST_TEXT),
         description=prose_of(message, "description", LONGEST_TEXT),
-        node=standing.node,
+        node=delegation.node,
     )
     return {"task_id": str(begun.id)}
 
@@ -255,12 +255,12 @@ def _give_back(tx: Tx, _asker: Requester, message: Message) -> Value:
 
 def _leave(tx: Tx, asker: Requester, message: Message) -> Value:
     """Tell whether a machine's agent may use its model, for its caller, or on a task of theirs."""
-    standing = asker.standing(tx, _who(message))
+    delegation = asker.delegation(tx, _who(message))
     task_id = parse_id(text_or_none(message, "task_id") or "")
-    callers = [standing.who.name] if not standing.who.is_person else []
+    callers = [delegation.principal.name] if not delegation.principal.is_person else []
     try:
-        for agent in (_name(tx, standing), *callers):
-            next_tool.require_going(tx, standing.project, agent, task_id)
+        for agent in (_name(tx, delegation), *callers):
+            next_tool.require_going(tx, delegation.project, agent, task_id)
     except MayNotBegin as error:
         return {"stopped": str(error), "paused": isinstance(error, AccountPaused), "now": tx.now}
     return {"stopped": None, "paused": False, "now": tx.now}
@@ -271,27 +271,27 @@ def _limit(tx: Tx, asker: Requester, message: Message) -> Value:
 
     Beside a client its name is the client's: the account is the same only if both programs are of one maker.
     """
-    standing = asker.standing(tx, _who(message))
+    delegation = asker.delegation(tx, _who(message))
     limit = UsageLimit(word_of(message, "limit", LimitKind), number_or_none(message, "until"))
-    name = _met(tx, standing)
-    if name != board_name(standing.node):
-        program, presence = text_or_none(message, "program"), agents.presence(tx, standing.project.id, name)
+    name = _met(tx, delegation)
+    if name != board_name(delegation.node):
+        program, presence = text_or_none(message, "program"), agents.presence(tx, delegation.project.id, name)
         runtime = presence.runtime if presence is not None else None
         if program is None or runtime is None or not runtime.startswith(program):
             return {"paused": False}
-    accounts.reached(tx, standing.project, name, limit)
+    accounts.reached(tx, delegation.project, name, limit)
     return {"paused": True}
 
 
-def _name(tx: Tx, standing: Delegation) -> str:
+def _name(tx: Tx, delegation: Delegation) -> str:
     """Return the agent under whose name a machine's agent uses its model."""
-    return tx.actor.agent or board_name(standing.node)
+    return tx.actor.agent or board_name(delegation.node)
 
 
-def _met(tx: Tx, standing: Delegation) -> str:
+def _met(tx: Tx, delegation: Delegation) -> str:
     """Return that agent, which the project knows from then on."""
-    name = _name(tx, standing)
-    agents.meet(tx, standing.project.id, name, is_machine=True)
+    name = _name(tx, delegation)
+    agents.meet(tx, delegation.project.id, name, is_machine=True)
     return name
 
 
@@ -367,15 +367,15 @@ async def _until_answered(
 
 @dataclass(frozen=True, slots=True)
 class InProcessWire:
-    """The wire from the hub's own machine to the desk, in the hub's process. `url` is the hub's address."""
+    """The wire from the hub's own machine to these services, in the hub's process. `url` is the hub's address."""
 
-    desk: ServiceDesk
+    services: HubServices
     asker: Requester
     url: str
 
     async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
         """Return the granted value; people may take as long as the question allows."""
-        value = await self.desk.do(self.asker, need, content)
+        value = await self.services.do(self.asker, need, content)
         if value is None:
             raise StoreUnavailable("the hub stops")
         return {"url": self.url, **value}

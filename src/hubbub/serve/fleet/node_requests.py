@@ -15,8 +15,8 @@ from hubbub.core.fleet.requesters import LinkedMachine
 from hubbub.core.log import idempotency
 from hubbub.core.people import access
 from hubbub.dialects.call import Call, HubContext
-from hubbub.dialects.cmdop.definition import AGENT_HEADER, PROJECT_HEADER
 from hubbub.dialects.cmdop.gated_dialect import GatedDialect
+from hubbub.dialects.cmdop.tool_set import AGENT_HEADER, PROJECT_HEADER
 from hubbub.dialects.dialect import digest
 from hubbub.model.errors import Conflict, HubError, Invalid, Unauthorized
 from hubbub.model.fleet import call_chain
@@ -27,9 +27,9 @@ from hubbub.model.fleet.link_protocol import HubRequest, Message, call_id, call_
 from hubbub.model.ids import parse_id
 from hubbub.model.json_fields import object_of, text_of, word_of
 from hubbub.model.people.rights import SYSTEM, Actor
+from hubbub.serve.fleet.hub_services import HubServices, Value
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_link import NodeLink
-from hubbub.serve.fleet.service_desk import ServiceDesk, Value
 
 log = logging.getLogger(__name__)
 
@@ -72,9 +72,9 @@ class NodeRequests:
     """Serves the machines' requests. `dialect` has the tools that machines send back to the hub."""
 
     def __init__(
-        self, fleet: LinkedNodes, desk: ServiceDesk, site: HubContext, dialect: GatedDialect
+        self, fleet: LinkedNodes, services: HubServices, site: HubContext, dialect: GatedDialect
     ) -> None:
-        self._fleet, self._desk, self._site, self._dialect = fleet, desk, site, dialect
+        self._fleet, self._services, self._site, self._dialect = fleet, services, site, dialect
         self._requests: dict[UUID, dict[str, _Request]] = {}  # by machine
         self._delegated: dict[str, UUID] = {}  # orders, by the tasks that go on for them in the background
 
@@ -145,7 +145,7 @@ class NodeRequests:
         same = digest(message.get("title"), message.get("description"), order and order.id)
         once = partial(idempotency.once, f"{link.machine.id}/{request_id}", same)
         # A machine that is back by now may have repeated this in vain, so the question goes on.
-        while (value := await self._desk.do(asker, need, message, once=once)) is None:
+        while (value := await self._services.do(asker, need, message, once=once)) is None:
             stands = self._fleet.link_of(link.machine.id)
             if stands is None or stands.has_ended:
                 return None

@@ -22,7 +22,7 @@ from hubbub.model.agents.file_claims import TTL
 from hubbub.model.cost.prices import Prices
 from hubbub.model.errors import HubError
 from hubbub.model.json_fields import validation_message
-from hubbub.serve.fleet.service_desk import ServiceDesk
+from hubbub.serve.fleet.hub_services import HubServices
 from hubbub.serve.http.error_responses import http_error, hub_error, server_error
 from hubbub.serve.http.guard import error_response
 from hubbub.serve.http.passwords import PasswordLogin
@@ -32,7 +32,7 @@ from hubbub.serve.otlp.endpoint import Use
 from hubbub.serve.rest import cost, first_steps
 from hubbub.serve.rest.agents import agents, edits, merges, scopes
 from hubbub.serve.rest.base.shapes import Failure
-from hubbub.serve.rest.fleet import approvals, desk, managed_agents, nodes, shares, terminal
+from hubbub.serve.rest.fleet import approvals, hub_services, managed_agents, nodes, shares, terminal
 from hubbub.serve.rest.limits import breakers, budgets, usage_limits
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
 from hubbub.serve.rest.mail import deadletters, messages, threads, wakes
@@ -83,7 +83,7 @@ ROUTERS = tuple(
         webhooks,
         approvals,
         nodes,
-        desk,
+        hub_services,
         terminal,
         shares,
         audit,
@@ -108,7 +108,7 @@ BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person
 def application(
     transactions: Transactions,
     news: LiveActivitySource,
-    machines: ServiceDesk,
+    machines: HubServices,
     data: Path,
     copier: hub_overview.Copier | None,
     *,
@@ -143,7 +143,7 @@ def application(
     )
     app.state.transactions, app.state.news, app.state.waking = transactions, news, waking
     app.state.data, app.state.copier, app.state.site = data, copier, site
-    app.state.desk = machines
+    app.state.hub_services = machines
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
     app.state.prices, app.state.use = prices, use
     app.state.logs = {}

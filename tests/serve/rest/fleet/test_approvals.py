@@ -85,7 +85,7 @@ def test_a_wait_ends_by_itself(agent: Web, owner: Web, monkeypatch: pytest.Monke
     """Nobody waits for longer than proxies do: who asks is told that nobody has answered yet, and asks again."""
     asked = put(agent)
     with monkeypatch.context() as impatient:
-        impatient.setattr("hubbub.serve.rest.fleet.desk.LONGEST_WAIT", 0.1)
+        impatient.setattr("hubbub.serve.rest.fleet.hub_services.LONGEST_WAIT", 0.1)
         assert granted(need(agent, "ask", asked)) is None
     done(owner.post(f"/approvals/{asked['approval_id']}/approve"))
     assert ruling(agent, asked) == "approved"

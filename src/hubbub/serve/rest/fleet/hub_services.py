@@ -1,4 +1,4 @@
-"""The service desk for a program beside an agent, with the agent's token; machines use their links."""
+"""The hub's services for a program beside an agent, with the agent's token; machines use their links."""
 
 from datetime import timedelta
 from functools import partial
@@ -39,5 +39,7 @@ async def grant(request: Request, call: Call, body: Needed) -> Granted:
     asker = Program(caller=call.actor, project=call.project, node=body.node)
     once = partial(idempotency.once, call.key, call.digest)
     longest = timedelta(seconds=LONGEST_WAIT)
-    value = await request.app.state.desk.do(asker, body.need, body.content, once=once, longest=longest)
+    value = await request.app.state.hub_services.do(
+        asker, body.need, body.content, once=once, longest=longest
+    )
     return Granted(value=value)
