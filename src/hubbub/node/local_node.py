@@ -28,6 +28,7 @@ from hubbub.model.fleet.calls import (
     call_digest,
     refused,
 )
+from hubbub.model.json_chunks import is_large
 from hubbub.model.redaction import Redactor
 from hubbub.model.visible_text import beginnings, visible
 from hubbub.node.agents.supervisor import AgentSupervisor
@@ -282,17 +283,18 @@ class LocalNode:
         try:
             outcome = await do(self._place(weighed, act), weighed.order)
             self._learn(weighed.order, outcome)
-            outcome = self._without_secrets(outcome)
             result = _result(outcome)
         except HubError as error:
-            result = str(RefusalCode.FAILED)
-            outcome = refused(RefusalCode.FAILED, self._redactor.text(str(error)))
+            outcome = refused(RefusalCode.FAILED, str(error))
+            result = _result(outcome)
         except asyncio.CancelledError:
             result = "cancelled"
             raise
         finally:
             self._write_end(seq, result, weighed.order)
-        return outcome
+        if is_large(outcome.value):  # reading it takes a while, in which others get their turns
+            return await asyncio.to_thread(self._without_secrets, outcome)
+        return self._without_secrets(outcome)
 
     def _place(self, weighed: Evaluation, act: PerformCall | None) -> ToolContext:
         return ToolContext(

@@ -7,6 +7,7 @@ import pytest
 
 from hubbub.client import Hub as Rest
 from hubbub.client import HubRefused
+from hubbub.model.json_chunks import SOME
 from tests.dialects.cmdop.callers import refusal
 from tests.dialects.cmdop.requirements import requires
 from tests.dialects.cmdop.workshop import Agent, Workshop
@@ -181,6 +182,17 @@ def test_secrets_are_in_no_output(machine: Workshop) -> None:
         assert ada.secret not in text
         assert machine.hub.owner_secret not in text
     assert "[redacted]" in read
+
+
+def test_secrets_are_in_no_long_output(machine: Workshop) -> None:
+    """A thread takes them out of an answer that is too long to be read on the event loop."""
+    machine.policy(BYPASS)
+    ada = machine.agent()
+    (machine.root / "long").write_text(f"token: {ada.secret}\n" * (SOME + 1))
+
+    found = ada.grep(pattern="token", path="long")
+
+    assert [each["text"] for each in found] == ["token: [redacted]"] * (SOME + 1)
 
 
 @requires(
