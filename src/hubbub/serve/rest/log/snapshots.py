@@ -15,7 +15,7 @@ from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity
 from hubbub.serve.live.sse import activity_json, with_patch
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.chunked_json import as_bytes, chunked_response, in_order, list_object, takes_gzip
+from hubbub.serve.rest.base.chunked_json import chunked_response, in_order, list_object, takes_gzip
 from hubbub.serve.rest.base.shapes import ActivityShape, NeedShape
 from hubbub.store.tx import Tx
 
@@ -133,8 +133,8 @@ def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iter
 
 
 def _need(of: Needed) -> bytes:
-    shape = NeededShape.of(of.need, noun=of.noun, key=of.key, card=of.card)
-    return as_bytes(shape)
+    """Encode a `NeededShape`: its parts are JSON already, and checking each of thousands took most of the time."""
+    return _to_json({**of.need.shape(), "noun": of.noun, "key": of.key, "card": of.card}).encode()
 
 
 def _told(reel: keyframes.Replay, activities: Iterable[Activity]) -> Iterator[bytes]:
