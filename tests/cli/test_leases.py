@@ -5,7 +5,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -105,6 +109,61 @@ def test_what_a_killed_command_held_is_free_at_once(hub: RunningHub, run: Run) -
     process.kill()
 
     until_listed(hub)
+
+
+class _Deadly(BaseHTTPRequestHandler):
+    """Passes calls on to a hub, and kills their caller when the first is answered, before it hears the answer."""
+
+    hub: RunningHub
+    victim: "subprocess.Popen[str] | None" = None
+
+    def do_POST(self) -> None:
+        victim, status, body = type(self).victim, *self._passed_on()
+        if victim is not None and victim.poll() is None:
+            victim.kill()
+            victim.wait()
+        self._say(status, body)
+
+    def do_DELETE(self) -> None:
+        self._say(*self._passed_on())
+
+    def do_GET(self) -> None:
+        self._say(*self._passed_on())
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+    def _passed_on(self) -> tuple[int, bytes]:
+        with closing(HTTPConnection("127.0.0.1", self.hub.port)) as upstream:
+            content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            upstream.request(self.command, self.path, content, dict(self.headers))
+            answer = upstream.getresponse()
+            return answer.status, answer.read()
+
+    def _say(self, status: int, body: bytes) -> None:
+        with suppress(OSError):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+
+def test_what_is_granted_to_a_killed_process_is_free(hub: RunningHub, run: Run) -> None:
+    """A kill between the grant and the start of the command gives the lease back, long before its time is over."""
+    _Deadly.hub, _Deadly.victim = hub, None
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Deadly)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}"
+        _Deadly.victim = run("db", "--ttl", "1d", "--url", url, "--", "sleep", LONG)
+        hub.until("lease.granted")
+        assert _Deadly.victim.wait() == -signal.SIGKILL
+        until(lambda: not listed(hub), "the lease of a killed process to be free", seen=lambda: listed(hub))
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 def test_who_waits_says_why_and_then_runs(hub: RunningHub, run: Run) -> None:

@@ -55,6 +55,16 @@ def test_a_lease_from_its_beginning_to_its_end(web: Web) -> None:
 
 
 @both_engines
+def test_a_caller_may_choose_the_id(web: Web) -> None:
+    """A lease has the id that its caller chose, so that it can be released unanswered; none is used twice."""
+    assert ask(web, "db", id=GONE)["lease"]["id"] == GONE
+    assert refusal(web.post("/leases", {"things": ["port"], "agent": "ann", "id": GONE})) == (409, "conflict")
+    assert refusal(web.post("/leases", {"things": ["port"], "agent": "ann", "id": "x"})) == (400, "invalid")
+    done(web.delete(f"/leases/{GONE}", agent="ann"))
+    assert held(web) == []
+
+
+@both_engines
 def test_waiting_ends_with_the_grant(web: Web) -> None:
     """A call that waits is answered as soon as the lease is granted."""
     mine = ask(web, "db")["lease"]

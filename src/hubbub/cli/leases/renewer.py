@@ -1,8 +1,8 @@
 """The process beside a command under a lease: it renews the lease, and gives it back when the command ends.
 
-It is forked before `hubbub with` becomes the command, so that nothing stands between the command and its starter:
-terminal, signals and exit status are its own. It sees every end of the command, a kill included. If it cannot
-renew the lease, it ends the command before the hub lets another in.
+It is forked before `hubbub with` asks for the lease, so that a death at any moment gives it back, and nothing stands
+between the command and its starter: terminal, signals and exit status are its own. It sees every end of the command,
+a kill included. If it cannot renew the lease, it ends the command before the hub lets another in.
 """
 
 import os
@@ -88,22 +88,75 @@ class Command:
         return True
 
 
-def begin(held: Held) -> None:
-    """Renew the lease from now on, while this process lives, whatever program it becomes."""
+class Keeper:
+    """The process beside this one, which follows what this one says: it lives before any lease does."""
+
+    def __init__(self, telling: int) -> None:
+        self._telling = telling
+
+    def asks(self, lease_id: str) -> None:
+        """Say that a lease of this id is about to be asked for: it is given back if this process dies."""
+        self._say(f"asks {lease_id}")
+
+    def holds(self, held: Held) -> None:
+        """Say that this lease is held, and to be renewed while this process lives, whatever program it becomes."""
+        self._say(f"holds {held.lease_id} {held.ttl} {held.since}")
+
+    def leave(self) -> None:
+        """Say that there is nothing to keep."""
+        self._say("leave")
+
+    def _say(self, line: str) -> None:
+        with suppress(OSError):  # somebody has killed it
+            os.write(self._telling, f"{line}\n".encode())
+
+
+def begin(target: Target, agent: str | None) -> Keeper:
+    """Start the process that will keep what this one is granted."""
     command = Command(os.getpid())
+    told, telling = os.pipe()
     child = os.fork()
     if child:
         os.waitpid(child, 0)
-        for each in command.descriptors():
+        for each in (*command.descriptors(), told):
             os.close(each)
-        return
+        return Keeper(telling)
     try:
+        os.close(telling)
         os.setsid()
         if os.fork() == 0:  # an orphan, which the command does not find among its children
-            _let_go(command.descriptors())
-            keep(held, command)
+            _let_go(command.descriptors() | {told})
+            _follow(told, target, agent, command)
     finally:
         os._exit(0)
+
+
+def _follow(told: int, target: Target, agent: str | None, command: Command) -> None:
+    """Keep the lease that the other process says it holds; if it dies before that, give back what it asked for."""
+    asked: list[str] = []
+    with os.fdopen(told) as lines:
+        for line in lines:
+            word, *facts = line.split()
+            if word == "asks":
+                asked += facts
+            elif word == "holds":
+                lease_id, ttl, since = facts
+                keep(Held(target, agent, lease_id, float(ttl), float(since)), command)
+                return
+            else:
+                return
+    for each in asked:
+        _give_back(Held(target, agent, each, 0, 0))
+
+
+def _give_back(held: Held) -> None:
+    """Release a lease that nobody waits for any more; the call that asks for it may still be under way."""
+    ends_at = clock() + PATIENCE
+    while clock() < ends_at:
+        with suppress(OSError):
+            if _release(held) != NOT_FOUND:
+                return
+        time.sleep(PAUSE)
 
 
 def keep(held: Held, command: Command) -> None:
@@ -140,12 +193,13 @@ def _renew(held: Held) -> int:
     return status
 
 
-def _release(held: Held) -> None:
+def _release(held: Held) -> int:
     until = time.monotonic() + PATIENCE
-    http_request.call(held.target, "DELETE", held.path, query={"agent": held.agent}, until=until)
+    query = {"agent": held.agent}
+    return http_request.call(held.target, "DELETE", held.path, query=query, until=until)[0]
 
 
-def _until_it_works(deed: Callable[[], None], seconds: float) -> None:
+def _until_it_works(deed: Callable[[], object], seconds: float) -> None:
     ends_at = clock() + seconds
     while clock() < ends_at:
         try:

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
+from uuid import uuid4
 
 import click
 
 from hubbub.cli.leases import renewer
-from hubbub.cli.leases.renewer import Held
+from hubbub.cli.leases.renewer import Held, Keeper
 from hubbub.clients.hook import http_request
 from hubbub.clients.hook.hub_target import Target, data_folder
 from hubbub.model.data_folder import owner_token, running_hub
@@ -185,19 +186,27 @@ def with_(
         "within": os.environ.get("HUBBUB_LEASE_ID"),
     }
     target = _target(**where)
-    lease, since = _granted(target, asking, 0 if no_wait else wait)
+    keeper = renewer.begin(
+        target, agent or None
+    )  # first, so that it gives back what is granted to a dead process
+    try:
+        lease, since = _granted(target, keeper, asking, 0 if no_wait else wait)
+    except Refused:
+        keeper.leave()
+        raise
     if as_json:
         sys.stderr.write(json.dumps(lease, ensure_ascii=False) + "\n")
-    _become(command, lease, Held(target, agent or None, lease["id"], ttl, since))
+    _become(command, lease, keeper, Held(target, agent or None, lease["id"], ttl, since))
 
 
-def _become(command: Sequence[str], lease: Json, held: Held) -> NoReturn:
+def _become(command: Sequence[str], lease: Json, keeper: Keeper, held: Held) -> NoReturn:
     """Become the command, with another process beside it that keeps the lease."""
     sys.stdout.flush()
     sys.stderr.flush()
-    is_outer = lease["id"] == os.environ.get("HUBBUB_LEASE_ID")
-    if not is_outer:  # else its holder renews it
-        renewer.begin(held)
+    if lease["id"] == os.environ.get("HUBBUB_LEASE_ID"):
+        keeper.leave()  # its holder renews it
+    else:
+        keeper.holds(held)
     try:
         os.execvpe(command[0], [*command], {**os.environ, **_variables(lease)})  # noqa: S606, what the caller says
     except OSError as error:
@@ -217,18 +226,20 @@ def _variables(lease: Json) -> Mapping[str, str]:
     return told
 
 
-def _granted(target: Target, asking: Json, wait: float | None) -> tuple[Json, float]:
+def _granted(target: Target, keeper: Keeper, asking: Json, wait: float | None) -> tuple[Json, float]:
     """Return the lease when it is held, and the start of its time. Raises `Refused` if it is not in time."""
     waits = asking["waits"] and wait != 0 and asking["within"] is None
     try:
         with _interruptible():
-            found = _at_once(target, asking) if waits else None
-            return found or _in_turn(target, asking, wait, SAID if waits else [])
+            found = _at_once(target, keeper, asking) if waits else None
+            return found or _in_turn(target, keeper, asking, wait, SAID if waits else [])
     except Interrupted as error:
         sys.exit(128 + error.number)
 
 
-def _in_turn(target: Target, asking: Json, wait: float | None, told: list[str]) -> tuple[Json, float]:
+def _in_turn(
+    target: Target, keeper: Keeper, asking: Json, wait: float | None, told: list[str]
+) -> tuple[Json, float]:
     """Wait for the lease; `told` are the ids of those ahead that the caller knows of."""
     ends_at = None if wait is None else time.monotonic() + wait
     lease: Json | None = None
@@ -237,7 +248,7 @@ def _in_turn(target: Target, asking: Json, wait: float | None, told: list[str]) 
             left = AT_A_TIME if ends_at is None else max(0.0, min(AT_A_TIME, ends_at - time.monotonic()))
             since = renewer.clock()
             answer = _answer(
-                target, lease, {**asking, "wait_seconds": left}, patient=ends_at is None or left > 0
+                target, keeper, lease, {**asking, "wait_seconds": left}, patient=ends_at is None or left > 0
             )
             lease = answer.get("lease")
             if lease is not None and lease["status"] == "held":
@@ -254,11 +265,11 @@ def _in_turn(target: Target, asking: Json, wait: float | None, told: list[str]) 
         raise
 
 
-def _at_once(target: Target, asking: Json) -> tuple[Json, float] | None:
+def _at_once(target: Target, keeper: Keeper, asking: Json) -> tuple[Json, float] | None:
     """Return the lease if the things are free; else say who has them, which a call that waits tells only at its end."""
     since = renewer.clock()
     try:
-        answer = _answer(target, None, {**asking, "waits": False, "wait_seconds": 0.0}, patient=False)
+        answer = _answer(target, keeper, None, {**asking, "waits": False, "wait_seconds": 0.0}, patient=False)
     except NotGranted as error:
         _say_wait(error.message)
         return None
@@ -274,10 +285,14 @@ def _ahead(answer: Json) -> list[str]:
     return [each["id"] for each in (*answer.get("holders", ()), *answer.get("waiting", ()))]
 
 
-def _answer(target: Target, lease: Json | None, asking: Json, *, patient: bool) -> Json:
+def _answer(target: Target, keeper: Keeper, lease: Json | None, asking: Json, *, patient: bool) -> Json:
     """Ask the hub for the lease, or renew the one that waits; None if the caller should ask again."""
     path = f"/leases/{lease['id']}/renew" if lease is not None else "/leases"
-    body = {name: asking[name] for name in ("agent", "wait_seconds")} if lease is not None else asking
+    if lease is not None:
+        body = {name: asking[name] for name in ("agent", "wait_seconds")}
+    else:
+        body = {**asking, "id": str(uuid4())}
+        keeper.asks(body["id"])
     try:
         status, answer = http_request.call(
             target, "POST", path, body, until=time.monotonic() + asking["wait_seconds"] + PATIENCE

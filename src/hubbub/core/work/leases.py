@@ -63,13 +63,15 @@ def ask(
     terms: Terms = USUAL,
     waits: bool = True,
     within: str | None = None,
+    lease_id: UUID | None = None,
 ) -> Lease:
     """Ask for all of these things; return the lease that grants them, or one that waits until they are free.
 
     `by` is the name by which the caller acts. With `within`, the id of an outer lease, its things are not asked for
     again: if it has all of them, it is returned. A caller that holds something already is granted more at once or not
     at all, since two that wait for each other would wait for ever; so is a caller that never `waits`. Records
-    `lease.granted` or `lease.waiting`. Raises `LeaseTaken`, and `Invalid` for an impossible thing.
+    `lease.granted` or `lease.waiting`. A caller that chose the `lease_id` can release the lease whatever becomes of the
+    answer. Raises `LeaseTaken`, `Invalid` for an impossible thing, and `Conflict` if there is a lease of that id.
     """
     leases.lock(tx, project.id)
     known = leases.capacities(tx, project.id)
@@ -82,7 +84,9 @@ def ask(
     found = leases.of_project(tx, project.id)
     if len(found) >= MOST:
         raise Conflict(f"a project has at most {MOST} leases, with those that wait; release some first")
-    fresh = _insert(tx, project, by, wants, asked(wants, known), terms=terms)
+    if lease_id is not None and leases.find(tx, lease_id) is not None:
+        raise Conflict("there is a lease of this id already")
+    fresh = _insert(tx, project, by, wants, asked(wants, known), terms=terms, lease_id=lease_id)
     table = LeaseTable([*found, fresh], known)
     granted = _serve(tx, project.id, table)
     if fresh.id in granted:
@@ -274,13 +278,20 @@ def lapse(tx: Tx, limit: int) -> None:
 
 
 def _insert(
-    tx: Tx, project: Project, by: str, wants: Mapping[str, int], things: tuple[str, ...], *, terms: Terms
+    tx: Tx,
+    project: Project,
+    by: str,
+    wants: Mapping[str, int],
+    things: tuple[str, ...],
+    *,
+    terms: Terms,
+    lease_id: UUID | None = None,
 ) -> Lease:
     """Store a lease that waits until it is granted."""
     ttl = milliseconds(min(max(terms.ttl, SHORTEST), LONGEST))
     said = cut(_SECRETS.text(terms.purpose.strip()), PURPOSE_LENGTH) if terms.purpose else None
     fresh = Lease(
-        id=new_id(),
+        id=lease_id or new_id(),
         project_id=project.id,
         number=sequence_numbers.next_number(tx, project.id, "lease"),
         things=things,

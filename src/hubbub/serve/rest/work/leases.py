@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 from hubbub.core.actions import next_tool
 from hubbub.core.people import access
 from hubbub.core.work import lease_rules, leases
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.ids import parse_id
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Priority, Project
 from hubbub.model.work.leases import (
@@ -102,6 +103,9 @@ class OneLeaseRule(BaseModel):
 
 class LeaseRequest(Body):
     things: Things
+    id: Line | None = Field(
+        None, description="an id for the lease, so that it can be released whatever becomes of the answer"
+    )
     agent: Name | None = Field(None, description=AGENT)
     priority: PriorityName = Field(Priority.MEDIUM, description="who waits goes before those of a lower one")
     ttl_seconds: float = Field(
@@ -172,6 +176,10 @@ async def ask_for_lease(request: Request, call: Call, body: LeaseRequest) -> Lea
         host=body.host,
     )
 
+    lease_id = parse_id(body.id) if body.id is not None else None
+    if body.id is not None and lease_id is None:
+        raise Invalid("id: must be a UUID")
+
     def ask(tx: Tx) -> _Look:
         project = call.enter(tx)
         lease = leases.ask(
@@ -182,6 +190,7 @@ async def ask_for_lease(request: Request, call: Call, body: LeaseRequest) -> Lea
             terms=terms,
             waits=body.waits,
             within=body.within,
+            lease_id=lease_id,
         )
         return _look(tx, project, lease)
 
