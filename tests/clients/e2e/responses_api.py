@@ -32,7 +32,7 @@ class Asked:
     @property
     def last(self) -> str:
         """The last item: a person's words, or a tool's answer."""
-        return json.dumps(self.body.get("input", [""])[-1], ensure_ascii=False)
+        return json.dumps(self.body["input"][-1], ensure_ascii=False)
 
 
 def say(text: str) -> Item:
@@ -83,9 +83,14 @@ class ScriptedModel:
     _came: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, body: Mapping[str, Any]) -> Item | None:
-        """Return the scripted answer to this request; nothing where the account's limit is reached."""
+        """Return the scripted answer to this request; nothing where the account's limit is reached.
+
+        Requests without input are the client's side questions and no turn.
+        """
         if self.limited_until is not None:
             return None
+        if "input" not in body:
+            return say("ok")
         asked = Asked(body)
         item = self.answers(asked)
         if item is not None:

@@ -19,7 +19,8 @@ from tests.clients.e2e.desk import Desk
 from tests.clients.e2e.messages_api import call
 from tests.clients.e2e.programs import program
 from tests.clients.e2e.test_claude_code import INBOX, KEY, QUIET, WAKE, Person, prompt
-from tests.clients.e2e.test_codex import CONFIGURATION
+from tests.clients.e2e.test_codex import CONFIGURATION, REVIEW
+from tests.clients.e2e.test_codex import Person as CodexPerson
 from tests.clients.e2e.test_metered import run, tokens
 from tests.support.waiting import until
 
@@ -34,6 +35,7 @@ SIGNED_IN = {
 TASKS = re.compile(r"job-\d+")
 OF_WORKERS = re.compile(r"job-[1-6]\b")
 EACH = sum(messages_api.USED.values())  # tokens of an answer
+OF_CODEX = 2  # tokens of an answer
 TASK = "mcp__hubbub__task"
 MINUTE = 60  # seconds: clients show no shorter time
 MOVED = (sys.executable, "-m", "tests.clients.e2e.moved_hub")
@@ -217,3 +219,28 @@ def test_a_budget_ends_a_run_in_the_middle(desk: Desk) -> None:
     assert "Finish with what there is" in told.told
     assert sorted(each.name for each in desk.work.iterdir()) == ["0", "1", "2"]
     assert model.answered == 6  # four tools, of which the last was denied, and twice that it stops
+
+
+def test_a_budget_ends_a_run_of_codex_in_the_middle(desk: Desk) -> None:
+    """Codex with trusted hooks is denied its next tool as soon as its budget is spent: at most one more has run."""
+    person = CodexPerson(program("@openai/codex", "0.169.0", "codex"), desk)
+
+    def speaks(asked: responses_api.Asked) -> responses_api.Item:
+        """Go on and on, each time after the hub has counted what was used until now."""
+        answered = len(model.asked)
+        until(lambda: tokens(desk, WINDOW) == (OF_CODEX * answered or None), "all tokens")
+        if "is spent" in asked.said:
+            return responses_api.say("I stop here.")
+        return responses_api.by_shell(f"touch {answered}")
+
+    with person.asking(speaks) as model:
+        desk.hubbub("install", "codex", "--as", WINDOW)
+        desk.hubbub("budget", "set", f"agent:{WINDOW}", "--tokens", f"{3 * OF_CODEX}")
+        with person.window() as shown:
+            person.chooses(shown, REVIEW, 2)
+            person.has_opened()
+        person.run(str(person.codex), "exec", "--skip-git-repo-check", "go on for ever")
+        told = model.heard(f"the budget of the agent {WINDOW} is spent")
+
+    assert "Finish with what there is" in told.last
+    assert sorted(each.name for each in desk.work.iterdir()) == ["0", "1", "2"]
