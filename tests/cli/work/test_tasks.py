@@ -133,6 +133,18 @@ def test_what_people_do_with_a_task(hub: RunningHub) -> None:
     assert hub.json("task", "show", "1")["task"]["result"] == "done by hand"
 
 
+def test_a_person_has_the_same_name_everywhere_in_a_task(hub: RunningHub) -> None:
+    """Who sent a task, who wrote about it and who is in its log: a person is named as they sign in."""
+    hub.meet("ada")
+    hub.send("ada", "Mend the gate")
+    hub.run("task", "comment", "1", "mind the dog")
+    told = hub.run("task", "show", "1").stdout
+    assert "\nfrom owner, medium, " in told
+    assert " owner to ada: mind the dog\n" in told
+    assert " task.sent by owner\n" in told
+    assert hub.json("task", "show", "1")["messages"][0]["author"] == "owner"
+
+
 def test_ones_own_tasks(hub: RunningHub) -> None:
     """With --mine people see what they gave, and an agent what it has; `task list` is `tasks`."""
     hub.meet("ada", "bob")

@@ -190,6 +190,17 @@ def test_people_run_their_project_from_the_page(page: Page, hub: Hub) -> None:
     expect(page.get_by_role("alert")).to_be_empty()
 
 
+def test_who_sends_a_task_is_named_in_it(page: Page) -> None:
+    """What a person sends from the page is from that person, by the name that the log has."""
+    page.keyboard.press("c")
+    expect(page.get_by_role("dialog").get_by_label("Title")).to_be_focused()
+    page.keyboard.type("Sweep the yard")
+    page.keyboard.press("Control+Enter")
+    side = page.get_by_role("complementary", name="Task")
+    expect(side.get_by_role("heading", level=2)).to_have_text("Sweep the yard")
+    expect(side.locator("dt", has_text="From").locator("+ dd")).to_have_text("owner")
+
+
 def test_a_task_that_there_is_already(visit: Visit, watch: Watch, hub: Hub, scene: Scene) -> None:
     """A person who makes a task that is the same job as an open one is shown that, and makes it anyway or not."""
     watch.expect(409)

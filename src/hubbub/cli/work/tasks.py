@@ -1,5 +1,6 @@
 """`hubbub tasks` and `hubbub task`: tasks, and their states."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -142,7 +143,7 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     show_line(shown, as_json=False)
     for pause in pauses.of_tasks(hub, [shown]).values():
         display.show(f"stands still: the account of {shown['assignee']} is {pause}")
-    display.show(f"from {shown['sender']}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}")
+    display.show(f"from {_sender(whole)}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}")
     if shown["area"]:
         display.show(f"in the area {shown['area']}")
     if shown["depends_on"]:
@@ -156,10 +157,18 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
         display.show(f"result: {shown['result']}\n")
     for each in whole["messages"]:
         display.show(
-            f"{display.moment(each['created_at'])} {each['sender']} to {each['recipient']}: {each['body']}"
+            f"{display.moment(each['created_at'])} {each['author'] or each['sender']} to {each['recipient']}: "
+            f"{each['body']}"
         )
     for each in reversed(whole["activity"]):
         display.show(f"{display.moment(each['at'])} {each['kind']} by {each['actor']}")
+
+
+def _sender(whole: Mapping[str, Any]) -> str:
+    """Return who sent a task: a person by their own name, which the log has."""
+    sender: str = whole["task"]["sender"]
+    sent = (each["actor"] for each in whole["activity"] if each["kind"] == "task.sent")
+    return next(sent, sender) if sender == HUB else sender
 
 
 @command("cancel", example="hubbub task cancel 7 --reason 'not needed any more'")

@@ -15,7 +15,7 @@ import { Markdown } from "../../ui/markdown.js";
 import { Glyph, Paused, StateWord, Tile } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
 import { Ago, Clock, Text } from "../../ui/text.js";
-import { called, Deliveries } from "../deliveries.js";
+import { called, Deliveries, HUB } from "../deliveries.js";
 import { actionsOn, labelOf, perform, Priority, refOf, taskHref, useTaskKeys } from "./actions.js";
 import { Events, Rail } from "./history.js";
 import { Proof } from "./proof.js";
@@ -156,6 +156,10 @@ const isBest = ({ id }, index) => index === 0 && ["approve_work", "answer", "ret
 
 const MOST_LINKS = 20;
 
+/** Who sent it: a person by their own name, which the log has. */
+const senderOf = ({ sender }, activity) =>
+  sender === HUB ? activity.find(({ kind }) => kind === "task.sent")?.actor ?? HUB : sender;
+
 /** @param {{task: object, details: object, picture: object}} props */
 function Facts({ task, details, picture }) {
   const needs = linked(task.depends_on, details.needs, picture);
@@ -166,7 +170,7 @@ function Facts({ task, details, picture }) {
     <section class="inspector-part" aria-label=${t("inspector.facts")}>
       <dl class="facts">
         ${fact("agent", html`<${Agent} task=${task} picture=${picture} />`)}
-        ${fact("from", html`<bdi>${called(task.sender)}</bdi>`)}
+        ${fact("from", html`<bdi>${called(senderOf(task, details.activity))}</bdi>`)}
         ${details.task?.edited_by && fact("edited_by", html`<bdi>${called(details.task.edited_by)}</bdi>`)}
         ${fact("priority", html`<${Priority} priority=${task.priority} always />`)}
         ${fact("needs", needs.length ? links(needs, picture) : nothing())}
