@@ -115,3 +115,13 @@ def export_note(request: InstallRequest) -> str:
     return (
         f'start the client with its token: export {VARIABLE}="$(cat {shlex.quote(str(request.token_file))})"'
     )
+
+
+def export_notes(request: InstallRequest) -> Sequence[str]:
+    """List the one remaining step of a client that reads its token from its environment."""
+    return (export_note(request),)
+
+
+def export_notes_in_project(request: InstallRequest) -> Sequence[str]:
+    """List the same step for a client that does so in a project only."""
+    return () if request.is_user else export_notes(request)

@@ -10,7 +10,7 @@ from hubbub.clients.install.client_installer import (
     ClientInstaller,
     InstallRequest,
     bearer,
-    export_note,
+    export_notes,
 )
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
@@ -28,16 +28,11 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     return [ConfigEntry(file, "json", ("mcpServers", SERVER), entry, same="url")]
 
 
-def notes(request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return (export_note(request),)
-
-
 CLIENT = ClientInstaller(
     "cline",
     "Cline",
     changes,
-    notes,
+    export_notes,
     NAMED,
     no_project="Cline has no configuration for a project; use --scope user",
 )

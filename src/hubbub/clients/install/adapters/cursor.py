@@ -10,7 +10,7 @@ from hubbub.clients.install.client_installer import (
     ClientInstaller,
     InstallRequest,
     bearer,
-    export_note,
+    export_notes,
 )
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 from hubbub.clients.install.plugin_files import hook_items
@@ -31,13 +31,8 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     ]
 
 
-def notes(request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return (export_note(request),)
-
-
 def _folder(request: InstallRequest) -> Path:
     return (request.machine.home if request.is_user else request.folder) / ".cursor"
 
 
-CLIENT = ClientInstaller(NAME, "Cursor", changes, notes, NAMED)
+CLIENT = ClientInstaller(NAME, "Cursor", changes, export_notes, NAMED)

@@ -14,7 +14,7 @@ from hubbub.clients.install.client_installer import (
     ClientInstaller,
     InstallRequest,
     bearer,
-    export_note,
+    export_notes_in_project,
 )
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 from hubbub.clients.install.plugin_files import hook_items, skill_files
@@ -39,13 +39,8 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     ]
 
 
-def notes(request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return () if request.is_user else (export_note(request),)
-
-
 def _folder(request: InstallRequest) -> Path:
     return (request.machine.home if request.is_user else request.folder) / ".gemini"
 
 
-CLIENT = ClientInstaller(NAME, "Gemini CLI", changes, notes, WORDS)
+CLIENT = ClientInstaller(NAME, "Gemini CLI", changes, export_notes_in_project, WORDS)

@@ -14,7 +14,7 @@ from hubbub.clients.install.client_installer import (
     InstallRequest,
     UserFolders,
     bearer,
-    export_note,
+    export_notes,
 )
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
@@ -37,11 +37,6 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     return [ConfigEntry(file, "yaml", ("extensions", EXTENSION), entry, same="uri")]
 
 
-def notes(request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return (export_note(request),)
-
-
 def _folder(machine: UserFolders) -> Path:
     if machine.platform == "win32":
         return machine.applications / "Block" / "goose" / "config"
@@ -52,7 +47,7 @@ CLIENT = ClientInstaller(
     "goose",
     "Goose",
     changes,
-    notes,
+    export_notes,
     BRACED,
     no_project="Goose has no configuration for a project; use --scope user",
 )

@@ -16,7 +16,7 @@ from hubbub.clients.install.client_installer import (
     ClientInstaller,
     InstallRequest,
     bearer,
-    export_note,
+    export_notes_in_project,
 )
 from hubbub.clients.install.hook_command import program
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep, OwnedFile
@@ -37,11 +37,6 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     ]
 
 
-def notes(request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return () if request.is_user else (export_note(request),)
-
-
 def _rendered() -> str:
     """Return the plugin, with the absolute command of this installation."""
     text = files(plugin).joinpath("opencode", "hub.ts").read_text("utf-8")
@@ -59,4 +54,4 @@ def _file(request: InstallRequest) -> Path:
     return next((each for each in names if each.exists()), names[0])
 
 
-CLIENT = ClientInstaller("opencode", "opencode", changes, notes, WORDS)
+CLIENT = ClientInstaller("opencode", "opencode", changes, export_notes_in_project, WORDS)

@@ -9,7 +9,7 @@ from hubbub.clients.install.client_installer import (
     ClientInstaller,
     InstallRequest,
     bearer,
-    export_note,
+    export_notes,
 )
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
@@ -21,16 +21,11 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     return [ConfigEntry(file, "json", ("mcpServers", SERVER), entry, same="serverUrl")]
 
 
-def notes(request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return (export_note(request),)
-
-
 CLIENT = ClientInstaller(
     "windsurf",
     "Windsurf",
     changes,
-    notes,
+    export_notes,
     NAMED,
     no_project="Windsurf has no configuration for a project; use --scope user",
 )
