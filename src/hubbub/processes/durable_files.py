@@ -27,9 +27,9 @@ def write(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
     sync(file.parent)
 
 
-def write_new(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
+def write_new(file: Path, content: str | bytes) -> None:
     """Write a file that does not exist yet, like `write`. Raises `FileExistsError`."""
-    with draft(file, content, mode) as finished:
+    with draft(file, content) as finished:
         file.hardlink_to(finished)
     sync(file.parent)
 

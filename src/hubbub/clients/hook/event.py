@@ -83,11 +83,10 @@ class Event:
         took: int | None = None,
         continued: bool = False,
         heard: bool = True,
-        call: str | None = None,
         notice: str | None = None,
         is_certain: bool = False,
     ) -> None:
-        self.call = call  # a digest of the tool's arguments, if the client tells all of them
+        self.call: str | None = None  # a digest of the tool's arguments, if the client tells all of them
         self.client = client
         self.moment = moment
         self.notice = notice  # at a limit: the sentence shown to people

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,9 +32,6 @@ class ShellChannel(Protocol):
     def write(self, data: bytes) -> bool: ...
 
     async def close(self) -> None: ...
-
-
-Dial = Callable[[Destination, Path, str | None], Awaitable[ShellChannel]]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -74,8 +71,8 @@ async def open_shell(wanted: Destination, home: Path, agent: str | None) -> Shel
 class RemoteShells:
     """The shells of one machine. `close` them at the end."""
 
-    def __init__(self, *, idle: timedelta = IDLE, dial: Dial = open_shell) -> None:
-        self._idle, self._dial = idle, dial
+    def __init__(self, *, idle: timedelta = IDLE) -> None:
+        self._idle = idle
         self._open: dict[str, RemoteShell] = {}
         self._awaited: list[Principal] = []  # owners of shells that are being opened
         self._closing: set[asyncio.Task[None]] = set()
@@ -85,7 +82,7 @@ class RemoteShells:
         await self._make_room(who)
         self._awaited.append(who)
         try:
-            line = await self._dial(wanted, home, agent)
+            line = await open_shell(wanted, home, agent)
         finally:
             self._awaited.remove(who)
         shell_id = f"{wanted}/{secrets.token_hex(8)}"
