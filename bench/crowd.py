@@ -59,7 +59,7 @@ def gather(tx: Tx, crowd: int) -> Reply:
 
 @BENCH.tool()
 def work(tx: Tx, crowd: int, first: int, number: int) -> Reply:
-    """Create so many tasks for the crowd, in every state, some of which depend on others."""
+    """Create so many tasks for the crowd, in every state; some depend on others."""
     project, last = access.enter(tx), None
     for place in range(first, first + number):
         last = _live(tx, project, place, crowd, last if place % CHAIN else None)

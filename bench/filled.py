@@ -168,7 +168,7 @@ LARGE: Mapping[str, Step] = {
 
 
 async def modelled(hub: Served) -> Model:
-    """End some tasks, of which others can be copies."""
+    """End some tasks, so that others can be copies of them."""
     owner = await Line.to(hub)
     of_all = await owner.ask("POST", "/api/v1/tokens", {})
     plain = await Line.to(replace(hub, secret=str(of_all["secret"])))

@@ -144,7 +144,7 @@ async def idle(hub: Served) -> None:
 
 
 async def asked(hub: Served, hosts: Mapping[str, float], what: str) -> None:
-    """Ask the agents of all these machines, each of which takes so many seconds."""
+    """Ask the agents of all these machines; each takes so many seconds to answer."""
     line = await Line.to(hub)
     taken = []
     for _ in range(ROUNDS):

@@ -59,7 +59,7 @@ def named(content: str) -> bytes:
 
 
 def wide(size: int) -> str:
-    """Return text of that many bytes, of which one character makes it take four times as many when it is read."""
+    """Return text of that many bytes, with one character that makes it four times as large in memory."""
     return "\U0001f600" + "x" * size
 
 

@@ -1,4 +1,4 @@
-"""The time that git takes to say whether two branches will conflict, as the merge radar asks it.
+"""Measure how long git takes to say whether two branches will conflict, as the merge radar asks it.
 
 Pairs are replayed from this project's own history. Run with `python -m bench.merges`.
 """

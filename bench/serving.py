@@ -172,7 +172,7 @@ class Line:
         return self._reader
 
     async def open(self, path: str) -> None:
-        """The connection from now on belongs to a stream, whatever it says."""
+        """Give the connection to a stream from now on."""
         self._writer.write(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
         if b" 200 " not in await self._reader.readuntil(b"\r\n\r\n"):
             raise RuntimeError(f"{path} is no stream")

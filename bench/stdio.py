@@ -127,7 +127,7 @@ RELAY_DURABLE = (
 
 
 def reads(last: Mapping[int, int]) -> Iterator[Case]:
-    """Return cases of reading in runs with so many messages, of which the last has the `seq` given by `last`."""
+    """Return cases of reading in runs with so many messages; `last` gives the `seq` of the last one."""
     for held, seq in last.items():
         few, run = FEW_CALLS if held else CALLS, f"messages-{held}"
         yield in_run(run, f"get_messages, {held:,} stored", "get_messages", calls=few)

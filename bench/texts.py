@@ -12,7 +12,7 @@ Texts = Iterator[str]
 
 
 def different(seed: int) -> Texts:
-    """Sentences of which each is new: a verb, words by Zipf's law, now and then a number."""
+    """Yield new sentences: a verb, words by Zipf's law, and sometimes a number."""
     random = Random(seed)
     letters = "bcdfglmnprst", "aeiou"
     words = [

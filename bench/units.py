@@ -111,7 +111,7 @@ async def read(line: Line, number: int) -> None:
 
 
 async def follow(engine: Engine, path: str, *, in_session: bool) -> float:
-    """The bytes that a stream takes in the hub which waits for what does not come."""
+    """Measure the bytes of the hub's memory for a stream without events."""
     lines = [await Line.to(engine.hub) for _ in range(STREAMS)]
     for line in lines if in_session else ():
         await line.join("commhub")

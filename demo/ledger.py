@@ -1,4 +1,4 @@
-"""The ledger: each run of a command writes down that it began, and that it ended, whatever the hub knows of it."""
+"""The ledger: each run of a command records its begin and its end there, independently of the hub."""
 
 import hashlib
 import json

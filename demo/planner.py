@@ -73,7 +73,7 @@ class Planner:
             self.read(wait=WAIT)
 
     def read(self, *, wait: int = 0) -> None:
-        """The messages that are new."""
+        """Return the new messages."""
         last = self.notes[-1]["seq"] if self.notes else 0
         self.notes += self.call("get_messages", after_seq=last, wait_seconds=wait)["messages"]
 

@@ -92,7 +92,7 @@ class Process:
         return self._popen.wait()
 
     def destroy(self) -> None:
-        """End the process and its group, and wait for whatever it left behind to clear away."""
+        """End the process and its group, and wait until everything that it left behind is gone."""
         if self._popen.poll() is None:
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()

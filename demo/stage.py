@@ -77,12 +77,12 @@ class Stage:
         self.note("the hub is ready, on a free port and with an empty data folder")
 
     def kill_hub(self) -> None:
-        """SIGKILL, at whatever it is."""
+        """Kill the hub by SIGKILL, in the middle of its work."""
         self.hub.kill()
         self.note("the hub is killed with SIGKILL")
 
     def reopen_hub(self) -> None:
-        """Start it again where it was."""
+        """Start the hub again, at the same address and on the same data."""
         self._serve(port=int(self.url.rpartition(":")[2]))
         self.chronicle.follow()
         self.note("the hub is started again, on the same data")

@@ -44,7 +44,7 @@ class Teammate(ABC):
         return answer
 
     async def mail(self) -> list[dict[str, Any]]:
-        """The messages that are new, or none after a nap, or when there may be work."""
+        """Wait for new messages; return none after a nap, or as soon as there may be work."""
         place = {"after_event": self.looked} if self.looked is not None else {}
         answer = await self.call("get_messages", after_seq=self.seen, wait_seconds=NAP, **place)
         messages: list[dict[str, Any]] = answer["messages"]

@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def perform(desk: Desk, text: str) -> str:
-    """The report that the first line of `text` asks for. Raises `Unable`."""
+    """Return the report that the first line of `text` names. Raises `Unable`."""
     line = text.partition("\n")[0].strip()
     for phrase, module in JOBS.items():
         if line.startswith(f"{phrase} "):

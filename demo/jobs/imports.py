@@ -1,4 +1,4 @@
-"""The modules that most others rely on."""
+"""Rank the modules by the number of others that import them."""
 
 import ast
 from collections import Counter
