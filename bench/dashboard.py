@@ -33,6 +33,7 @@ SETTLES = 6_000  # events after which the page has all that it keeps
 SCROLLED = 120  # frames
 LONGEST = 20.0  # seconds that anything may take
 PARTS = ("team", "crowd", "hub")
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 AIMS = {"paint": 300, "size": 85_000, "event": 100, "seek": 16}
 
 
@@ -257,7 +258,7 @@ async def pictures(bench: Bench, what: str) -> None:
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         raise SystemExit("this needs Chromium: apt-get install chromium")
     async with async_playwright() as playwright:
