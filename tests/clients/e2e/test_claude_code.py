@@ -335,7 +335,7 @@ def test_a_permission_prompt_answered_at_the_client_is_withdrawn(person: Person,
 def test_a_person_may_call_for_the_mail(person: Person) -> None:
     """`/hubbub:inbox` has the agent read its mail, without a question whether it may."""
     person.desk.hubbub("install", "claude-code", "--as", "ember")
-    person.answers = {"Read your mail at the hubbub hub": [call(INBOX)]}
+    person.answers = {"Read your messages at the hubbub hub": [call(INBOX)]}
     with person.working() as (shown, model):
         prompt(shown, "/hubbub:inbox")
         model.heard('"letters":[]')
