@@ -269,7 +269,10 @@ def test_no_door_lets_a_stranger_in(team: World, status: Status) -> None:
 
 
 def test_a_free_task_is_taken_before_it_is_changed(team: World) -> None:
-    """An agent takes what is free by any door; what it has not taken it neither gives away nor edits nor ends."""
+    """An agent takes what is free by any door; what it has not taken it neither gives away nor edits nor ends.
+
+    Two tools document more: Relay's `update_task` gives away, and cmdop's `issue_close` withdraws, what is free.
+    """
     doors = Doors(team)
     stay = doors.stay(EVE)
     for dialect, tool, arguments in (
@@ -279,10 +282,8 @@ def test_a_free_task_is_taken_before_it_is_changed(team: World) -> None:
         ("hub", "task", {"action": "complete", "text": "t"}),
         ("commhub", "cancel_task", {}),
         ("commhub", "reassign_task", {"new_alias": "ann"}),
-        ("relay", "update_task", {"agent_id": EVE, "assignee": "ann"}),
         ("cmdop", "issue_update", {"body": "b"}),
         ("cmdop", "issue_update", {"assignee": "ann"}),
-        ("cmdop", "issue_close", {"reason": "cancelled"}),
     ):
         task = team.send(to=None)
         key = {"hub": "task", "cmdop": "id"}.get(dialect, "task_id")
@@ -307,6 +308,12 @@ def test_a_free_task_is_taken_before_it_is_changed(team: World) -> None:
         named = named if dialect in ("golemxv", "cmdop") else str(task.id)
         assert doors.call(EVE, dialect, tool, **{key: named, **arguments}), (dialect, tool, arguments)
         assert team.task(task).assignee == EVE
+
+    given, withdrawn = team.send(to=None), team.send(to=None)
+    assert doors.call(EVE, "relay", "update_task", agent_id=EVE, task_id=str(given.id), assignee="ann")
+    assert team.task(given).assignee == "ann"
+    assert doors.call(EVE, "cmdop", "issue_close", id=str(withdrawn.number), reason="cancelled")
+    assert team.task(withdrawn).status is Status.CANCELLED
 
 
 def test_the_holder_hears_once_by_every_door(team: World) -> None:
