@@ -128,3 +128,14 @@ def test_a_paused_agent_keeps_golemxvs_shapes(paused: World) -> None:
     """While an agent may begin nothing, claim_task is refused by the one sentence."""
     task = paused.send("gil")
     assert no(paused.gil, "claim_task", task_id=paused.number(task)) == PAUSED
+
+
+def test_a_paused_agent_takes_nothing_by_a_new_status(paused: World) -> None:
+    """While an agent may begin nothing, Relay's update_task and cmdop's issue_update do not take a free task."""
+    taken, found = paused.team.task(), paused.team.task()
+
+    refused = paused.rhea.update_task(task_id=taken, status="in_progress")
+
+    assert refused == {"success": False, "error": PAUSED}
+    assert paused.cleo.wrong("issue_update", id=found, status="in_progress")["error"] == PAUSED
+    assert [paused.team.row(each)["status"] for each in (taken, found)] == ["todo", "todo"]

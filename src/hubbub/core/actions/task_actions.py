@@ -62,6 +62,8 @@ def start(
     acknowledged, as in CommHub. Records `task.started`. Raises the errors of `accept`.
     """
     if manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW):
+        if task.status in NOT_BEGUN:
+            tasks.require_going(tx, task, by)
         return _move(tx, task, Verb.START, by=by, leased=leased, reason=reason, manner=manner)
     tasks.require_met(tx, task, by)
     if task.assignee is None:

@@ -249,16 +249,23 @@ def require_epoch(task: Task, epoch: int | None) -> None:
         raise Conflict(f"the task has changed hands since (epoch {epoch}, now {task.epoch})")
 
 
+def require_going(tx: Tx, task: Task, by: str) -> None:
+    """Raise `MayNotBegin` if `by`, who is about to begin the task, may begin nothing now.
+
+    It shares a paused account, its budget or the task's is spent, or a breaker has stopped it.
+    """
+    breakers.require_going(tx, task.project_id, by)
+    budgets.require_left(tx, task.project_id, by, task.id)
+    accounts.require_running(tx, task.project_id, by)
+
+
 def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
     """Raise `Unmet` if the task has not begun, and another task that it needs is not completed.
 
-    Raise `MayNotBegin` if `by`, who is about to begin it, may begin nothing now: it shares a paused account, its budget
-    or the task's is spent, or a breaker has stopped it.
+    Raise `MayNotBegin` if `by`, who is about to begin it, may begin nothing now.
     """
     if by is not None:
-        breakers.require_going(tx, task.project_id, by)
-        budgets.require_left(tx, task.project_id, by, task.id)
-        accounts.require_running(tx, task.project_id, by)
+        require_going(tx, task, by)
     if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):
         raise Unmet(unmet)
 
