@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 
 from hubbub.core.limits import breakers
 from hubbub.core.limits.loops import LoopDetector
@@ -16,6 +17,7 @@ from hubbub.model.records import Activity
 
 RECALLED = 10_000  # activities at the end of the log that are counted again after a restart
 PAGE = 200  # of them read at once
+PAUSE = timedelta(seconds=1)  # before another try, while the store cannot be read
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +42,12 @@ class BreakerWatch:
 
     async def run(self) -> None:
         """Keep stopping agents in loops, until cancelled."""
-        await self._recall()
+        while self._detector is None:
+            try:
+                await self._recall()
+            except StoreUnavailable as error:
+                log.warning("the end of the log was not counted for circles, and is again: %s", error)
+                await asyncio.sleep(PAUSE.total_seconds())
         while True:
             loop = await self._found.get()
             try:
