@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +20,7 @@ from hubbub.node.system.kernel import landlock_abi
 from hubbub.node.tools.commands import TOOLS
 from hubbub.node.tools.tool_context import ToolContext
 from tests.node.tool_contexts import SOMEBODY
+from tests.support import process_table
 from tests.support.tools import needed
 from tests.support.waiting import until
 
@@ -99,23 +99,30 @@ class Marked:
     def pids(self) -> list[int]:
         """Those that live."""
         words = self.sleep.encode().replace(b" ", b"\0")
-        return [pid for pid, line in _commands() if line.rstrip(b"\0") == words]
+        return [pid for pid, line in process_table.commands() if line.rstrip(b"\0") == words]
 
     def keeper(self) -> int:
         """The keeper above them."""
         pid = self.pids()[0]
-        while FORKER not in _line(pid):
-            pid = _parent(pid)
+        while FORKER not in process_table.command(pid):
+            pid = process_table.parent(pid)
         return pid
 
     def forker(self) -> int:
         """The forker above that."""
-        return _parent(self.keeper())
+        return process_table.parent(self.keeper())
 
     def waiting(self) -> int:
         """The keeper beside it that waits for an order; 0 for the moment in which there is none."""
         keeper, forker = self.keeper(), self.forker()
-        return next((each for each, _ in _commands() if each != keeper and _parent(each) == forker), 0)
+        return next(
+            (
+                each
+                for each, _ in process_table.commands()
+                if each != keeper and process_table.parent(each) == forker
+            ),
+            0,
+        )
 
 
 @contextmanager
@@ -129,23 +136,3 @@ def marked() -> Iterator[Marked]:
 def behind(here: ToolContext, name: str, *, network: bool = True) -> ToolContext:
     """The machine, with another wall."""
     return replace(here, sandbox=wall(name, network=network))
-
-
-def _commands() -> Iterator[tuple[int, bytes]]:
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            yield int(entry.name), _line(int(entry.name))
-
-
-def _line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def _parent(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0  # it has ended meanwhile
