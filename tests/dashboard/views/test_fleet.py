@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from hubbub.core import agent_renaming
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, scopes
 from hubbub.core.fleet import managed_agents, nodes
@@ -20,8 +21,8 @@ from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Profile
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import PHONE, Visit, Watch, enter_list, inside, until_told
-from tests.dashboard.conftest import VIEWER
+from tests.dashboard.browser import PHONE, Visit, Watch, enter_list, inside, until_told, until_whole
+from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import NEVER, Scene
 from tests.serve.served_hub import Hub
@@ -60,6 +61,12 @@ def come(hub: Hub, name: str, *, files: list[str] | None = None, **told: Any) ->
             scopes.declare(tx, hub.project, presence, Scope.of(None, files))
 
     hub.do(report)
+
+
+def leave(hub: Hub, name: str) -> None:
+    """Let an agent have been there."""
+    come(hub, name, hostname="atlas")
+    hub.do(lambda tx: presences.leave(tx, hub.project.id, name, instance=name))
 
 
 def begin(hub: Hub, name: str, title: str) -> str:
@@ -246,6 +253,74 @@ def test_a_person_takes_a_task_from_an_agent(hub: Hub, visit: Visit) -> None:
     assert (task.status, task.assignee) == (Status.QUEUED, None)
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ("Rename", "New name", "codre-en is now called coder-en.")),
+        ("zh-CN", ("改名", "新名称", "codre-zh-CN 现已改名为 coder-zh-CN。")),
+    ],
+)
+def test_a_person_gives_an_agent_another_name(
+    hub: Hub, visit: Visit, language: str, words: tuple[str, str, str]
+) -> None:
+    """A new name moves what the agent has in the hub; its panel and the address follow to that name."""
+    action, field, said = words
+    old, new = f"codre-{language}", f"coder-{language}"
+    leave(hub, old)
+    hub.send_task(old, "Mend the name")
+    page = visit(f"/fleet?agent={old}", language=language)
+    side = page.get_by_role("complementary")
+    expect(side).to_contain_text("Mend the name")
+    until_whole(page)
+    side.get_by_role("button", name=action).click()
+    page.get_by_role("dialog").get_by_role("textbox", name=field).fill(new)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()
+    expect(side.get_by_role("heading", name=new)).to_be_focused()
+    expect(side).to_contain_text("Mend the name")
+    expect(page).to_have_url(re.compile(rf"agent={new}\b"))
+    until_told(page)
+    found = hub.do(lambda tx: task_search.search(tx, [hub.project.id], assignee=new, limit=1))
+    assert [task.title for task in found] == ["Mend the name"]
+
+
+def test_a_panel_follows_an_agent_that_is_renamed_elsewhere(hub: Hub, visit: Visit) -> None:
+    """Who looks at an agent goes on looking at it under the name that somebody else has given it."""
+    leave(hub, "strya")
+    page = visit("/fleet?agent=strya")
+    expect(panel(page).get_by_role("heading", name="strya")).to_be_visible()
+    expect(panel(page).get_by_role("region", name="Inbox")).to_be_visible()
+    until_whole(page)
+    hub.do(lambda tx: agent_renaming.rename(tx, hub.project, "strya", "stray"), hub.owner)
+    expect(panel(page).get_by_role("heading", name="stray")).to_be_visible()
+    expect(panel(page).get_by_role("region", name="Facts")).to_be_visible()
+
+
+def test_why_an_agent_keeps_its_name_is_told(hub: Hub, visit: Visit, watch: Watch) -> None:
+    """An agent that is there keeps its name: the hub's sentence says so, and what was typed is there again."""
+    come(hub, "staying", hostname="atlas")
+    watch.expect(409)
+    page = visit("/fleet?agent=staying")
+    rename = panel(page).get_by_role("button", name="Rename")
+    rename.click()
+    field = page.get_by_role("dialog").get_by_role("textbox", name="New name")
+    field.fill("going")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "'staying' is here now on 'atlas'; end its program first"
+    )
+    expect(panel(page).get_by_role("heading", name="staying")).to_be_visible()
+    rename.click()
+    expect(field).to_have_value("going")
+
+
+def test_only_who_manages_the_project_renames(visit: Visit) -> None:
+    """A member, whom the hub would refuse, sees no button for it."""
+    page = visit("/fleet?agent=ember", who=MEMBER)
+    expect(panel(page).get_by_role("button", name="Message")).to_be_visible()
+    expect(panel(page).get_by_role("button", name="Rename")).to_have_count(0)
+
+
 def test_what_the_hub_refuses_is_told_in_its_own_sentence(hub: Hub, visit: Visit, watch: Watch) -> None:
     """A placed agent whose machine is not there cannot be stopped: the hub's sentence says so, and nothing changes."""
 
@@ -272,7 +347,7 @@ def test_who_may_only_look_sees_no_buttons(visit: Visit) -> None:
     """A viewer sees an agent without anything that would be refused."""
     page = visit("/fleet?agent=ember", who=VIEWER)
     expect(panel(page).get_by_role("region", name="Facts")).to_be_visible()
-    for name in ("Message", "Give task", "Release claims", "Release"):
+    for name in ("Message", "Give task", "Release claims", "Release", "Rename"):
         expect(panel(page).get_by_role("button", name=name)).to_have_count(0)
 
 

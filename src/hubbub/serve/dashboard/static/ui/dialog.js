@@ -3,7 +3,7 @@
 import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { t } from "../i18n.js";
 import { Button, IconButton } from "./controls.js";
-import { onCommandEnter, TextArea, useDraft, written } from "./form.js";
+import { Field, onCommandEnter, TextArea, useDraft, written } from "./form.js";
 import { openDialog, Toasts } from "./overlays.js";
 
 /**
@@ -86,8 +86,9 @@ export function confirm({ title, text, action, danger }) {
 }
 
 /**
- * Ask for one text: a reason, an answer.
- * @param {{title: string, label: string, action: string, hint?: string, danger?: boolean, optional?: boolean}} words
+ * Ask for one text: a reason, an answer, a name.
+ * @param {{title: string, label: string, action: string, hint?: string, danger?: boolean, optional?: boolean,
+ *   short?: boolean}} words `short`: a name, in one line, which Enter sends
  * @returns {Promise<string|null>} null: thought better of it
  */
 export function ask(words) {
@@ -99,15 +100,15 @@ export function ask(words) {
   });
 }
 
-function Asking({ title, label, action, hint, danger, optional, onAnswer }) {
+function Asking({ title, label, action, hint, danger, optional, short, onAnswer }) {
   const [text, setText] = useState("");
   const ready = optional || text.trim() !== "";
   const submit = () => ready && onAnswer(text.trim());
   const footer = html`
     <${Button} type="submit" kind=${danger ? "danger" : "primary"} disabled=${!ready}
-      keyHint=${written("mod+Enter")}>${action}<//>`;
+      keyHint=${written(short ? "Enter" : "mod+Enter")}>${action}<//>`;
   return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} onSubmit=${submit} footer=${footer}>
-    <${TextArea} label=${label} hint=${hint} value=${text} required=${!optional} rows="3"
-      onInput=${(event) => setText(event.currentTarget.value)} />
+    <${short ? Field : TextArea} label=${label} hint=${hint} value=${text} required=${!optional}
+      rows=${short ? undefined : 3} onInput=${(event) => setText(event.currentTarget.value)} />
   <//>`;
 }

@@ -1,8 +1,8 @@
-// What a person can do to an agent: write to it, give it work, take claims and work from it, and, where it was
-// started on a machine from here, stop it and start it again.
+// What a person can do to an agent: write to it, give it work, take claims and work from it, give it another
+// name, and, where it was started on a machine from here, stop it and start it again.
 
 import { html } from "../../vendor/ui.js";
-import { may } from "../../model/store.js";
+import { could, may } from "../../model/store.js";
 import { act } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
@@ -32,6 +32,15 @@ export async function releaseScope(name) {
     action: t("fleet.release_scope"), danger: true,
   });
   if (reason && await act("releaseScope", { agent: name, reason })) toast(t("fleet.scope_released", { name }));
+}
+
+/** Give an agent that is not there another name, which its panel then follows. */
+async function rename(name) {
+  const to = await ask({
+    title: t("fleet.rename_title", { name }), label: t("fleet.rename_to"), hint: t("fleet.rename_hint"),
+    action: t("fleet.rename"), short: true,
+  });
+  if (to && await act("rename", { agent: name, to })) toast(t("fleet.renamed", { name, to }));
 }
 
 /** End the program of an agent that was started on a machine. */
@@ -65,6 +74,8 @@ export function AgentActions({ agent, placed }) {
     <${Button} small icon="plus" disabled=${off} onClick=${() => compose([name], "task")}>${t("fleet.give_task")}<//>
     ${agent.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${off}
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
+    ${could.value.manage && html`<${Button} small disabled=${off || !may.value.manage}
+      onClick=${() => rename(name)}>${t("fleet.rename")}<//>`}
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>
       ${t("fleet.logs")}<//>
       ${isRunning(placed)

@@ -6,7 +6,7 @@ import { isNew, tasksOf } from "../../model/states.js";
 import { could, loaded, may, moment, recent, shown } from "../../model/store.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
-import { href } from "../../shell/router.js";
+import { href, set } from "../../shell/router.js";
 import { Badge, Button, Icon, IconButton } from "../../ui/controls.js";
 import { Empty, Skeleton } from "../../ui/empty.js";
 import { Glyph, StateWord, Tile } from "../../ui/marks.js";
@@ -125,6 +125,7 @@ export function View({ agent: name, onClose }) {
   const agent = picture.agents.get(name);
   const told = useTold(name);
   const heading = useRef(null);
+  useNewName(name, picture);
   useEffect(() => heading.current?.focus(), [name]);
   const isPresent = !moment.value;
   return html`<div class="agent-panel">
@@ -145,6 +146,16 @@ export function View({ agent: name, onClose }) {
     ` : loaded.value ? html`<${Empty} icon="bot" title=${t("fleet.unknown")} text=${t("fleet.unknown_text")} />`
       : html`<${Skeleton} lines=${8} />`}
   </div>`;
+}
+
+/** Follow an agent to the name that it was given, here or elsewhere. */
+function useNewName(name, picture) {
+  const renamed = recent.value.findLast(({ kind, detail }) => kind === "agent.renamed" && detail.old === name);
+  const to = renamed?.detail.new;
+  const isThere = !picture.agents.has(name) && picture.agents.has(to);
+  useEffect(() => {
+    if (isThere) set({ agent: to }, { replace: true });
+  }, [isThere, to]);
 }
 
 /** What `GET /agents/NAME` tells; read again some time after the agent did anything. */
