@@ -318,6 +318,26 @@ def test_a_command_ends_before_another_is_let_in(own_hub: RunningHub, run: Run) 
 
 
 @pytest.mark.system
+def test_a_slow_hub_is_waited_for(own_hub: RunningHub, run: Run) -> None:
+    """A command waits for a hub that is slow to answer, and says so; with --no-wait it does not run."""
+    assert own_hub.process is not None
+    own_hub.process.send_signal(signal.SIGSTOP)
+    try:
+        waits = run("db", "--ttl", SHORT, "--", "echo", "mine", of=own_hub)
+        hurries = run("db", "--no-wait", "--", "echo", "mine", of=own_hub)
+        assert waits.stderr is not None
+        assert waits.stderr.readline() == "hubbub: waiting: the hub takes long to answer\n"
+        assert "(the hub took too long)" in hurries.communicate(timeout=patience())[1]
+        assert hurries.returncode == 3
+    finally:
+        own_hub.process.send_signal(signal.SIGCONT)
+
+    assert waits.communicate(timeout=patience(60))[0] == "mine\n"
+    assert waits.returncode == 0
+    until_listed(own_hub)
+
+
+@pytest.mark.system
 def test_nobody_is_ever_two(any_hub: RunningHub, run: Run, tmp_path: Path) -> None:
     """No two of many commands ever run together, though some are killed while they wait or run."""
     told = tmp_path / "told"

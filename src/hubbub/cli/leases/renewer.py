@@ -145,7 +145,7 @@ def _follow(told: int, target: Target, agent: str | None, command: Command) -> N
                 return
             else:
                 return
-    for each in asked:
+    for each in reversed(asked):  # the earlier ones were refused, or given back
         _give_back(Held(target, agent, each, 0, 0))
 
 

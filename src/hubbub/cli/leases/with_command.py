@@ -228,11 +228,15 @@ def _variables(lease: Json) -> Mapping[str, str]:
 
 def _granted(target: Target, keeper: Keeper, asking: Json, wait: float | None) -> tuple[Json, float]:
     """Return the lease when it is held, and the start of its time. Raises `Refused` if it is not in time."""
-    waits = asking["waits"] and wait != 0 and asking["within"] is None
+    waits, told, found = asking["waits"] and wait != 0 and asking["within"] is None, list[str](), None
     try:
         with _interruptible():
-            found = _at_once(target, keeper, asking) if waits else None
-            return found or _in_turn(target, keeper, asking, wait, SAID if waits else [])
+            try:
+                found = _at_once(target, keeper, asking) if waits else None
+            except NotGranted as error:
+                _say_wait(error.message)
+                told = SAID
+            return found or _in_turn(target, keeper, asking, wait, told)
     except Interrupted as error:
         sys.exit(128 + error.number)
 
@@ -266,14 +270,13 @@ def _in_turn(
 
 
 def _at_once(target: Target, keeper: Keeper, asking: Json) -> tuple[Json, float] | None:
-    """Return the lease if the things are free; else say who has them, which a call that waits tells only at its end."""
+    """Return the lease if the things are free, or None if the hub is slow.
+
+    Raises `NotGranted`, which tells the holders at once; a call that waits tells them only at its end.
+    """
     since = renewer.clock()
-    try:
-        answer = _answer(target, keeper, None, {**asking, "waits": False, "wait_seconds": 0.0}, patient=False)
-    except NotGranted as error:
-        _say_wait(error.message)
-        return None
-    return answer["lease"], since
+    answer = _answer(target, keeper, None, {**asking, "waits": False, "wait_seconds": 0.0}, patient=True)
+    return (answer["lease"], since) if answer else None
 
 
 def _say_wait(sentence: str) -> None:
@@ -286,7 +289,10 @@ def _ahead(answer: Json) -> list[str]:
 
 
 def _answer(target: Target, keeper: Keeper, lease: Json | None, asking: Json, *, patient: bool) -> Json:
-    """Ask the hub for the lease, or renew the one that waits; None if the caller should ask again."""
+    """Ask the hub for the lease, or renew the one that waits; nothing is in the answer if the caller should ask again.
+
+    A slow hub may still grant what it was asked, so a patient caller gives that back before it asks again.
+    """
     path = f"/leases/{lease['id']}/renew" if lease is not None else "/leases"
     if lease is not None:
         body = {name: asking[name] for name in ("agent", "wait_seconds")}
@@ -298,10 +304,15 @@ def _answer(target: Target, keeper: Keeper, lease: Json | None, asking: Json, *,
             target, "POST", path, body, until=time.monotonic() + asking["wait_seconds"] + PATIENCE
         )
     except OSError as error:
-        if lease is None or not patient:
+        is_slow = isinstance(error, http_request.TimedOut)
+        if not patient or (lease is None and not is_slow):
             raise NoHub(
                 f"the hub at {target.url} cannot be reached ({str(error) or type(error).__name__})"
             ) from None
+        if lease is None:
+            _say_wait("the hub takes long to answer")
+            renewer.release(Held(target, asking["agent"], body["id"], 0, 0))
+            return {}
         time.sleep(renewer.PAUSE)
         return {"lease": lease, "sentence": "the hub cannot be reached"}
     if status < 400:

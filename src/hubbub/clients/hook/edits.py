@@ -142,7 +142,7 @@ def _ask(target: Target, told: Event, moment: str, files: Sequence[EditedFile], 
     claiming.is_asked = moment == "before"
     try:
         status, answer = http_request.call(target, "POST", "/edits", body, until=until)
-    except (TimeoutError, http_request.TimedOut):
+    except TimeoutError:
         claiming.give_up()
         raise
     finally:

@@ -24,8 +24,8 @@ class Unanswered(OSError):
     """The hub did not answer in time, or not in a form that we understand."""
 
 
-class TimedOut(Unanswered):
-    """The hub did not answer in time."""
+class TimedOut(Unanswered, TimeoutError):
+    """The hub was reached, and did not answer in time."""
 
 
 def call(
@@ -106,7 +106,10 @@ def _all(connection: socket.socket, until: float) -> bytes:
     received = bytearray()
     while len(received) <= LARGEST:
         connection.settimeout(_left(until))
-        part = connection.recv(65536)
+        try:
+            part = connection.recv(65536)
+        except TimeoutError:
+            raise TimedOut("the hub took too long") from None
         if not part:
             return bytes(received)
         received += part
