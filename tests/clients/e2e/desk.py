@@ -2,12 +2,16 @@
 
 import json
 import os
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.clients.install.hook_command import program
 from tests.cli.processes import PROGRAM, RunningHub
+from tests.support import process_table
 
 # Of the machine that runs the tests: its own hub, its own clients, and where they keep what.
 NOT_OURS = ("HUBBUB_", "CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "XDG_")
@@ -58,3 +62,21 @@ class Desk:
         """All there is in home and work, with its bytes; a folder has none."""
         every = (path for top in (self.home, self.work) for path in top.rglob("*"))
         return {str(path): path.read_bytes() if path.is_file() else None for path in every}
+
+
+@contextmanager
+def desk_in(folder: Path, hub: RunningHub) -> Iterator[Desk]:
+    """A desk with an empty home beside this hub, which is started; at the end, nothing that runs from there is left.
+
+    Codex leaves its server and that one's updater running.
+    """
+    home, work = folder / "home", folder / "work"
+    home.mkdir()
+    work.mkdir()
+    hub.start()
+    yield Desk(home, work, hub)
+    hub.close()
+    for pid, command in process_table.commands():
+        if command.startswith(bytes(folder)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

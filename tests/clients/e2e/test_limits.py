@@ -15,7 +15,7 @@ import pytest
 from hubbub.model.limits.accounts import goes_on_at
 from tests.cli.processes import RunningHub
 from tests.clients.e2e import messages_api, responses_api
-from tests.clients.e2e.desk import Desk
+from tests.clients.e2e.desk import Desk, desk_in
 from tests.clients.e2e.messages_api import call
 from tests.clients.e2e.programs import program
 from tests.clients.e2e.test_claude_code import INBOX, KEY, QUIET, WAKE, Person, prompt
@@ -52,13 +52,9 @@ def ahead(tmp_path: Path) -> Path:
 @pytest.fixture
 def desk(tmp_path: Path, ahead: Path) -> Iterator[Desk]:
     """A fresh machine, with a hub whose clock the test moves."""
-    home, work = tmp_path / "home", tmp_path / "work"
-    home.mkdir()
-    work.mkdir()
     hub = RunningHub(tmp_path / "data", settings={"TEST_AHEAD": str(ahead)}, program=MOVED)
-    hub.start()
-    yield Desk(home, work, hub)
-    hub.close()
+    with desk_in(tmp_path, hub) as made:
+        yield made
 
 
 @dataclass
