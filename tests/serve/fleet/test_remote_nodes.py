@@ -3,6 +3,8 @@
 from dataclasses import replace
 from threading import Event
 
+import pytest
+
 from hubbub.core.fleet import dispatches, nodes
 from hubbub.model.fleet.dispatches import DispatchStatus
 from hubbub.model.fleet.link_protocol import MessageKind
@@ -212,6 +214,29 @@ def test_who_stays_away_is_offline_and_the_result_is_kept(field: Field) -> None:
     line.end(order, DONE)
     line.kept(order)
     assert agent.call("connect", key="k", **EXEC) == DONE
+
+
+@pytest.mark.parametrize(
+    ("path", "tool", "given"),
+    [
+        ("/mcp/cmdop", "connect", EXEC),
+        ("/mcp/cmdop", "ask_agents", {"hostnames": ["WEB1"], "prompt": "hi"}),
+        ("/mcp", "ask", {"machine": "web1", "command": "true"}),
+    ],
+)
+def test_a_repeated_call_is_not_told_that_nothing_was_done(
+    field: Field, path: str, tool: str, given: Json
+) -> None:
+    """While the machine is away, a call that is repeated with its key hears of the order that it had begun."""
+    machine, agent = field.machine(), replace(field.agent(), path=path)
+    line = machine.linked()
+    coming = agent.soon(tool, key="k", **given)
+    order = line.take()
+    line.cut()
+    assert order["order"] in str(coming.result())
+
+    assert order["order"] in str(agent.call(tool, key="k", **given))
+    assert "is not connected" in str(agent.call(tool, key="another", **given))
 
 
 def test_a_key_is_for_one_call(field: Field) -> None:

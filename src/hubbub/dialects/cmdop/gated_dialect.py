@@ -161,7 +161,7 @@ class GatedCall:
         order, site = self.order, self.call.site
         named = self.call.headers.get(node_routing.NODE_HEADER) or None
         if named is not None:
-            return await self._perform(await self._find(named), order, self.key)
+            return await self._perform(await self._find(self.key, named), order, self.key)
         if not all(node_routing.is_own_node(site, each) for each in node_routing.hosts_of(order)):
             return await self.beyond(order, self.key)
         if site.node is not None:
@@ -173,19 +173,23 @@ class GatedCall:
     async def beyond(self, order: NodeCall, key: str | None) -> ToolResult:
         """Do a call that has passed all gates: by other machines, or else by the hub."""
         if order.tool == node_routing.ASK_ALL:
-            return await node_routing.ask_all(order, self._find, partial(self._one_of_all, key))
+            find, perform = partial(self._find_one_of_all, key), partial(self._one_of_all, key)
+            return await node_routing.ask_all(order, find, perform)
         if hosts := node_routing.hosts_of(order):
-            return await self._perform(await self._find(hosts[0]), order, key)
+            return await self._perform(await self._find(key, hosts[0]), order, key)
         return await Dialect.call(
             self.dialect, self.transactions, self.actor, order.tool, order.arguments, key, self.call
         )
 
-    async def _find(self, name: str) -> Node:
-        return await node_routing.find_node(self.call.site, self.order.who.project, name)
+    async def _find(self, key: str | None, name: str) -> Node:
+        return await node_routing.find_node(self.call.site, name, replace(self.order, key=key))
+
+    async def _find_one_of_all(self, key: str | None, name: str) -> Node:
+        return await self._find(_key_of_one(key, name), name)
 
     async def _one_of_all(self, key: str | None, node: Node, order: NodeCall) -> ToolResult:
         """Do one machine's part of a call that asks several, with a key of its own."""
-        return await self._perform(node, order, digest(key, node.name) if key is not None else None)
+        return await self._perform(node, order, _key_of_one(key, node.name))
 
     async def _perform(self, node: Node, order: NodeCall, key: str | None) -> ToolResult:
         """Have a machine do the order if its gate lets it: once for a key.
@@ -208,6 +212,11 @@ class GatedCall:
         """Do the hub's part of a call that its own machine has let through."""
         is_this = (asked.tool, asked.chain) == (self.order.tool, self.order.chain)
         return await self.beyond(asked, self.key if is_this else None)
+
+
+def _key_of_one(key: str | None, name: str) -> str | None:
+    """Return the key of one machine's part of a call that asks several; its name may be in any case."""
+    return digest(key, name.casefold()) if key is not None else None
 
 
 async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:

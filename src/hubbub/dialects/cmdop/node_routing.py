@@ -41,11 +41,11 @@ def is_own_node(site: HubContext, name: str) -> bool:
     return own is not None and is_meant(own.name, name)
 
 
-async def find_node(site: HubContext, project: str, name: str) -> Node:
-    """Return the machine with that name, in any case. Raises `Offline`."""
+async def find_node(site: HubContext, name: str, order: NodeCall) -> Node:
+    """Return the machine with that name, in any case, for an order. Raises `Offline`."""
     if is_own_node(site, name) and site.node is not None:
         return site.node
-    node = await site.fleet.find(project, name) if site.fleet is not None else None
+    node = await site.fleet.find(order.who.project, name, order) if site.fleet is not None else None
     if node is None:
         raise Offline(name)
     return node

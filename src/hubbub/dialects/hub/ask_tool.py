@@ -111,10 +111,12 @@ class MachineCall:
 
     async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> ToolResult:
         """Return the result. Raises `Offline`, and `Conflict` for a key that was used for another call."""
-        node, owner = await self._find(), self._owner(actor)
+        owner = self._owner(actor)
+        own = digest(owner, key) if owner is not None and key is not None else key
+        keyed = replace(self.order, key=own)
+        node = await self._find(keyed)
         if node is not self.call.site.node:
-            own = digest(owner, key) if owner is not None and key is not None else key
-            answer = _answer(await node.perform(replace(self.order, key=own)))
+            answer = _answer(await node.perform(keyed))
         elif key is None:
             answer = _answer(await self._here(node, transactions, actor))
         else:
@@ -157,12 +159,13 @@ class MachineCall:
 
         return await node.perform(self.order, act_for_it if carry_out is not None else None)
 
-    async def _find(self) -> Node:
-        """Return the named machine, if it is there. Raises `Offline`."""
+    async def _find(self, keyed: NodeCall) -> Node:
+        """Return the named machine, if it is there or has begun the order before. Raises `Offline`."""
         site = self.call.site
         if site.node is not None and is_meant(site.node.name, self.machine):
             return site.node
-        node = await site.fleet.find(self.order.who.project, self.machine) if site.fleet is not None else None
+        fleet = site.fleet
+        node = await fleet.find(keyed.who.project, self.machine, keyed) if fleet is not None else None
         if node is None:
             raise Offline(
                 f"the machine {self.machine!r} is not connected; ask without arguments names those that are"

@@ -162,8 +162,8 @@ class RemoteNodes:
 
     fleet: LinkedNodes
 
-    async def find(self, project: str, name: str) -> Node | None:
-        """Find the project's machine of that name, in any case, while it is there; None for the hub's own."""
+    async def find(self, project: str, name: str, order: NodeCall | None = None) -> Node | None:
+        """Find the machine as a `Fleet` does; None for the hub's own."""
         link = self.fleet.link_to(project, name)
         if link is not None:
             return RemoteNode(self.fleet, link.project, link.machine)
@@ -173,7 +173,8 @@ class RemoteNodes:
             if home is None:
                 return None
             machine = nodes.find(tx, home, name)
-            return RemoteNode(self.fleet, home, machine), self.fleet.is_elsewhere(machine, tx.now)
+            is_begun = order is not None and dispatches.is_begun(tx, machine, order)
+            return RemoteNode(self.fleet, home, machine), is_begun or self.fleet.is_elsewhere(machine, tx.now)
 
         with suppress(NotFound):
             known = await self.fleet.transactions.read(SYSTEM, look)
