@@ -10,6 +10,7 @@ from tests.serve.served_hub import Hub
 
 LONG = "an-agent-whose-name-is-longer-than-any-card-has-room-for-it"
 WIDTHS = (1440, 1280, 1180, 1024, 900, 760)
+ACROSS = 1000  # pixels: a tablet held so, and everything wider
 
 # What lies over a field that somebody writes in, by what the browser finds at its middle.
 COVERED = """() => [...document.querySelectorAll("textarea, input[type=text], input[type=search]")]
@@ -33,6 +34,10 @@ BROKEN = """() => [...document.querySelectorAll(".ref, .num, time, .badge, kbd")
     range.selectNodeContents(each);
     return new Set([...range.getClientRects()].map(({ top }) => Math.round(top / 8))).size > 1;
   }).map((each) => each.outerHTML.slice(0, 120))"""
+
+# How far what is open at the side reaches over the view.
+OVERLAP = """() => Math.max(0, document.querySelector("main").getBoundingClientRect().right
+  - document.querySelector(".side").getBoundingClientRect().left)"""
 
 LOSE = "m.connection.value = { ...m.connection.value, status: x }"
 
@@ -71,6 +76,16 @@ def test_every_column_of_the_board_is_whole_at_every_width(visit: Visit, scene: 
             page.set_viewport_size({"width": width, "height": 900})
             until_whole(page)
             assert page.evaluate(CUT) == [0, False], (width, task)
+
+
+@pytest.mark.parametrize("view", ["board", "graph"])
+def test_an_open_task_covers_nothing_on_a_tablet(visit: Visit, scene: Scene, view: str) -> None:
+    """On a tablet held across, and on everything wider, a view makes room for the task that is open beside it."""
+    page = visit(f"/{view}?task={scene.tasks['running'][0].number}")
+    for width in (width for width in WIDTHS if width >= ACROSS):
+        page.set_viewport_size({"width": width, "height": 900})
+        until_whole(page)
+        assert page.evaluate(OVERLAP) == 0, width
 
 
 def test_numbers_and_counts_never_break(visit: Visit, scene: Scene) -> None:
