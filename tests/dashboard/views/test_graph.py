@@ -1,11 +1,13 @@
 """Graph: what waits for what, drawn in layers."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core.actions import task_actions
+from hubbub.core.people import projects
 from hubbub.core.work import completion, task_search, tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
@@ -53,9 +55,14 @@ def finish(hub: Hub, task: Task, by: str) -> None:
     hub.do(end)
 
 
-def test_an_empty_graph_teaches_how_to_fill_it(visit: Visit) -> None:
+def project(hub: Hub, slug: str) -> Hub:
+    """The hub with a project in which no other test has made a task."""
+    return replace(hub, project=hub.do(lambda tx: projects.create(tx, slug), hub.owner))
+
+
+def test_an_empty_graph_teaches_how_to_fill_it(hub: Hub, visit: Visit) -> None:
     """Where no task waits for another, the graph says what belongs there, and the one command that fills it."""
-    page = visit("/graph")
+    page = visit(f"/graph?project={project(hub, 'without-plan').project.slug}")
     expect(page.get_by_role("heading", name="No dependencies between tasks")).to_be_visible()
     expect(page.locator("code")).to_contain_text("--depends-on")
 
@@ -89,11 +96,12 @@ def test_the_layout_depends_on_nothing_but_the_shape(page: Page) -> None:
 
 def test_what_waits_is_drawn_as_waiting_until_it_no_longer_does(hub: Hub, visit: Visit) -> None:
     """Tasks stand from left to right as they wait for each other; an arrow is dashed until its source is completed."""
+    hub = project(hub, "house")
     hub.meet("ember")
     first = send(hub, "Draw the plan", to="ember")
     second = send(hub, "Build the house", first)
     third = send(hub, "Move in", second)
-    page = visit("/graph")
+    page = visit("/graph?project=house")
     expect(node(page, first)).to_contain_text("ember")
     places = [node(page, each).bounding_box() for each in (first, second, third)]
     assert [place["x"] for place in places if place] == sorted({place["x"] for place in places if place})
@@ -127,9 +135,11 @@ def test_the_filter_fades_what_does_not_match(hub: Hub, visit: Visit) -> None:
     expect(node(page, wanted)).not_to_have_class(re.compile("is-dim"))
 
 
-def test_the_graph_is_made_larger_and_smaller_and_fitted_in(visit: Visit) -> None:
+def test_the_graph_is_made_larger_and_smaller_and_fitted_in(hub: Hub, visit: Visit) -> None:
     """Keys, buttons, and Ctrl with the wheel make the graph larger and smaller; one button shows all of it."""
-    page = visit("/graph", painted=True)
+    hub = project(hub, "hut")
+    send(hub, "Put up the roof", send(hub, "Put up the walls"))
+    page = visit("/graph?project=hut", painted=True)
     scale = page.get_by_role("group", name="Zoom").get_by_role("status")
     expect(scale).to_have_text("100 %")
     settle(page)  # what is shown listens to keys from the next frame on

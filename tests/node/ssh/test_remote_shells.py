@@ -197,7 +197,7 @@ async def test_a_machine_has_an_end_too(desk: Desk, server: Server, monkeypatch:
 async def test_all_shells_end_with_the_machine(desk: Desk, server: Server) -> None:
     """Nothing of them is left on either side."""
     shell = await desk.open(server.hostname)
-    pid = int((await desk.printed(shell, "echo pid:$$:", ":\r\n")).rpartition("pid:")[2].partition(":")[0])
+    pid = int((await desk.printed(shell, "echo pid:$$':'", ":\r\n")).rpartition("pid:")[2].partition(":")[0])
     handle = os.pidfd_open(pid)
     await desk.place.shells.close()
 
