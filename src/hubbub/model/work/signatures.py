@@ -43,7 +43,7 @@ class MachineSignature:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a machine says to a statement: its signature in base64, or why it does not sign."""
+    """A machine's answer to a statement: its signature in base64, or why it does not sign."""
 
     signature: str | None = None
     refusal: str | None = None
