@@ -329,16 +329,17 @@ async def revoke(world: World, eve: Speaker, number: int) -> None:
     """Revoke an agent's token and issue another; calls that still come with the old one are refused."""
     hand = Hand(world, eve, number)
     speaker = world.speakers[f"{eve.project.slug}/{hand.name()}"]
+    # Kept before the write: another revocation beside this one may give the speaker a token that still stands.
+    old = Speaker(speaker.project, speaker.name, speaker.secret, speaker.actor, is_revoked=True)
 
     def renew(tx: Tx) -> tuple[str, Any]:
-        assert speaker.actor.token_id is not None
-        tokens.revoke(tx, speaker.actor.token_id)
+        assert old.actor.token_id is not None
+        tokens.revoke(tx, old.actor.token_id)
         _token, secret = tokens.for_project(tx, eve.project, role=Role.MEMBER, agent=speaker.name)
         return secret, access.authenticate(tx, secret)
 
     with suppress(StoreUnavailable):
         secret, actor = await world.write(eve.actor, renew)
-        old = Speaker(speaker.project, speaker.name, speaker.secret, speaker.actor, is_revoked=True)
         speaker.secret, speaker.actor, speaker.stay, speaker.last = secret, actor, None, None
         await say(world, old, number, tool=hand.one(tuple(TOOLS)))
 
