@@ -36,7 +36,7 @@ def test_commands_in_the_background_survive_their_client(tmp_path: Path, wall: s
     with marked() as foreground, marked() as background:
         arguments = [str(tmp_path), wall, f"{background.sleep}; true", f"{foreground.sleep}; true"]
         with subprocess.Popen([sys.executable, "-c", CLIENT, *arguments], stdout=subprocess.PIPE) as client:
-            eventually(foreground.pids)
+            eventually(lambda: foreground.pids() and background.pids())
             client.kill()
         eventually(lambda: not foreground.pids())
 
