@@ -455,6 +455,17 @@ def inside(page: Page, module: str, expression: str, argument: object = None) ->
     return page.evaluate(code, argument)
 
 
+def until_connected(page: Page, connection: str) -> None:
+    """Wait until the page says that its connection to the hub is like that."""
+    expect(page.locator("html")).to_have_attribute("data-connection", connection)
+
+
+def show_connection(page: Page, connection: str) -> None:
+    """Let the page believe that its connection is like that, once the real one no longer comes to contradict it."""
+    expect(page.locator("html")).not_to_have_attribute("data-connection", "connecting")
+    inside(page, "hub/stream.js", "m.connection.value = { ...m.connection.value, status: x }", connection)
+
+
 def until_told(page: Page) -> None:
     """Wait until the page shows nothing any more that the log has not told: what was done here, the hub has done."""
     told = "new Promise((done) => m.pending.subscribe((all) => all.length || done()))"

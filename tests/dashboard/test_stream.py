@@ -12,7 +12,16 @@ from playwright.sync_api import Page, expect
 
 from hubbub.store.engine.sqlite import DATABASE
 from tests.cli.processes import RunningHub
-from tests.dashboard.browser import Tabs, Watch, chord, inside, until_ready, visiting, visitors_to
+from tests.dashboard.browser import (
+    Tabs,
+    Watch,
+    chord,
+    inside,
+    until_connected,
+    until_ready,
+    visiting,
+    visitors_to,
+)
 from tests.dashboard.pictures import live, told
 
 Json = dict[str, Any]
@@ -43,10 +52,6 @@ def looking(killable: RunningHub, tabs: Tabs) -> Iterator[Looking]:
         yield lambda who=None: visit("/board", who=who), watch
 
 
-def wait_for(page: Page, connection: str) -> None:
-    expect(page.locator("html")).to_have_attribute("data-connection", connection)
-
-
 def caught_up(page: Page, hub: RunningHub) -> None:
     """Wait until the page has folded the last activity that the hub has."""
     last = hub.client().get("/activity", limit="1")["activity"][0]["id"]
@@ -75,12 +80,12 @@ def test_what_happened_while_the_hub_was_dead_is_there_when_it_is_back(
     page = look()
     snapshots = requests_for(page, "/snapshot")
     killable.stop(signal.SIGKILL)
-    wait_for(page, "reconnecting")
+    until_connected(page, "reconnecting")
     page.context.set_offline(True)  # so that it is not back before that is sent
     killable.start()
     killable.send("ann", "after")
     page.context.set_offline(False)
-    wait_for(page, "live")
+    until_connected(page, "live")
     caught_up(page, killable)
     assert shown(page) == {"before": "delivered", "after": "delivered"}
     assert snapshots == []
@@ -97,13 +102,13 @@ def test_a_log_that_was_cut_makes_the_page_look_anew(killable: RunningHub, looki
     caught_up(page, killable)
     snapshots = requests_for(page, "/snapshot")
     killable.stop(signal.SIGKILL)
-    wait_for(page, "reconnecting")
+    until_connected(page, "reconnecting")
     with closing(sqlite3.connect(killable.data / DATABASE)) as database:
         database.execute("DELETE FROM activity")
         database.commit()
     killable.start()
     killable.send("ann", "of another time")
-    wait_for(page, "live")
+    until_connected(page, "live")
     inside(page, "model/store.js", "new Promise((done) => m.tasks.subscribe((all) => all.size && done()))")
     assert shown(page) == {"of another time": "delivered"}
     assert len(snapshots) == 1
@@ -129,7 +134,7 @@ def test_what_was_asked_for_while_the_hub_was_dead_comes_when_it_is_back(
     watch.expect(0)
     page = look()
     killable.stop(signal.SIGKILL)
-    wait_for(page, "reconnecting")
+    until_connected(page, "reconnecting")
     page.get_by_role("link", name="Fleet").click()
     expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("The hub cannot be reached.")
     killable.start()
@@ -142,7 +147,7 @@ def test_letters_are_no_commands_while_the_hub_is_dead(killable: RunningHub, loo
     watch.expect(0)
     page = look()
     killable.stop(signal.SIGKILL)
-    wait_for(page, "reconnecting")
+    until_connected(page, "reconnecting")
     page.keyboard.type("c big draft, g b?")
     expect(page.get_by_role("alert").filter(has_text="The hub cannot be reached.")).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -190,7 +195,7 @@ def test_buttons_go_with_the_right_to_them(killable: RunningHub, looking: Lookin
     expect(button).to_be_visible()
     killable.client().put("/projects/default/members/mia", {"role": "viewer"})
     expect(button).to_have_count(0)
-    wait_for(page, "live")
+    until_connected(page, "live")
 
 
 def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, looking: Looking) -> None:
@@ -201,9 +206,9 @@ def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, look
     page = look("vera")
     killable.client().delete("/projects/default/members/vera")
     killable.stop(signal.SIGKILL)
-    wait_for(page, "reconnecting")
+    until_connected(page, "reconnecting")
     killable.start()
-    wait_for(page, "refused")
+    until_connected(page, "refused")
     expect(page.get_by_role("main")).to_contain_text(inside(page, "hub/stream.js", "m.connection.value.why"))
     expect(page.locator(".board")).to_have_count(0)
 

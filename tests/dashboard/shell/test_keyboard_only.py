@@ -94,8 +94,7 @@ def test_ten_ways_without_a_mouse(page: Page, hub: Hub, scene: Scene) -> None:
     expect(page.get_by_role("status").filter(has_text="3 tasks cancelled.")).to_be_visible()
 
     chord(page, "g", "f")
-    expect(page.locator("main .agent").first).to_be_visible()
-    keys.press("j")
+    enter_list(page)
     keys.press("Enter")
     panel = page.get_by_role("complementary", name="Agent")
     expect(panel.get_by_role("heading", level=2)).to_be_focused()

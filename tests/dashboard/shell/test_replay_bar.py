@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.core.work import tasks
-from tests.dashboard.browser import PHONE, Visit, inside
+from tests.dashboard.browser import PHONE, Visit, inside, show_connection
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
@@ -145,7 +145,7 @@ def test_a_tap_on_a_phone_shows_that_moment(visit: Visit) -> None:
 
 def test_a_lost_connection_is_told_on_the_pill(page: Page) -> None:
     """Where the navigation has no room for it, as on phones, the pill says how the page is connected."""
-    inside(page, "hub/stream.js", "m.connection.value = { ...m.connection.value, status: 'reconnecting' }")
+    show_connection(page, "reconnecting")
     expect(page.locator(".bar-live")).to_have_text("Reconnecting…")
 
 

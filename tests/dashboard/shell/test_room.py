@@ -4,7 +4,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.core.mail import messages
-from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, inside, until_ready, until_whole
+from tests.dashboard.browser import (
+    DESKTOP,
+    PHONE,
+    Visit,
+    Watch,
+    inside,
+    show_connection,
+    until_ready,
+    until_whole,
+)
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
@@ -38,8 +47,6 @@ BROKEN = """() => [...document.querySelectorAll(".ref, .num, time, .badge, kbd")
 # How far what is open at the side reaches over the view.
 OVERLAP = """() => Math.max(0, document.querySelector("main").getBoundingClientRect().right
   - document.querySelector(".side").getBoundingClientRect().left)"""
-
-LOSE = "m.connection.value = { ...m.connection.value, status: x }"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -126,7 +133,7 @@ def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit:
     approve = side.get_by_role("button", name="Approve work")
     expect(approve).to_be_enabled()
 
-    inside(page, "hub/stream.js", LOSE, "reconnecting")
+    show_connection(page, "reconnecting")
     strip = page.locator(".away")
     expect(strip).to_contain_text("No connection to the hub since ")
     expect(approve).to_be_disabled()
@@ -135,7 +142,7 @@ def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit:
     )
     note.fill("written while it was away")
 
-    inside(page, "hub/stream.js", LOSE, "live")
+    show_connection(page, "live")
     expect(strip).to_be_hidden()
     expect(approve).to_be_enabled()
     expect(note).to_have_value("written while it was away")

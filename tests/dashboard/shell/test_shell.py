@@ -6,7 +6,17 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import IDLE, PHONE, TABLET, Visit, Visitors, inside, settle, until_ready
+from tests.dashboard.browser import (
+    IDLE,
+    PHONE,
+    TABLET,
+    Visit,
+    Visitors,
+    inside,
+    settle,
+    show_connection,
+    until_ready,
+)
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 
@@ -53,7 +63,7 @@ def test_a_page_that_is_behind_says_so_in_words_and_by_its_mark(page: Page) -> N
     """A page that is not live says so in words, aloud, and by a mark of another shape and colour."""
     live = page.locator(".nav .dot").evaluate("dot => getComputedStyle(dot).backgroundColor")
     for status, words in STATUSES.items():
-        inside(page, "hub/stream.js", "m.connection.value = { ...m.connection.value, status: x }", status)
+        show_connection(page, status)
         expect(page.locator(".nav .connection")).to_contain_text(words)
         expect(page.locator(".nav .connection [role=status]")).to_have_text(words)
         expect(page.locator(".nav .dot")).not_to_have_css("background-color", live)

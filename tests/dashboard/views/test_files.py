@@ -1,6 +1,7 @@
 """Files: who works on what, where two are in each other's way, and what a person does about it."""
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -33,16 +34,34 @@ def _scene(scene: Scene) -> None:
     """All these pages show a team at work."""
 
 
-def claim(hub: Hub, name: str, *files: str, area: str | None = None) -> None:
-    """Let an agent be there and say where it works."""
+class Claimants:
+    """Agents of one test, which are there and say where they work; they leave with what they claim when it ends."""
 
-    def declare(tx: Tx) -> None:
-        presence = presences.report(
-            tx, hub.project.id, name, instance=name, condition=Condition.IDLE, profile=Profile(), ttl=NEVER
-        )
-        scopes.declare(tx, hub.project, presence, Scope.of(area, files))
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.names: list[str] = []
 
-    hub.do(declare)
+    def claim(self, name: str, *files: str, area: str | None = None) -> None:
+        def declare(tx: Tx) -> None:
+            presence = presences.report(
+                tx, project.id, name, instance=name, condition=Condition.IDLE, profile=Profile(), ttl=NEVER
+            )
+            scopes.declare(tx, project, presence, Scope.of(area, files))
+
+        project = self.hub.project
+        self.hub.do(declare)
+        self.names.append(name)
+
+    def leave(self) -> None:
+        project_id = self.hub.project.id
+        self.hub.do(lambda tx: [presences.leave(tx, project_id, name, instance=name) for name in self.names])
+
+
+@pytest.fixture
+def claimants(hub: Hub) -> Iterator[Claimants]:
+    agents = Claimants(hub)
+    yield agents
+    agents.leave()
 
 
 def will_conflict(hub: Hub) -> None:
@@ -139,9 +158,9 @@ def test_two_agents_in_one_area_are_the_hubs_to_judge(page: Page) -> None:
     assert made == [["area:api", {"ember": "editing", "jade": "editing"}, False]]
 
 
-def test_an_area_and_a_pattern_are_rows_as_they_were_written(hub: Hub, visit: Visit) -> None:
+def test_an_area_and_a_pattern_are_rows_as_they_were_written(visit: Visit, claimants: Claimants) -> None:
     """A declared scope is shown as written, and an area with what it covers."""
-    claim(hub, "gardener", "docs/guide/**", area="docs")
+    claimants.claim("gardener", "docs/guide/**", area="docs")
     page = visit("/files")
     expect(page.get_by_role("rowheader", name="docs/guide/**")).to_be_visible()
     page.get_by_role("rowheader", name="area docs").get_by_role("button").click()
@@ -165,10 +184,10 @@ def test_a_cell_tells_in_words_who_overlaps_and_both_can_be_written_to(hub: Hub,
 
 
 @pytest.mark.daily
-def test_releasing_a_claim_ends_the_conflict(hub: Hub, visit: Visit) -> None:
+def test_releasing_a_claim_ends_the_conflict(hub: Hub, visit: Visit, claimants: Claimants) -> None:
     """A person frees what one of two claims: the hub forgets the claim, and the conflict leaves the map."""
-    claim(hub, "left", "ours.py")
-    claim(hub, "right", "ours.py")
+    claimants.claim("left", "ours.py")
+    claimants.claim("right", "ours.py")
     page = visit("/files?file=file:ours.py")
     expect(row(page, "ours.py")).to_contain_text("2 agents")
     page.get_by_role("button", name="Release claims of left").click()
@@ -181,9 +200,9 @@ def test_releasing_a_claim_ends_the_conflict(hub: Hub, visit: Visit) -> None:
     assert not presence.files
 
 
-def test_work_in_review_is_marked_as_it_happens(hub: Hub, visit: Visit) -> None:
+def test_work_in_review_is_marked_as_it_happens(hub: Hub, visit: Visit, claimants: Claimants) -> None:
     """When an agent hands in what it works on, its marks become those of a review, and lead to the task."""
-    claim(hub, "author", "novel.md")
+    claimants.claim("author", "novel.md")
 
     def begin(tx: Tx) -> Any:
         task = tasks.send(tx, hub.project.id, sender="hub", to="author", text="Write a novel")
@@ -215,10 +234,10 @@ def test_the_map_is_walked_by_keys(visit: Visit) -> None:
     expect(page.get_by_role("region", name="src/store/wal.py")).to_be_visible()
 
 
-def test_of_a_large_map_only_what_can_be_seen_is_in_the_page(hub: Hub, visit: Visit) -> None:
+def test_of_a_large_map_only_what_can_be_seen_is_in_the_page(visit: Visit, claimants: Claimants) -> None:
     """With 200 agents and 500 files, the page holds the rows near the window, and a key leads to the last of them."""
     for number in range(200):
-        claim(hub, f"ant-{number:03}", *(f"hill/{at:03}.py" for at in range(500) if at % 200 == number))
+        claimants.claim(f"ant-{number:03}", *(f"hill/{at:03}.py" for at in range(500) if at % 200 == number))
     page = visit("/files?q=hill/")
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "501")
     expect(page.get_by_role("grid")).to_have_attribute("aria-colcount", "202")
@@ -226,11 +245,6 @@ def test_of_a_large_map_only_what_can_be_seen_is_in_the_page(hub: Hub, visit: Vi
     page.get_by_role("rowheader", name="hill/000.py").get_by_role("button").focus()
     page.keyboard.press("Control+End")
     expect(page.get_by_role("rowheader", name="hill/499.py").get_by_role("button")).to_be_focused()
-    hub.do(
-        lambda tx: [
-            presences.leave(tx, hub.project.id, f"ant-{n:03}", instance=f"ant-{n:03}") for n in range(200)
-        ]
-    )
 
 
 def test_on_a_phone_the_map_is_a_list(visit: Visit) -> None:
@@ -253,9 +267,9 @@ def test_the_past_and_those_who_may_only_look_change_nothing(visit: Visit) -> No
     expect(page.get_by_role("button", name="Message both")).to_be_disabled()
 
 
-def test_the_map_has_no_fault_that_axe_finds(hub: Hub, visit: Visit) -> None:
+def test_the_map_has_no_fault_that_axe_finds(visit: Visit, claimants: Claimants) -> None:
     """In every width and theme, axe-core finds nothing wrong with the map, whatever files are called."""
-    claim(hub, "mallory", "<img src=x onerror=alert(1)>/\u202e" + "w" * 900)
+    claimants.claim("mallory", "<img src=x onerror=alert(1)>/\u202e" + "w" * 900)
     page = visit(CONFLICT)
     expect(page.get_by_role("button", name="Message both")).to_be_visible()
     assert faults(page) == []

@@ -63,11 +63,13 @@ def compose(page: Page, text: str, *to: str, send: str = "Send message") -> None
     page.get_by_role("dialog").get_by_role("button", name=send).click()
 
 
-def test_threads_say_who_talks_about_what_and_who_has_not_read_it(visit: Visit) -> None:
+def test_threads_say_who_talks_about_what_and_who_has_not_read_it(hub: Hub, visit: Visit) -> None:
     """The newest thread stands first, with its people, its count, and the names of those who have not read it."""
+    say(hub, "yarrow", "hub", "May I drop the old index?")
     page = visit("/messages")
     rows = page.get_by_role("region", name="Threads").locator(".threads .card")
     expect(rows.first).to_contain_text("people and yarrow")
+    expect(rows.first).to_contain_text("May I drop the old index?")
     expect(rows.first).to_contain_text("waiting for a person")
     expect(rows.filter(has_text="schema")).to_contain_text("2 messages")
     expect(rows.filter(has_text="web/tokens.css")).to_contain_text("unread by maple")
