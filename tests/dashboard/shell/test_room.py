@@ -120,7 +120,9 @@ def test_the_bar_is_where_there_is_a_past_to_show(page: Page) -> None:
     inside(page, "shell/router.js", "m.go('board')")
     expect(bar).to_be_visible()
     page.keyboard.press("[")
+    expect(bar.get_by_role("button", name="Back to live")).to_be_visible()
     inside(page, "shell/router.js", "m.go('settings')")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
     expect(bar.get_by_role("button", name="Back to live")).to_be_visible()
 
 
