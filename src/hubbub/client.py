@@ -70,6 +70,7 @@ class TaskReply(TypedDict):
     status: str
     priority: str
     sender: str
+    author: str | None
     assignee: str | None
     issue: str | None
     result: str | None
@@ -88,6 +89,7 @@ class LetterReply(TypedDict):
     id: str
     kind: str
     sender: str
+    author: str | None
     text: str
     priority: str
     task_id: str | None

@@ -32,6 +32,7 @@ from hubbub.store.engine.postgres import Postgres
 from hubbub.store.engine.postgres_connection import WRITE, Db, PostgresConnection
 from hubbub.store.engine.sqlite import DATABASE, SQLite
 from hubbub.store.engine.sqlite_connection import SQLiteConnection
+from hubbub.store.mail import messages as letters
 from hubbub.store.tx import Connection, Store, Tx
 from hubbub.store.work import tasks as rows
 from tests.conftest import url_of
@@ -457,6 +458,47 @@ def test_secrets_of_webhooks_that_were_removed_before_are_wiped(bring: Bring) ->
 
     kept = {row["id"]: (row["url"], row["secret"]) for row in rows}
     assert kept == {removed: ("", ""), used: ("https://example.org/T0PSECRET", "whsec_1")}
+
+
+OLD_SENT = """
+    INSERT INTO tasks (id, project_id, number, sender, addressed, title, description, priority, status, epoch, attempt,
+                       leased, created_at, updated_at)
+    VALUES (:id, :project_id, :number, :sender, 0, 'count', 'count', 2, 'queued', 1, 1, 0, 5, 5)"""
+OLD_ACTIVITY = """
+    INSERT INTO activity (tx, project_id, at, kind, actor, task_id, detail)
+    VALUES (1, :project_id, 5, :kind, :actor, :task_id, '{}')"""
+OLD_ANSWER = """
+    INSERT INTO messages (id, project_id, number, kind, sender, recipient, body, in_reply_to, created_at)
+    VALUES (:id, :project_id, :number, 'reply', 'bob', :recipient, 'done', :in_reply_to, 5)"""
+
+
+def test_the_authors_of_old_tasks_are_found_in_the_log(bring: Bring) -> None:
+    """A task that a person sent before gets their name from the log, and so do its answers; others get none."""
+    project_id, by_eve, by_nobody, by_ann = new_id(), new_id(), new_id(), new_id()
+    sent = [(by_eve, "hub", "eve"), (by_nobody, "hub", "hub"), (by_ann, "ann", "ann")]
+    answers = {each: new_id() for each, _sender, _actor in sent}
+
+    def fill(db: Connection) -> None:
+        db.query(OLD_PROJECT, {"id": project_id, "slug": "p", "at": 1000})
+        for number, (task_id, sender, actor) in enumerate(sent, start=1):
+            of = {"project_id": project_id, "number": number}
+            db.query(OLD_SENT, {**of, "id": task_id, "sender": sender})
+            for kind, by in (("task.sent", actor), ("task.noted", "mallory")):
+                values = {"project_id": project_id, "kind": kind, "actor": by, "task_id": task_id}
+                db.query(OLD_ACTIVITY, values)
+            values = {"id": answers[task_id], "recipient": sender, "in_reply_to": task_id}
+            db.query(OLD_ANSWER, {**of, **values})
+
+    store = bring(fill, 47)
+
+    found = [look(store, rows.find, task_id) for task_id, _sender, _actor in sent]
+    assert [task and (task.author, task.sent_by) for task in found] == [
+        ("eve", "eve"),
+        (None, "hub"),
+        (None, "ann"),
+    ]
+    told = [look(store, letters.find, answers[task_id]) for task_id, _sender, _actor in sent]
+    assert [each and each.sent_to for each in told] == ["eve", "hub", "ann"]
 
 
 LITE_COLUMNS = """

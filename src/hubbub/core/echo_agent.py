@@ -88,6 +88,7 @@ def _answer(tx: Tx, project_id: UUID, letter: Letter) -> None:
             project_id,
             sender=NAME,
             to=letter.sender,
+            addressee=letter.author,
             body=letter.body,
             in_reply_to=letter.delivery.message_id,
             awaited=True,

@@ -159,6 +159,14 @@ class Task:
     status: Annotated[Status, Seen(REST | CARD)]
     priority: Annotated[Priority, Seen(REST | CARD)]
     sender: Annotated[str, Seen(REST | CARD)]
+    author: Annotated[
+        str | None,
+        Seen(
+            REST | CARD,
+            "the person, if the sender is `hub`, the name of every caller without one",
+            since="0.2.0",
+        ),
+    ] = None
     edited_by: Annotated[
         str | None, Seen(REST, "the last editor of its description; null: it is the sender's")
     ] = None
@@ -203,6 +211,11 @@ class Task:
         return joined_text(self.title, self.description)
 
     @property
+    def sent_by(self) -> str:
+        """Return the one name of its sender: a person's own."""
+        return self.author or self.sender
+
+    @property
     def is_ended(self) -> bool:
         return self.status in ENDED
 
@@ -238,6 +251,10 @@ class Message:
         str | None, Seen(REST, "the person, if the sender is `hub`, the name of every caller without one")
     ] = None
     recipient: Annotated[str | None, Seen(REST, "null: everyone who was there")]
+    addressee: Annotated[
+        str | None,
+        Seen(REST, "the person, if the recipient is `hub` and one of the people is meant", since="0.2.0"),
+    ] = None
     body: Annotated[str, Seen(REST)]
     intent: Annotated[Intent | None, Seen(REST, "its purpose, if its sender gave one")] = None
     in_reply_to: Annotated[UUID | None, Seen(REST, "a task or a message")]
@@ -246,6 +263,16 @@ class Message:
     run_id: UUID | None = None
     thread: str | None = None  # its sender's name for the conversation
     metadata: Mapping[str, str] | None = None
+
+    @property
+    def sent_by(self) -> str:
+        """Return the one name of its sender: a person's own."""
+        return self.author or self.sender
+
+    @property
+    def sent_to(self) -> str | None:
+        """Return the one name of its receiver: a person's own; None for everyone."""
+        return self.addressee or self.recipient
 
     @property
     def thread_name(self) -> str | None:
@@ -342,6 +369,7 @@ class Letter:
     number: int  # of the task or the message
     kind: LetterKind
     sender: str
+    author: str | None = None  # the person, if the sender is `hub`
     title: str
     body: str
     context: str | None = None
@@ -349,6 +377,11 @@ class Letter:
     task_id: UUID | None = None
     in_reply_to: UUID | None = None
     outcome: Status | None = None
+
+    @property
+    def sent_by(self) -> str:
+        """Return the one name of its sender: a person's own."""
+        return self.author or self.sender
 
     @property
     def text(self) -> str:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from hubbub.model.log.attention import NeedKind
+from hubbub.model.people.rights import HUB
+from hubbub.terminal import parties
 
 TITLES = {
     NeedKind.APPROVAL: "Approval",
@@ -27,7 +29,7 @@ def about(need: dict[str, Any]) -> str:
         case "approvals":
             return f"{card['who']}: {card['shown']}"
         case "letters":
-            return f"{card['sender']}: {card['text']}"
+            return f"{parties.sender(card)}: {card['text']}"
         case "overlaps":
             return f"{' and '.join(card['agents'])}: {', '.join(card['files'] or card['areas'])}"
         case "stops" | "budgets" | "accounts":
@@ -45,7 +47,7 @@ def remedy(need: dict[str, Any]) -> str:
         case "approvals":
             words = f"approve {card['id'][:SHORT]}" + (" --show" if kind == NeedKind.EXPIRED else "")
         case "letters":
-            words = f"inbox {card['recipient']}"
+            words = "inbox" if card["recipient"] == HUB else f"inbox {card['recipient']}"
         case "overlaps":
             words = f"why {card['agents'][0]}"
         case "stops":

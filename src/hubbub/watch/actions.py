@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hubbub.client import Hub, quoted
 from hubbub.model.log.attention import Needed
 from hubbub.model.log.projection import Card
+from hubbub.terminal import parties
 from hubbub.watch.rendering import ref
 
 Call = Callable[[Hub, str], str]  # takes the requested text; returns the sentence that says it is done
@@ -48,7 +49,7 @@ def answer(need: Needed, task: Card | None) -> WatchAction | None:
     """Return the action that answers a letter, an agent waiting with a task, or one waiting without; else None."""
     if need.noun == "letters":
         return WatchAction(
-            lambda hub, text: _reply(hub, need.card, text), asks=f"Reply to {need.card['sender']}"
+            lambda hub, text: _reply(hub, need.card, text), asks=f"Reply to {parties.sender(need.card)}"
         )
     if task is not None and task["assignee"]:
         return WatchAction(lambda hub, text: _comment(hub, task, text), asks=f"Answer {task['assignee']}")
@@ -102,7 +103,7 @@ def _step(hub: Hub, task: Card, verb: str, outcome: str, **body: object) -> str:
 def _reply(hub: Hub, letter: Card, text: str) -> str:
     hub.post("/messages", {"to": letter["sender"], "text": text, "in_reply_to": letter["message_id"]})
     hub.ack(letter["recipient"], letter["id"])
-    return f"sent to {letter['sender']}"
+    return f"sent to {parties.sender(letter)}"
 
 
 def _comment(hub: Hub, task: Card, text: str) -> str:

@@ -7,7 +7,7 @@ from rich.text import Text
 from hubbub.model.fleet.calls import QuestionKind
 from hubbub.model.log.attention import Needed, NeedKind
 from hubbub.model.log.projection import Card
-from hubbub.terminal import display, pauses
+from hubbub.terminal import display, parties, pauses
 from hubbub.terminal.attention import TITLES
 from hubbub.watch.view_model import ViewModel
 
@@ -105,7 +105,7 @@ def _about(need: Needed, shown: ViewModel) -> Text:
         case "approvals":
             about, by = card["shown"], f"{card['who']} · {card['tool']} · {_place(card)} · {card['reason']}"
         case "letters":
-            about, by = card["text"], card["sender"]
+            about, by = card["text"], parties.sender(card)
         case "overlaps":
             about, by = ", ".join(card["files"] or card["areas"]), " and ".join(card["agents"])
         case "stops":

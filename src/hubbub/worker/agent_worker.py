@@ -143,7 +143,7 @@ class Worker:
         return frozenset((*running, *self.outbox.waiting()))
 
     def _show(self, letter: LetterReply) -> None:
-        self.say(f"{letter['kind']} from {letter['sender']}: {letter['text']}")
+        self.say(f"{letter['kind']} from {letter['author'] or letter['sender']}: {letter['text']}")
         self._patiently(lambda: self.hub.ack(self.seat.name, letter["id"]))
 
     def _begin(self, letter: LetterReply) -> None:
@@ -152,7 +152,7 @@ class Worker:
         if assignment is None:
             return
         again = f", attempt {assignment.attempt}" if assignment.attempt > 1 else ""
-        self.say(f"{assignment.label} from {assignment.sender}{again}")
+        self.say(f"{assignment.label} from {assignment.wanted_by}{again}")
         heard = self.say if self.shows_output else None
         job = Job(assignment, self.command, self.environment, heard, self.resume)
         self.jobs[assignment.ref] = job

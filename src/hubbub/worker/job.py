@@ -33,7 +33,8 @@ class Assignment:
     number: int | None  # None: a broadcast
     title: str
     text: str
-    sender: str
+    sender: str  # to whom the answer goes
+    wanted_by: str  # the sender, or the person behind it
     priority: str
     context: str | None
     attempt: int
@@ -47,6 +48,7 @@ class Assignment:
             title=task["title"],
             text=task["text"],
             sender=task["sender"],
+            wanted_by=task["author"] or task["sender"],
             priority=task["priority"],
             context=task["context"],
             attempt=task["attempt"],
@@ -61,6 +63,7 @@ class Assignment:
             title=letter["text"].partition("\n")[0],
             text=letter["text"],
             sender=letter["sender"],
+            wanted_by=letter["author"] or letter["sender"],
             priority=letter["priority"],
             context=None,
             attempt=attempt,
@@ -84,7 +87,7 @@ class Assignment:
             "ID": self.ref,
             "NUMBER": self.number,
             "TITLE": self.title,
-            "SENDER": self.sender,
+            "SENDER": self.wanted_by,
             "PRIORITY": self.priority,
             "CONTEXT": self.context,
             "ATTEMPT": self.attempt,

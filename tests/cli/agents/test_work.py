@@ -45,7 +45,7 @@ def test_tells_the_command_about_its_task(hub: RunningHub) -> None:
         "HUBBUB_TASK_ID": sent["id"],
         "HUBBUB_TASK_NUMBER": "1",
         "HUBBUB_TASK_TITLE": "first line",
-        "HUBBUB_TASK_SENDER": "hub",
+        "HUBBUB_TASK_SENDER": "owner",
         "HUBBUB_TASK_PRIORITY": "high",
         "HUBBUB_TASK_CONTEXT": "as ever",
         "HUBBUB_TASK_ATTEMPT": "1",
@@ -98,7 +98,7 @@ def test_shows_messages_and_acknowledges_them(hub: RunningHub) -> None:
     worker = hub.work("listener", "echo ran")
     worker.says("ready")
     hub.client().post("/messages", {"to": "listener", "text": "just so you know"})
-    assert "just so you know" in worker.says("message from hub")
+    assert "just so you know" in worker.says("message from owner")
     hub.until("message.acked")
     assert hub.client().inbox("listener") == []
 

@@ -142,3 +142,15 @@ def test_an_inbox_without_a_name_is_ones_own(hub: RunningHub) -> None:
     assert [each["text"] for each in hub.json("inbox", "--ack")] == ["for hub", "for owner"]
     assert hub.json("inbox") == []
     assert [each["text"] for each in hub.json("inbox", "--token", secret)] == ["for ada"]
+
+
+def test_people_are_written_to_by_name(hub: RunningHub) -> None:
+    """A person has one name, which one may send to, wait for and read the mail of; others see it beside `hub`."""
+    hub.meet("ada")
+    assert hub.run("send", "owner", "are you there?").stdout.startswith("sent M-1 to owner\n")
+    asked = hub.client().post("/messages", {"to": "owner", "text": "may I?", "sender": "ada"})["message"]
+    assert (asked["recipient"], asked["addressee"]) == ("hub", "owner")
+    assert [each["text"] for each in hub.json("wait", "owner")] == ["are you there?", "may I?"]
+    assert hub.json("inbox", "owner") == hub.json("inbox") == hub.json("inbox", "hub")
+    told = [line.split("\t") for line in hub.run("inbox").stdout.splitlines()]
+    assert [(each[2], each[-1]) for each in told] == [("owner", "are you there?"), ("ada", "may I?")]

@@ -85,7 +85,7 @@ def test_list_by_status_and_assignee(hub: RunningHub) -> None:
         "#2",
         "delivered",
         "medium",
-        "hub",
+        "owner",
         "bob",
     ]
 
@@ -143,6 +143,9 @@ def test_a_person_has_the_same_name_everywhere_in_a_task(hub: RunningHub) -> Non
     assert " owner to ada: mind the dog\n" in told
     assert " task.sent by owner\n" in told
     assert hub.json("task", "show", "1")["messages"][0]["author"] == "owner"
+    hub.client().step("1", "complete", by="ada", result="the dog is minded")
+    assert " ada to owner: the dog is minded\n" in hub.run("task", "show", "1").stdout
+    assert " message.sent by ada for owner\n" in hub.run("log").stdout
 
 
 def test_ones_own_tasks(hub: RunningHub) -> None:
@@ -156,6 +159,8 @@ def test_ones_own_tasks(hub: RunningHub) -> None:
         "from people"
     ]
     assert hub.json("task", "list") == hub.json("tasks")
+    other = hub.secret("user", "create", "eve", "--role", "member", "--project", hub.project)
+    assert hub.json("tasks", "--mine", "--token", other) == []
 
 
 def test_a_task_that_there_is_already(hub: RunningHub) -> None:

@@ -10,9 +10,10 @@ from hubbub.core.people import runs
 from hubbub.model.errors import NotFound, UnknownAgent
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
-from hubbub.model.people.rights import HUB
+from hubbub.model.people.rights import HUB, Role
 from hubbub.model.records import LetterKind, Message, Priority
-from tests.core.conftest import RACERS, World, errors_of
+from hubbub.store.tx import Tx
+from tests.core.conftest import RACERS, World, errors_of, finish, person
 
 
 def send(world: World, body: str = "hello", to: str = "bob", **more: object) -> Message:
@@ -295,3 +296,56 @@ def test_the_last_word_in_a_thread(world: World) -> None:
     found = other.do(messages.last_in_thread, other.id, "T-1", "ann")
     assert found is not None
     assert found.body == "first"
+
+
+def test_a_person_has_a_name_of_their_own(world: World) -> None:
+    """People act as `hub`, and what they send has their name beside it; what answers them has it, too."""
+    eve = world.acting(person(world, "eve", Role.MEMBER))
+    task = eve.send(sender=HUB)
+    said = send(eve, sender=HUB)
+    assert (task.sender, task.author, task.sent_by) == (HUB, "eve", "eve")
+    assert (said.sender, said.author, said.sent_by) == (HUB, "eve", "eve")
+    assert [(letter.sender, letter.author) for letter in world.inbox("bob")] == [(HUB, "eve")] * 2
+
+    finish(world, task)
+    answer = send(
+        world, "fine", HUB, sender="bob", in_reply_to=said.id, addressee=messages.person_behind(said)
+    )
+    told = world.do(messages.history, world.id, sender="bob", limit=10)
+    assert [(each.recipient, each.addressee, each.sent_to) for each in told] == [(HUB, "eve", "eve")] * 2
+    assert messages.person_behind(answer) == "eve"
+
+
+def test_an_agent_is_its_own_author(world: World) -> None:
+    """What an agent sends, and what answers it, has no other name beside its own, whoever speaks for it."""
+    eve = world.acting(person(world, "eve", Role.MEMBER))
+    task = eve.send(sender="ann")
+    finish(eve, task)
+    (reply,) = world.do(messages.history, world.id, limit=10)
+    assert (task.author, task.sent_by) == (None, "ann")
+    assert (reply.sender, reply.author, reply.recipient, reply.addressee) == ("bob", None, "ann", None)
+
+
+def test_a_person_is_written_to_by_name_through_our_doors(world: World) -> None:
+    """By REST and our tools a person of the project is an address; an agent of that name goes before them."""
+    person(world, "eve", Role.MEMBER)
+    person(world, "mallory")
+    sent = send(world, to="eve")
+    assert (sent.recipient, sent.addressee) == (HUB, "eve")
+    with pytest.raises(UnknownAgent):
+        send(world, to="mallory")  # of no project
+
+    world.do(agents.meet, world.id, "eve")
+    assert (send(world, to="eve").recipient, world.mail("eve")) == ("eve", ["hello"])
+
+
+def test_a_person_is_no_address_in_other_dialects(world: World) -> None:
+    """The documented tool sets know agents and `hub` only."""
+    person(world, "eve", Role.MEMBER)
+
+    def by_another_door(tx: Tx) -> Message:
+        tx.door = "commhub"
+        return messages.send(tx, world.id, sender="ann", to="eve", body="hello")
+
+    with pytest.raises(UnknownAgent):
+        world.do(by_another_door)

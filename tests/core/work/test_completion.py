@@ -143,7 +143,12 @@ def test_results_climb_to_the_parents(world: World) -> None:
     assert (to_parent.text, to_parent.sender, to_parent.outcome) == ("three", "ann", S.COMPLETED)
     chained = next(each for each in world.log() if each.kind == "task.chained")
     assert (chained.agent, chained.task_id) == ("代码1号", parent.id)
-    assert chained.detail == {"child_id": str(child.id), "child_assignee": "ann", "child_status": "completed"}
+    assert chained.detail == {
+        "addressee": None,
+        "child_id": str(child.id),
+        "child_assignee": "ann",
+        "child_status": "completed",
+    }
     assert world.task(parent) == parent
 
 

@@ -5,8 +5,9 @@ import pytest
 from hubbub.core.actions import task_actions
 from hubbub.core.work import task_search
 from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import HUB, Role
 from hubbub.model.records import Task
-from tests.core.conftest import World, in_status
+from tests.core.conftest import World, in_status, person
 
 
 def found(world: World, text: str = "", **more: object) -> list[int]:
@@ -45,6 +46,17 @@ def test_a_search_is_narrowed(world: World) -> None:
     assert found(world, "parser", status=[Status.COMPLETED]) == []
     assert found(world, "parser", status=[Status.DELIVERED], before=3) == [1]
     assert found(world, area="web") == []
+
+
+def test_the_tasks_of_one_person_are_found(world: World) -> None:
+    """A person's name as the sender finds what they sent as `hub`; `hub` finds what any of the people did."""
+    for number, name in enumerate(("eve", "kim"), start=1):
+        eve_or_kim = world.acting(person(world, name, Role.MEMBER))
+        assert eve_or_kim.send(sender=HUB).number == number
+    world.send(sender="ann")
+    assert (found(world, sender="eve"), found(world, sender="kim")) == ([1], [2])
+    assert (found(world, sender=HUB), found(world, sender="zoe")) == ([2, 1], [])
+    assert world.do(task_search.number, [world.id], sender="eve") == 1
 
 
 def test_what_belongs_to_a_task(world: World) -> None:

@@ -18,7 +18,7 @@ from hubbub.model.agents.scopes import Scope
 from hubbub.model.fleet.calls import NodeInfo
 from hubbub.model.lifecycle import Status
 from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
-from hubbub.model.people.rights import Role
+from hubbub.model.people.rights import Actor, Role
 from hubbub.model.records import Condition, Profile
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import PHONE, Visit, Watch, enter_list, inside, until_told, until_whole
@@ -219,7 +219,21 @@ def test_a_person_gives_an_agent_a_task(hub: Hub, visit: Visit) -> None:
     page.get_by_role("button", name="Create task").click()
     expect(page.get_by_role("status").filter(has_text="Task for jade created.")).to_be_visible()
     found = hub.do(lambda tx: task_search.search(tx, [hub.project.id], assignee="jade", limit=1))
-    assert [task.title for task in found] == ["Tidy the changelog"]
+    assert [(task.title, task.sent_by) for task in found] == [("Tidy the changelog", "owner")]
+
+
+def test_a_person_has_one_name_in_a_task(hub: Hub, visit: Visit) -> None:
+    """A task says which person it is from, and its thread to whom the agent's result went."""
+    owner = Actor(token_id=None, user_name="owner", owns_hub=True)
+    task = hub.do(
+        lambda tx: tasks.send(tx, hub.project.id, sender="hub", to="jade", text="Count the bees"), owner
+    )
+    hub.do(lambda tx: task_actions.complete(tx, task, by="jade", result="twelve thousand"))
+    page = visit(f"/t/{task.number}")
+    expect(page.locator(".facts")).to_contain_text("owner")
+    said = page.locator(".thread-message")
+    expect(said.locator(".thread-head")).to_contain_text("to owner")
+    expect(said.locator(".deliveries")).to_contain_text("owner")
 
 
 def test_a_person_frees_what_an_agent_claims(hub: Hub, visit: Visit) -> None:

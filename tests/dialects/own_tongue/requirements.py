@@ -45,6 +45,7 @@ HUB = Requirements("hub", {
         "task_asks": "a task says what must be seen of it, and its claim, `show` and refusals name that",
         "task_fields": "a task has a title, a priority, an area, a time to begin it and a parent",
         "needs": "a task that needs others is held back until they are completed",
+        "person": "a person is shown, written to and looked for by their own name",
         "reply": "a reply goes to whoever is at the other end of what it answers",
         "broadcast": "a broadcast goes to everyone who was ever there, but its sender",
         "kinds": "what does not go together is refused",

@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from hubbub.core.people import members
 from hubbub.model.mail.wakes import WakeResult
+from hubbub.model.people.rights import Role
 from tests.dialects.conftest import both_engines
 from tests.dialects.every_row import every_row
 from tests.dialects.own_tongue.requirements import requires
@@ -317,6 +319,23 @@ def test_a_reply_finds_its_way(team: Team) -> None:
     assert [(each["kind"], each["text"]) for each in letters] == [("reply", "because"), ("reply", "when?")]
     assert [each["reply_to"] for each in letters] == ["M-1", "T-1"]
     assert team.task(ref).status == "delivered"
+
+
+@requires("send.person")
+def test_a_person_has_one_name(team: Team) -> None:
+    """Who sent a task or a message as a person is named so, and that name is a receiver and a sender to look for."""
+    ember, person = team.joined("ember"), team.person((team.project, Role.MEMBER))
+    known = team.hub.look(lambda tx: members.of_project(tx, team.project))
+    (name,) = [name for _id, name, role in known if role is Role.MEMBER]
+    person.send(to="ember", text="look here")
+    ref = person.send(to="ember", text="count", kind="task")["id"]
+    assert [each["from"] for each in ember.inbox()["letters"]] == [name, name]
+    assert ember.task(action="show", task=ref)["task"]["from"] == name
+    assert [each["id"] for each in ember.board(sender=name)["tasks"]] == [ref]
+    assert ember.send(text="I see", reply_to="M-1")["to"] == name
+    assert ember.send(to=name, text="and more")["to"] == name
+    assert [each["to"] for each in ember.inbox(history="sent")["history"]] == [name, name]
+    assert [each["from"] for each in person.inbox()["letters"]] == ["ember", "ember"]
 
 
 @requires("send.broadcast")

@@ -7,7 +7,7 @@ from contextlib import suppress
 import click
 
 from hubbub.client import ActivityReply, Hub, HubUnreachable
-from hubbub.terminal import display
+from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 
@@ -63,13 +63,13 @@ def _show(activity: ActivityReply, *, as_json: bool) -> None:
         display.show_json(activity)
         return
     facts = activity["detail"]
-    about = activity["agent"] if activity["agent"] != activity["actor"] else None
+    about = facts.get("addressee") or (parties.inbox(activity["agent"]) if activity["agent"] else None)
     parts = [
         display.moment(activity["at"]),
         activity["kind"],
         f"#{facts['number']}" if activity["task_id"] and "number" in facts else None,
         f"by {activity['actor']}",
-        f"for {about}" if about else None,
+        f"for {about}" if about not in (None, activity["actor"]) else None,
         facts.get("title") or facts.get("shown") or facts.get("reason"),
     ]
     display.show(" ".join(str(part) for part in parts if part), lines=False)

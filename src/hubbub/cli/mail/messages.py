@@ -9,12 +9,11 @@ import click
 from hubbub.cli.work.tasks import PRIORITIES, show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
 from hubbub.model.people.rights import HUB
-from hubbub.terminal import display
+from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_project
 from hubbub.terminal.exit_codes import TIMED_OUT
 
-EVERYONE = "everyone"  # the receiver of a broadcast
 PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 
 
@@ -29,7 +28,7 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 @uses_project
 def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
-    if to == EVERYONE:
+    if to == parties.EVERYONE:
         if is_task:
             raise click.UsageError(
                 "a task is for one agent, or open for any agent to claim: hubbub task add TEXT"
@@ -45,7 +44,7 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     if is_task:
         show_line(sent, as_json=False)
     else:
-        display.show(f"sent M-{sent['number']} to {sent['recipient']}")
+        display.show(f"sent M-{sent['number']} to {parties.receiver(sent)}")
     if delivery is not None:
         display.show(delivery["note"])
 
@@ -55,11 +54,9 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
     if as_json:
         display.show_json(sent)
         return
-    names = sent["recipients"]
-    number = "1 agent" if len(names) == 1 else f"{len(names)} agents"
-    display.show(
-        f"sent to {number}: {', '.join(names)}" if names else "sent to nobody: no agent was ever here"
-    )
+    told = sent["recipients"]
+    number = "1 agent" if len(told) == 1 else f"{len(told)} agents"
+    display.show(f"sent to {number}: {', '.join(told)}" if told else "sent to nobody: no agent was ever here")
 
 
 @command(
@@ -75,31 +72,35 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
 def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
     """Show the inbox of the agent NAME, most urgent first. Without NAME, show yours.
 
-    The name `hub` stands for all people.
+    Your own name means yours, too. The name `hub` stands for all people.
     """
     if dead and ack:
         raise click.UsageError("--dead lists messages that others have not read; you cannot acknowledge them")
-    names = _own_names(hub) if name is None else [name]
+    inboxes = _inboxes(hub, name)
     if dead:
-        _show_dead(hub.get("/dead-letters", sender=names[0], limit=limit)["letters"], as_json=as_json)
+        _show_dead(hub.get("/dead-letters", sender=inboxes[0], limit=limit)["letters"], as_json=as_json)
         return
-    found = [(each, letter) for each in names for letter in hub.inbox(each, limit=limit)]
+    found = [(each, letter) for each in inboxes for letter in hub.inbox(each, limit=limit)]
     found = sorted(found, key=_urgency)[:limit]  # like the hub, over all names
     if as_json:
         display.show_json([letter for _name, letter in found])
     else:
-        _show([letter for _name, letter in found], names[0])
-        if len(found) == limit and name not in (None, HUB):
-            display.show_rest(limit, hub.agent(names[0])["unread"], "more with --limit")
+        _show([letter for _name, letter in found], inboxes[0])
+        if len(found) == limit and name is not None and inboxes[0] != HUB:
+            display.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
     if ack:
         print(end="", flush=True)  # unseen letters are not acknowledged
         for each, letter in found:
             hub.ack(each, letter["id"])
 
 
-def _own_names(hub: Hub) -> list[str]:
-    """Return the caller's names: an agent has its own, a person also that of all people."""
+def _inboxes(hub: Hub, name: str | None) -> list[str]:
+    """Return the inboxes behind a name, by default the caller's: a person has that of all people, and their own."""
+    if name == HUB:
+        return [HUB]
     me = hub.get("/me")
+    if name not in (None, me["user"]):
+        return [name]
     if me["agent"] is not None:
         return [me["agent"]]
     return [HUB] if me["user"] is None else [HUB, me["user"]]
@@ -130,7 +131,7 @@ def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 
 def _show(letters: list[LetterReply], name: str) -> None:
     rows = [
-        (each["kind"], each["priority"], each["sender"], display.brief(each["stored_at"]), each["text"])
+        (each["kind"], each["priority"], parties.sender(each), display.brief(each["stored_at"]), each["text"])
         for each in letters
     ]
     empty = f"Nothing waits for {'you' if name == HUB else display.clean(name)}."
@@ -151,7 +152,7 @@ def wait(*, hub: Hub, name: str | None, timeout: float | None) -> None:
 
     With the token of an agent, that agent is meant instead. Keeps waiting while a hub restarts.
     """
-    name = name or _own_names(hub)[0]
+    name = _inboxes(hub, name)[0]
     deadline = None if timeout is None else time.monotonic() + timeout
     letters = hub.inbox(name)  # fails at once if the hub is away, or has no such inbox
     while not (letters := letters or _come(hub, name, deadline)):

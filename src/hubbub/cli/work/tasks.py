@@ -1,6 +1,5 @@
 """`hubbub tasks` and `hubbub task`: tasks, and their states."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Priority
-from hubbub.terminal import display, pauses
+from hubbub.terminal import display, parties, pauses
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, text_or_stdin, uses_project
 from hubbub.terminal.wrong_words import OneOf
@@ -53,7 +52,7 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
     "--status", type=STATUSES, multiple=True, help="List only tasks in this status; may be repeated."
 )
 @click.option("--assignee", metavar="A", shell_complete=agents, help="List only this agent's.")
-@click.option("--mine", is_flag=True, help="List only yours: those that people gave, or that the agent has.")
+@click.option("--mine", is_flag=True, help="List only yours: those that you gave, or that the agent has.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @click.option("--all", "is_all", is_flag=True, help="List all of them.")
 @uses_project
@@ -70,8 +69,8 @@ def tasks(
     """List the project's tasks, newest first."""
     narrowed: dict[str, object] = {"status": status, "assignee": assignee}
     if mine:
-        own = hub.get("/me")["agent"]
-        narrowed |= {"sender": HUB} if own is None else {"assignee": own}
+        me = hub.get("/me")
+        narrowed |= {"assignee": me["agent"]} if me["agent"] else {"sender": me["user"] or HUB}
     page = hub.get("/tasks", **narrowed, limit=MOST if is_all else limit, total="true")
     found: list[TaskReply] = page["tasks"]
     while is_all and len(page["tasks"]) == MOST:
@@ -86,7 +85,7 @@ def tasks(
             f"#{each['number']}",
             ", ".join(filter(None, (each["status"], paused.get(each["id"])))),
             each["priority"],
-            each["sender"],
+            parties.sender(each),
             each["assignee"],
             display.brief(each["created_at"]),
             each["title"],
@@ -143,7 +142,9 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     show_line(shown, as_json=False)
     for pause in pauses.of_tasks(hub, [shown]).values():
         display.show(f"stands still: the account of {shown['assignee']} is {pause}")
-    display.show(f"from {_sender(whole)}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}")
+    display.show(
+        f"from {parties.sender(shown)}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}"
+    )
     if shown["area"]:
         display.show(f"in the area {shown['area']}")
     if shown["depends_on"]:
@@ -157,18 +158,10 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
         display.show(f"result: {shown['result']}\n")
     for each in whole["messages"]:
         display.show(
-            f"{display.moment(each['created_at'])} {each['author'] or each['sender']} to {each['recipient']}: "
-            f"{each['body']}"
+            f"{display.moment(each['created_at'])} {parties.sender(each)} to {parties.receiver(each)}: {each['body']}"
         )
     for each in reversed(whole["activity"]):
         display.show(f"{display.moment(each['at'])} {each['kind']} by {each['actor']}")
-
-
-def _sender(whole: Mapping[str, Any]) -> str:
-    """Return who sent a task: a person by their own name, which the log has."""
-    sender: str = whole["task"]["sender"]
-    sent = (each["actor"] for each in whole["activity"] if each["kind"] == "task.sent")
-    return next(sent, sender) if sender == HUB else sender
 
 
 @command("cancel", example="hubbub task cancel 7 --reason 'not needed any more'")
@@ -223,7 +216,7 @@ def comment(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
     elif said["message"] is None:
         display.show("kept with the task; there is nobody to tell")
     else:
-        display.show(f"sent to {said['message']['recipient']}")
+        display.show(f"sent to {parties.receiver(said['message'])}")
 
 
 def _path(ref: str, *parts: str) -> str:

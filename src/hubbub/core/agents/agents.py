@@ -12,6 +12,7 @@ from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Agent, Condition, Presence
 from hubbub.store.agents import agents
+from hubbub.store.log import projection
 from hubbub.store.tx import MustWrite, Tx
 
 OWN_DOORS = frozenset({"", "hub"})  # REST, the command line and the hub's own tools
@@ -68,13 +69,23 @@ def is_known(tx: Tx, project_id: UUID, name: str) -> bool:
     return agents.find(tx, project_id, name) is not None
 
 
+def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
+    """Tell whether a person of the project is called so, and no agent."""
+    return not is_known(tx, project_id, name) and projection.is_person(tx, project_id, name)
+
+
 def require_known(tx: Tx, project_id: UUID, name: str) -> None:
     """Raise `UnknownAgent`, with up to three near names, if the project has never seen `name`."""
-    if agents.find(tx, project_id, name) is None:
-        known = [agent.name for agent in agents.of_project(tx, project_id)]
-        folded = {each.casefold(): each for each in known}
-        near = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
-        raise UnknownAgent(name, [folded[each] for each in near])
+    if not is_known(tx, project_id, name):
+        raise unknown(tx, project_id, name)
+
+
+def unknown(tx: Tx, project_id: UUID, name: str) -> UnknownAgent:
+    """Return the refusal of a name that the project has never seen, with up to three near names."""
+    known = [agent.name for agent in agents.of_project(tx, project_id)]
+    folded = {each.casefold(): each for each in known}
+    near = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    return UnknownAgent(name, [folded[each] for each in near])
 
 
 def find(tx: Tx, project_id: UUID, name: str) -> Agent:

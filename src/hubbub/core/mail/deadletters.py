@@ -78,7 +78,14 @@ def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], why: Callable[[s
     told = why(f"{', '.join(names[:NAMED])}{more}")
     text = f"{first.ref} {told} It stays in the inbox, for an agent that comes by that name."
     messages.send(
-        tx, first.project_id, sender=HUB, to=first.sender, body=text, in_reply_to=subject, awaited=True
+        tx,
+        first.project_id,
+        sender=HUB,
+        to=first.sender,
+        addressee=first.author,
+        body=text,
+        in_reply_to=subject,
+        awaited=True,
     )
 
 

@@ -56,12 +56,20 @@ def answered_by(message: Message, by: str) -> str:
     return to
 
 
+def person_behind(subject: Task | Message | None) -> str | None:
+    """Return the person to whom an answer to `hub` about a task or a message is addressed."""
+    if isinstance(subject, Message):
+        return subject.author or subject.addressee
+    return subject.author if subject is not None else None
+
+
 def send(
     tx: Tx,
     project_id: UUID,
     *,
     sender: str,
     to: str,
+    addressee: str | None = None,
     body: str,
     kind: LetterKind = LetterKind.MESSAGE,
     in_reply_to: UUID | None = None,
@@ -72,16 +80,20 @@ def send(
     """Put a message into the inbox of `to`; `in_reply_to` is the task or message that a reply answers.
 
     Its id is also the id of the inbox row. `outcome` says how the answered task ended. Records `message.sent`. Raises
-    `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to.
+    `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to, with a person as the `addressee`, and
+    by our own doors also a person.
     """
-    if to != HUB and not awaited:
-        agents.require_known(tx, project_id, to)
+    if to != HUB and not awaited and not agents.is_known(tx, project_id, to):
+        if tx.door not in agents.OWN_DOORS or not agents.is_person(tx, project_id, to):
+            raise agents.unknown(tx, project_id, to)
+        to, addressee = HUB, to
     message = _insert(
         tx,
         project_id,
         kind=kind,
         sender=sender,
         recipient=to,
+        addressee=addressee if to == HUB else None,
         body=body,
         in_reply_to=in_reply_to,
         outcome=outcome,
@@ -161,6 +173,7 @@ def _insert(
     kind: LetterKind,
     sender: str,
     recipient: str | None,
+    addressee: str | None = None,
     body: str,
     in_reply_to: UUID | None = None,
     outcome: Status | None = None,
@@ -173,6 +186,7 @@ def _insert(
         kind=kind,
         sender=sender,
         recipient=recipient,
+        addressee=addressee,
         body=body,
         in_reply_to=in_reply_to,
         outcome=outcome,
@@ -181,7 +195,7 @@ def _insert(
         thread=thread.name,
         metadata=thread.metadata,
         intent=thread.intent,
-        author=tx.actor.user_name if sender == HUB else None,
+        author=tx.actor.person_behind(sender),
     )
     messages.insert(tx, message)
     return message
@@ -212,6 +226,7 @@ def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) ->
         detail={
             "kind": message.kind,
             "sender": message.sender,
+            "addressee": message.addressee,
             "delivery_id": str(row.id) if row else None,
             "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
             "outcome": message.outcome,

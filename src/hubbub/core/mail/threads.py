@@ -140,6 +140,6 @@ def _conversation(tx: Tx, project_id: UUID, root: ThreadRoot) -> Conversation:
         created_at=began,
         last=newest[0],
         participants=sorted({row["name"] for row in rows}),
-        unread_by=[row["name"] for row in rows if row["unread"]],
-        unacked_by=[row["name"] for row in rows if row["unacked"]],
+        unread_by=sorted({row["inbox"] for row in rows if row["unread"]}),
+        unacked_by=sorted({row["inbox"] for row in rows if row["unacked"]}),
     )

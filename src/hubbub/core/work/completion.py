@@ -74,7 +74,7 @@ def end(
     else:
         tasks.withdraw(tx, ended)
     if ended.sender not in (by, told):
-        _reply(tx, ended, to=ended.sender, subject_id=ended.id, text=text, by=by)
+        _reply(tx, ended, about=ended, text=text, by=by)
     _chain(tx, ended, text, by)
     return ended
 
@@ -125,15 +125,17 @@ def keep(
     return completion
 
 
-def _reply(tx: Tx, ended: Task, *, to: str, subject_id: UUID, text: str, by: str) -> None:
+def _reply(tx: Tx, ended: Task, *, about: Task, text: str, by: str) -> None:
+    """Tell the sender of a task, `about` that one, that a task has ended: itself, or one derived from it."""
     messages.send(
         tx,
         ended.project_id,
         sender=by,
-        to=to,
+        to=about.sender,
+        addressee=about.author,
         body=text,
         kind=LetterKind.REPLY,
-        in_reply_to=subject_id,
+        in_reply_to=about.id,
         outcome=ended.status,
         thread=messages.Thread(run_id=ended.run_id),
     )
@@ -149,7 +151,7 @@ def _chain(tx: Tx, ended: Task, text: str, by: str) -> None:
         parent_id = parent.parent_id
         if parent.sender == by:
             continue
-        _reply(tx, ended, to=parent.sender, subject_id=parent.id, text=text, by=by)
+        _reply(tx, ended, about=parent, text=text, by=by)
         tx.record(
             "task.chained",
             project_id=ended.project_id,
@@ -157,6 +159,7 @@ def _chain(tx: Tx, ended: Task, text: str, by: str) -> None:
             agent=parent.sender,
             task_id=parent.id,
             detail={
+                "addressee": parent.author,
                 "child_id": str(ended.id),
                 "child_assignee": ended.assignee,
                 "child_status": ended.status,

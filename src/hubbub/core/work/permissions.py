@@ -96,6 +96,7 @@ def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
         task.project_id,
         sender=by,
         to=to,
+        addressee=task.author,
         body=text,
         kind=LetterKind.REPLY,
         in_reply_to=task.id,

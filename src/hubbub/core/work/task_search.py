@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from hubbub.core.agents import agents
 from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import HUB
 from hubbub.model.records import Delivery, Task
 from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
@@ -30,7 +32,7 @@ def search(
     """Find tasks of the projects, newest first; `before` is the number to go on from, within one project.
 
     All words of `text` occur in their titles or descriptions, in any case. A number alone, such as 12, #12 or
-    T-12, means the task with that number.
+    T-12, means the task with that number. The sender may be a person.
     """
     wanted, words, number = tuple(status), *_meant(text)
     found = [
@@ -41,7 +43,7 @@ def search(
             project_id,
             status=wanted,
             assignee=assignee,
-            sender=sender,
+            **_sent_by(tx, project_id, sender),
             area=area,
             words=words,
             number=number,
@@ -66,11 +68,24 @@ def number(
 ) -> int:
     """Count the tasks that `search` would find without a limit."""
     wanted, words, meant = tuple(status), *_meant(text)
-    columns = {"assignee": assignee, "sender": sender, "area": area, "number": meant}
+    columns = {"assignee": assignee, "area": area, "number": meant}
     return sum(
-        tasks.number_found(tx, project_id, status=wanted, columns=columns, words=words)
+        tasks.number_found(
+            tx,
+            project_id,
+            status=wanted,
+            columns={**columns, **_sent_by(tx, project_id, sender)},
+            words=words,
+        )
         for project_id in project_ids
     )
+
+
+def _sent_by(tx: Tx, project_id: UUID, sender: str | None) -> dict[str, str | None]:
+    """Return the columns of the tasks that a sender has sent: an agent, `hub` for all people, or one of them."""
+    if sender is not None and agents.is_person(tx, project_id, sender):
+        return {"sender": HUB, "author": sender}
+    return {"sender": sender}
 
 
 def _meant(text: str) -> tuple[Sequence[str], int | None]:

@@ -137,7 +137,8 @@ def _make(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) 
         status = advance(task.status, Event.DELIVER)
         changes = {"status": status, "delivery_id": task.id, "delivered_at": tx.now}
     number = sequence_numbers.next_number(tx, task.project_id, NOUN)
-    made = replace(task, number=number, **changes)  # in one step, as the record is large
+    changes |= {"number": number, "author": tx.actor.person_behind(task.sender)}
+    made = replace(task, **changes)  # in one step, as the record is large
     saying = duplicates.read(made)
     if on_duplicate is OnDuplicate.REFUSE:
         duplicates.require_none(tx, made, saying, needs)

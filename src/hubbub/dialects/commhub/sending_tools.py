@@ -99,6 +99,7 @@ def send_reply(
         project.id,
         sender=sender,
         to=alias,
+        addressee=messages.person_behind(subject),
         body=text,
         kind=LetterKind.REPLY,
         in_reply_to=subject.id if subject else None,

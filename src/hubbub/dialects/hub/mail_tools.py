@@ -212,7 +212,8 @@ def send(
         sent = messages.send(tx, here.project.id, sender=here.name, to=to, body=text)
     else:
         raise Invalid("to is missing: say who gets it, or everyone")
-    return _sent(tx, here, ways, short_ids.short(short_ids.MESSAGE, sent.number), sent.recipient)
+    ref = short_ids.short(short_ids.MESSAGE, sent.number)
+    return {**_sent(tx, here, ways, ref, sent.recipient), "to": sent.sent_to}
 
 
 def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
@@ -297,6 +298,7 @@ def _answer(tx: Tx, here: OwnContext, ref: str, to: str | None, text: str) -> Me
         here.project.id,
         sender=here.name,
         to=receiver,
+        addressee=messages.person_behind(subject),
         body=text,
         kind=LetterKind.REPLY,
         in_reply_to=subject.id,

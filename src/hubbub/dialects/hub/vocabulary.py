@@ -92,7 +92,7 @@ def letter(each: Letter, *, reply_to: str | None = None, seen_at: int | None = N
     return known(
         id=short(TASK if is_task else MESSAGE, each.number),
         kind=KIND[each.kind],
-        **{"from": each.sender},
+        **{"from": each.sent_by},
         text=each.text,
         edited_by=each.edited_by,
         context=each.context,
@@ -116,8 +116,8 @@ def message(
     return known(
         id=short(MESSAGE, each.number),
         kind=KIND[each.kind],
-        **{"from": each.author or each.sender},
-        to=each.recipient or EVERYONE,
+        **{"from": each.sent_by},
+        to=each.sent_to or EVERYONE,
         text=each.body,
         reply_to=reply_to,
         outcome=STATUS[each.outcome] if each.outcome is not None else None,
@@ -138,7 +138,7 @@ def task_row(task: Task) -> Row:
         title=task.title,
         status=STATUS[task.status],
         to=task.assignee,
-        **{"from": task.sender},
+        **{"from": task.sent_by},
         priority=PRIORITY[task.priority],
         area=task.area,
         updated_at=task.updated_at,
@@ -182,7 +182,7 @@ def comment(each: Message) -> Row:
     """Return a comment on a task."""
     return {
         "id": short(MESSAGE, each.number),
-        "from": each.author or each.sender,
+        "from": each.sent_by,
         "text": each.body,
         "sent_at": each.created_at,
     }

@@ -105,7 +105,12 @@ class LetterCard(TypedDict):
     message_id: str
     number: int
     sender: str
+    author: Annotated[str | None, Seen(CARD, "the person, if the sender is `hub`", since="0.2.0")]
     recipient: Annotated[str, Seen(CARD, "`hub`, or a member by their name")]
+    addressee: Annotated[
+        str | None,
+        Seen(CARD, "the person, if the recipient is `hub` and one of the people is meant", since="0.2.0"),
+    ]
     text: Annotated[str, Seen(CARD, "cut, without secrets")]
     in_reply_to: Annotated[str | None, Seen(CARD, "a task or a message")]
     thread: str | None

@@ -73,6 +73,10 @@ class Actor:
         """Return the actor's name in the activity log, where no agent's name was given."""
         return self.agent or self.user_name or HUB
 
+    def person_behind(self, sender: str) -> str | None:
+        """Return the person who sends something as `hub`; None behind an agent, and a program without a name."""
+        return self.user_name if sender == HUB else None
+
 
 HUB = "hub"  # the name of every caller without a name of its own; always a legal receiver of replies
 SYSTEM = Actor(token_id=None, owns_hub=True)  # the hub itself: the sweep, the first start

@@ -203,6 +203,7 @@ def _letter_view(letter: Letter, slug: str) -> Json:
         "project": slug,
         "kind": letter.kind,
         "sender": letter.sender,
+        "author": letter.author,
         "edited_by": letter.edited_by,
         "text": letter.text,
         "context": letter.context,

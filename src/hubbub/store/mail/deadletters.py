@@ -23,7 +23,7 @@ class DeadLetter:
     stored_at: int
     dead_at: int
     expired: bool  # the task expired; else its receiver was never there
-    author: str | None  # the person who wrote the message, if a person did
+    author: str | None  # the person, if one sent it
 
     @property
     def ref(self) -> str:
@@ -37,9 +37,10 @@ class DeadLetter:
 
 
 _LETTER = """SELECT d.id, d.project_id, d.recipient, COALESCE(m.sender, t.sender) AS sender, d.message_id, d.task_id,
-    COALESCE(m.number, t.number) AS number, t.title, m.author, d.stored_at, d.dead_at,
+    COALESCE(m.number, t.number) AS number, t.title, COALESCE(m.author, t.author) AS author, d.stored_at, d.dead_at,
     d.withdrawn_at
     FROM deliveries d LEFT JOIN messages m ON m.id = d.message_id LEFT JOIN tasks t ON t.id = d.task_id"""
+_SENDERS = "COALESCE(m.sender, t.sender), COALESCE(m.author, t.author)"  # a person also by their own name
 _UNREAD = "acked_at IS NULL AND withdrawn_at IS NULL AND seen_at IS NULL AND dead_at IS NULL"
 
 # Agents that were there since: by a heartbeat, a tool call, or a waker's request.
@@ -132,7 +133,7 @@ def of_project(
     limit: int,
 ) -> list[DeadLetter]:
     """List the project's dead letters, newest first; of one sender, to one receiver, or older than one, if given."""
-    narrowed = " AND COALESCE(m.sender, t.sender) = :sender" if sender is not None else ""
+    narrowed = f" AND :sender IN ({_SENDERS})" if sender is not None else ""
     narrowed += " AND d.recipient = :recipient" if recipient is not None else ""
     narrowed += " AND d.id < :before" if before is not None else ""
     rows = tx.all(

@@ -16,7 +16,15 @@ _message, _delivery = _MESSAGES.record, _DELIVERIES.record
 _MESSAGE, _DELIVERY = _MESSAGES.selected, _DELIVERIES.selected
 _WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERIES.columns)
 _AFTER = f" AND m.created_at * 1000 + m.number % {PARTS} + 1 > :after"
-_AS_THEY_ARE = ("number", "sender", "context", "edited_by", "task_id", "in_reply_to")  # columns of a letter
+_AS_THEY_ARE = (
+    "number",
+    "sender",
+    "author",
+    "context",
+    "edited_by",
+    "task_id",
+    "in_reply_to",
+)  # columns of a letter
 _CONVERSATION = """said (id) AS (
     SELECT id FROM (
         SELECT id FROM messages WHERE project_id = :project_id AND id = :root
@@ -130,17 +138,21 @@ def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int
 
 
 def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
-    """List the parties of a conversation: receivers, with their unread and unacknowledged counts, and senders."""
+    """List the parties of a conversation: receivers, with their inboxes' unread and unacknowledged counts, and senders.
+
+    A person has their own name as far as it is known, and the inbox of all people.
+    """
     # A CROSS JOIN, as SQLite would otherwise read all deliveries of the hub.
     return list(
         tx.all(
             f"""WITH RECURSIVE {_CONVERSATION}
-                SELECT d.recipient AS name, sum(CASE WHEN d.seen_at IS NULL THEN 1 ELSE 0 END) AS unread,
+                SELECT COALESCE(m.addressee, d.recipient) AS name, d.recipient AS inbox,
+                       sum(CASE WHEN d.seen_at IS NULL THEN 1 ELSE 0 END) AS unread,
                        sum(CASE WHEN d.acked_at IS NULL THEN 1 ELSE 0 END) AS unacked
-                FROM said CROSS JOIN deliveries d
-                WHERE d.message_id = said.id AND d.withdrawn_at IS NULL GROUP BY d.recipient
+                FROM said CROSS JOIN messages m CROSS JOIN deliveries d
+                WHERE m.id = said.id AND d.message_id = said.id AND d.withdrawn_at IS NULL GROUP BY 1, 2
                 UNION ALL
-                SELECT DISTINCT m.sender, 0, 0 FROM messages m JOIN said ON said.id = m.id
+                SELECT DISTINCT COALESCE(m.author, m.sender), m.sender, 0, 0 FROM messages m JOIN said ON said.id = m.id
                 ORDER BY 1""",
             project_id=project_id,
             root=root,
@@ -258,7 +270,8 @@ def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
     rows = tx.all(
         f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome,
                    COALESCE(m.number, t.number) AS number,
-                   COALESCE(m.sender, t.sender) AS sender, m.body, t.title, t.description, t.context, t.edited_by
+                   COALESCE(m.sender, t.sender) AS sender, COALESCE(m.author, t.author) AS author,
+                   m.body, t.title, t.description, t.context, t.edited_by
             FROM deliveries d
             LEFT JOIN messages m ON m.id = d.message_id
             LEFT JOIN tasks t ON t.id = d.task_id

@@ -110,6 +110,7 @@ def search(
     status: Iterable[Status] = (),
     assignee: str | None = None,
     sender: str | None = None,
+    author: str | None = None,
     area: str | None = None,
     words: Sequence[str] = (),
     number: int | None = None,
@@ -117,7 +118,7 @@ def search(
     limit: int,
 ) -> list[Task]:
     """List tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them."""
-    columns = {"assignee": assignee, "sender": sender, "area": area, "number": number}
+    columns = {"assignee": assignee, "sender": sender, "author": author, "area": area, "number": number}
     where, found = _narrowed(columns, words)
     values = {"project_id": project_id, "limit": limit, "before": before or sequence_numbers.LAST, **found}
     statuses = sorted(status)

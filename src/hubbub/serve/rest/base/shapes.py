@@ -277,6 +277,7 @@ class LetterShape(Shape):
     id: UUID
     kind: LetterKind
     sender: str
+    author: str | None = Field(description="the person, if the sender is `hub`")
     edited_by: str | None = Field(description="who wrote a task's description anew; null: its sender")
     text: str
     context: str | None

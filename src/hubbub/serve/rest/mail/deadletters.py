@@ -21,6 +21,7 @@ class DeadLetterShape(Shape):
     id: UUID
     ref: str = Field(description="M-9 is the message, T-4 the task of that number")
     sender: str
+    author: str | None = Field(description="the person, if the sender is `hub`")
     recipient: str
     message_id: UUID | None
     task_id: UUID | None

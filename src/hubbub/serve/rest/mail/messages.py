@@ -89,6 +89,7 @@ async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
             project.id,
             sender=sender,
             to=body.to or _other_end(subject, sender),
+            addressee=messages.person_behind(subject),
             body=body.text,
             kind=LetterKind.MESSAGE if subject is None else LetterKind.REPLY,
             in_reply_to=subject.id if subject is not None else None,

@@ -111,7 +111,7 @@ function textOf(card) {
 function textParts(card) {
   if (card.status !== undefined) {
     const numbers = [`t-${card.number}`, `#${card.number}`];
-    const people = [card.assignee, card.sender];
+    const people = [card.assignee, card.author ?? card.sender];
     return [...numbers, card.title, ...people, card.area, card.issue, card.note, ...(card.files ?? [])];
   }
   if (card.condition !== undefined) {

@@ -19,6 +19,7 @@
  * @property {string[]} may  the verbs that are possible now, for people who may write
  * @property {"critical"|"high"|"medium"|"low"} priority
  * @property {string} sender
+ * @property {string|null} author  the person, if the sender is `hub`, the name of every caller without one
  * @property {string|null} assignee  null: any agent may claim it
  * @property {string|null} area  its area of the project
  * @property {string|null} issue  its GitHub issue, as owner/repository#number
@@ -92,7 +93,9 @@
  * @property {string} message_id
  * @property {number} number
  * @property {string} sender
+ * @property {string|null} author  the person, if the sender is `hub`
  * @property {string} recipient  `hub`, or a member by their name
+ * @property {string|null} addressee  the person, if the recipient is `hub` and one of the people is meant
  * @property {string} text  cut, without secrets
  * @property {string|null} in_reply_to  a task or a message
  * @property {string|null} thread

@@ -9,8 +9,15 @@ import { Ago } from "../ui/text.js";
 
 export const HUB = "hub";
 
-/** What a sender or a recipient is called on the screen. */
+/** What an inbox is called on the screen. */
 export const called = (name) => (name === HUB ? t("messages.people") : name);
+
+/** Who sent a task or a message: a person by their own name. @param {{sender: string, author?: string|null}} sent */
+export const senderOf = ({ sender, author }) => author ?? (sender === HUB ? t("activity.hub") : sender);
+
+/** Who gets a message: a person by their own name. @param {{recipient: string|null, addressee?: string|null}} sent */
+export const receiverOf = ({ recipient, addressee }) =>
+  addressee ?? (recipient === null ? t("messages.all") : called(recipient));
 
 const STEPS = ["acked", "seen", "notified", "stored"]; // the farthest first
 const TOLD = ["notified", "seen", "acked", "dead"]; // that it was stored, the message itself says
@@ -30,20 +37,21 @@ export function reached(delivery, at = Infinity) {
   return { step: "stored", at: delivery.stored_at };
 }
 
-/** @param {{deliveries: object[], at?: number}} props */
-export function Deliveries({ deliveries, at }) {
+/** @param {{deliveries: object[], addressee?: string|null, at?: number}} props */
+export function Deliveries({ deliveries, addressee, at }) {
   if (deliveries.length === 0) return null;
   const rows = deliveries.map((delivery) => ({ delivery, ...reached(delivery, at) }));
   const list = html`<ul class="deliveries">${rows.map((row) => html`<${Delivery} key=${row.delivery.id} ...${row}
-    at=${at} />`)}</ul>`;
+    addressee=${addressee} at=${at} />`)}</ul>`;
   if (rows.length <= MOST) return list;
   return html`<details class="deliveries-many"><summary
     class="small muted">${summary(rows)}</summary>${list}</details>`;
 }
 
-function Delivery({ delivery, step, at }) {
+function Delivery({ delivery, step, addressee, at }) {
   return html`<li class="row-tight meta" data-step=${step}>
-    <${Icon} name=${ICONS[step]} size=${12} /><bdi class="clip">${called(delivery.recipient)}</bdi>
+    <${Icon} name=${ICONS[step]} size=${12} /><bdi
+      class="clip">${receiverOf({ recipient: delivery.recipient, addressee })}</bdi>
     <span>${stepWord(delivery, step)}</span>
     ${TOLD.filter((each) => delivery[`${each}_at`] && delivery[`${each}_at`] <= (at ?? Infinity)).map((each) =>
       html`<span key=${each} class="delivery-time" title=${t(`messages.time_${each}`)}><${Icon}

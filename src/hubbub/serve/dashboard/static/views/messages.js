@@ -16,7 +16,7 @@ import { dismissDraft, onCommandEnter, TextArea, useDraft, written } from "../ui
 import { Markdown } from "../ui/markdown.js";
 import { Tile } from "../ui/marks.js";
 import { Ago, Text } from "../ui/text.js";
-import { called, Deliveries, HUB, reached } from "./deliveries.js";
+import { called, Deliveries, HUB, reached, receiverOf, senderOf } from "./deliveries.js";
 import { existed, Fetched, useFetched } from "./fetching.js";
 
 // One thread in the list: who talks, about what, what was said last, and who has not read it yet.
@@ -61,7 +61,7 @@ function ThreadRow({ thread, at, current, picture }) {
     </div>
     <div class="thread-title"><${Text} value=${thread.title} lines=${1} /></div>
     ${!isLate && thread.count > 1 && html`<div class="small muted clip">
-      <bdi>${thread.last.author ?? called(thread.last.sender)}</bdi>:${" "}
+      <bdi>${senderOf(thread.last)}</bdi>:${" "}
       <${Text} value=${thread.last.body} /></div>`}
     <div class="row meta faint">
       <span class="num">${t("messages.count", { count: thread.count })}</span>
@@ -80,8 +80,8 @@ const DeadLetters = ({ letters }) => html`<ul class="threads">${letters.map((let
   key=${letter.id}><${DeadLetter} letter=${letter} /></li>`)}</ul>`;
 
 function DeadLetter({ letter }) {
-  const { id, ref, sender, recipient, title } = letter;
-  const names = t("messages.from_to", { from: called(sender), to: called(recipient) });
+  const { id, ref, recipient, title } = letter;
+  const names = t("messages.from_to", { from: senderOf(letter), to: called(recipient) });
   return html`<${Card} item=${`dead:${id}`} href=${placeOf(letter)} tone="amber" name=${`${ref}, ${names}`}>
     <div class="row"><${Icon} name="triangle-alert" size=${14} /><span class="ref mono faint">${ref}</span>
       <bdi class="clip grow strong">${names}</bdi>
@@ -199,11 +199,10 @@ function Said({ messages, earlier, id }) {
 }
 
 function Message({ message }) {
-  const { deliveries = [], sender, author, recipient } = message;
+  const { addressee, deliveries = [], sender } = message;
   const at = moment.value ? now.value : undefined;
   const picture = shown.value;
-  const from = author ?? called(sender);
-  const to = recipient === null ? t("messages.all") : called(recipient);
+  const [from, to] = [senderOf(message), receiverOf(message)];
   const isOpen = deliveries.filter((each) => each.recipient === HUB && reached(each, at).step !== "acked");
   return html`<article class=${`message ${sender === HUB ? "is-ours" : ""}`}
     aria-label=${t("messages.from_to", { from, to })}>
@@ -216,7 +215,7 @@ function Message({ message }) {
     </div>
     ${message.body_html ? html`<${Markdown} html=${message.body_html} />` : html`<p class="plain"><${Text}
       value=${message.body} /></p>`}
-    <${Deliveries} deliveries=${deliveries} at=${at} />
+    <${Deliveries} deliveries=${deliveries} addressee=${addressee} at=${at} />
     ${isOpen.map((delivery) => could.value.write && html`<${Button} key=${delivery.id} small icon="check"
       disabled=${!may.value.write}
       onClick=${() => act("acknowledge", { letter: delivery.id })}>${t("messages.done")}<//>`)}

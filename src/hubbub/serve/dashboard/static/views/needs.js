@@ -18,6 +18,7 @@ import { Button, Icon } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { toast } from "../ui/overlays.js";
 import { Ago, Text, Until } from "../ui/text.js";
+import { HUB, receiverOf, senderOf } from "./deliveries.js";
 import { labelOf, perform, refOf, TASK_ACTIONS, taskHref } from "./task/actions.js";
 
 // Saying yes. Where a machine's rule calls a call dangerous, one press is not enough: the first one arms the button.
@@ -141,12 +142,12 @@ async function writeTo(...names) {
 
 /** Answer a letter; who answers has read it. */
 async function reply(letter) {
-  const title = t("needs.reply_title", { name: letter.sender });
+  const title = t("needs.reply_title", { name: senderOf(letter) });
   const text = await ask({ title, label: t("needs.write_label"), action: t("needs.send"), hint: letter.text });
   if (text === null) return;
   if (!(await act("send", { to: letter.sender, text, in_reply_to: letter.message_id }))) return;
   await act("acknowledge", { letter: letter.id });
-  toast(t("needs.sent", { names: letter.sender }));
+  toast(t("needs.sent", { names: senderOf(letter) }));
 }
 
 const settle = ({ key }) => (settled.value = new Set([...settled.value, key]));
@@ -202,8 +203,8 @@ const WORDS_OF = {
   }),
   letter: ({ letter }) => ({
     main: html`<${Text} value=${letter.text} lines=${4} />`,
-    aside: html`<bdi>${letter.recipient === "hub" ? t("needs.from", { name: letter.sender })
-      : t("needs.from_to", { name: letter.sender, whom: letter.recipient })}</bdi>`,
+    aside: html`<bdi>${letter.recipient === HUB && !letter.addressee ? t("needs.from", { name: senderOf(letter) })
+      : t("needs.from_to", { name: senderOf(letter), whom: receiverOf(letter) })}</bdi>`,
   }),
   stopped: ({ stop }) => ({ main: name(t(`why.loop_${stop.kind}`, { who: list(stop.agents), times: stop.count })) }),
   budget: ({ budget }) => ({ main: name(t(`needs.budget_of_${budget.kind}`, { label: budget.label })) }),

@@ -77,7 +77,7 @@ function parts(activity) {
   const { detail } = activity;
   return {
     actor: () => who(activity.actor),
-    agent: () => (activity.agent === HUB ? t("activity.people") : who(activity.agent)),
+    agent: () => (activity.agent === HUB ? toPeople(detail.addressee) : who(activity.agent)),
     sender: () => who(detail.sender === HUB ? activity.actor : (detail.sender ?? activity.actor)),
     task: () => taskLink(activity),
     node: () => place(detail.node, "machines", { node: detail.node }) ?? t("activity.a_machine"),
@@ -100,6 +100,9 @@ function parts(activity) {
 }
 
 const isolated = (text) => html`<bdi class="strong">${String(text).slice(0, LONGEST_NAME)}</bdi>`;
+
+/** A person by their name, else all people. @param {string|null} [addressee] */
+const toPeople = (addressee) => (addressee ? isolated(addressee) : t("activity.people"));
 
 /** The first names, and how many more there are. @param {string[]} names */
 function someOf(names) {

@@ -12,7 +12,7 @@ import { Empty, Skeleton } from "../../ui/empty.js";
 import { Glyph, StateWord, Tile } from "../../ui/marks.js";
 import { Ago, Text } from "../../ui/text.js";
 import { AgentActions, releaseTask } from "./actions.js";
-import { called } from "../deliveries.js";
+import { senderOf } from "../deliveries.js";
 import { Fetched, useFetched } from "../fetching.js";
 import { none, wakeWords } from "../fleet.js";
 import { clashWords } from "../sentences.js";
@@ -108,7 +108,7 @@ function Letters({ name, unread }) {
     <${Fetched} of=${inbox}>${({ letters }) => letters.length === 0 ? html`<p
       class="small muted">${t("fleet.inbox_empty")}</p>`
       : html`<ul class="agent-list">${letters.map((letter) => html`<li key=${letter.id} class="stack agent-letter">
-        <span class="row small"><bdi class="strong">${called(letter.sender)}</bdi><span
+        <span class="row small"><bdi class="strong">${senderOf(letter)}</bdi><span
           class="faint">${t(`fleet.kind_${letter.kind}`)}</span>
           <span class="end faint">${t(`fleet.letter_${stepOf(letter)}`)}${" "}
           <${Ago} at=${letter.seen_at ?? letter.notified_at ?? letter.stored_at} /></span></span>

@@ -15,7 +15,7 @@ import { Markdown } from "../../ui/markdown.js";
 import { Glyph, Paused, StateWord, Tile } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
 import { Ago, Clock, Text } from "../../ui/text.js";
-import { called, Deliveries, HUB } from "../deliveries.js";
+import { called, Deliveries, HUB, receiverOf, senderOf } from "../deliveries.js";
 import { actionsOn, labelOf, perform, Priority, refOf, taskHref, useTaskKeys } from "./actions.js";
 import { Events, Rail } from "./history.js";
 import { Proof } from "./proof.js";
@@ -156,10 +156,6 @@ const isBest = ({ id }, index) => index === 0 && ["approve_work", "answer", "ret
 
 const MOST_LINKS = 20;
 
-/** Who sent it: a person by their own name, which the log has. */
-const senderOf = ({ sender }, activity) =>
-  sender === HUB ? activity.find(({ kind }) => kind === "task.sent")?.actor ?? HUB : sender;
-
 /** @param {{task: object, details: object, picture: object}} props */
 function Facts({ task, details, picture }) {
   const needs = linked(task.depends_on, details.needs, picture);
@@ -170,7 +166,7 @@ function Facts({ task, details, picture }) {
     <section class="inspector-part" aria-label=${t("inspector.facts")}>
       <dl class="facts">
         ${fact("agent", html`<${Agent} task=${task} picture=${picture} />`)}
-        ${fact("from", html`<bdi>${called(senderOf(task, details.activity))}</bdi>`)}
+        ${fact("from", html`<bdi>${senderOf(task)}</bdi>`)}
         ${details.task?.edited_by && fact("edited_by", html`<bdi>${called(details.task.edited_by)}</bdi>`)}
         ${fact("priority", html`<${Priority} priority=${task.priority} always />`)}
         ${fact("needs", needs.length ? links(needs, picture) : nothing())}
@@ -293,19 +289,18 @@ function Thread({ details, picture }) {
 }
 
 function Message({ message, picture }) {
-  const { author, sender, recipient, body, body_html: rendered, deliveries = [], created_at: at } = message;
-  const who = author ?? called(sender);
-  const whom = recipient === null ? t("messages.all") : called(recipient);
+  const { addressee, body, body_html: rendered, deliveries = [], created_at: at } = message;
+  const who = senderOf(message);
   return html`
     <li class="thread-message">
       <${Tile} small agent=${who} picture=${picture} />
       <div class="grow">
         <div class="thread-head"><bdi class="strong">${who}</bdi>
-          <span class="muted">${t("inspector.to_whom", { name: "" })}<bdi>${whom}</bdi></span>
+          <span class="muted">${t("inspector.to_whom", { name: "" })}<bdi>${receiverOf(message)}</bdi></span>
           <span class="faint"><${Ago} at=${at} /></span></div>
         <div class="thread-body">
           ${rendered ? html`<${Markdown} html=${rendered} />` : html`<${Text} value=${body} />`}</div>
-        <${Deliveries} deliveries=${deliveries} at=${moment.value?.at} />
+        <${Deliveries} deliveries=${deliveries} addressee=${addressee} at=${moment.value?.at} />
       </div>
     </li>`;
 }
@@ -320,7 +315,7 @@ function Reply({ task }) {
   useDraft(form, draft);
   const [busy, setBusy] = useState(false);
   if (!could.value.write) return null;
-  const whom = task.assignee ?? (task.sender === "hub" ? null : task.sender);
+  const whom = task.assignee ?? (task.sender === HUB ? null : task.sender);
   const label = whom ? t("inspector.message_to", { name: whom }) : t("inspector.note_on");
   const send = async () => {
     if (!text.trim() || busy) return;
