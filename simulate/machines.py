@@ -119,7 +119,7 @@ class Wire:
 
     def leave_behind(self) -> None:
         """Lose the line for the machine alone: what it has sent still arrives, perhaps behind its next line."""
-        if self._is_cut:
+        if self._is_cut or "hub" in self._lost:  # then nothing arrives there, and both notice that in time
             return
         self._is_cut = True
         self._lost.add("machine")

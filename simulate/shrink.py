@@ -72,6 +72,7 @@ def _plainer(tries: _Tries, place: int) -> None:
 def as_test(failure: Failure) -> str:
     """A test that plays the story."""
     story = failure.story
+    machine = "\n        machine=True," if story.machine else ""
     return f'''
 def test_seed_{story.seed}() -> None:
     """{failure.said.strip().splitlines()[-1][:110]}"""
@@ -80,7 +81,7 @@ def test_seed_{story.seed}() -> None:
         {story.modes},
         (
 {_lines(story.steps)}
-        ),
+        ),{machine}
     )
     assert play(story) is None
 '''

@@ -50,3 +50,19 @@ def test_seed_6294() -> None:
         ),
     )
     assert play(story) is None
+
+
+def test_seed_91() -> None:
+    """The hub's end of a line stayed open for ever, once its frames were lost and then the machine left it behind."""
+    story = Story(
+        91,
+        ("warn", "off"),
+        (
+            Step("-", "line", 72732),
+            Step("red/bob", "order", 38007),
+            Step("-", "line", 657871),
+            Step("-", "machine", 317833),
+        ),
+        machine=True,
+    )
+    assert play(story) is None

@@ -10,7 +10,7 @@ import pytest
 from hubbub.core.people import projects
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.people.rights import SYSTEM
-from simulate.play import Failure, Story, memory, play, story_of
+from simulate.play import Failure, Step, Story, memory, play, story_of
 from simulate.shrink import as_test, shrunk
 from simulate.store import Disk, Fate, Process
 from simulate.virtual import Stuck, VirtualLoop, chance
@@ -153,3 +153,16 @@ def test_a_failing_story_is_made_small() -> None:
     told = as_test(small)
     assert told.count("            Step(") == len(wanted)
     compile(told, "test", "exec")
+
+
+@pytest.mark.parametrize("machine", [False, True])
+def test_a_printed_test_plays_the_story_that_failed(machine: bool) -> None:
+    """The printed test plays exactly the story that failed, with its machine if it had one."""
+    failed = replace(story_of(3, 5), machine=machine)
+    told: list[Story] = []
+    names = {"Story": Story, "Step": Step, "Fate": Fate, "play": told.append}
+
+    exec(as_test(Failure(failed, "kind", "said", 5)), names)
+    names["test_seed_3"]()  # type: ignore[operator]
+
+    assert told == [failed]
