@@ -245,10 +245,11 @@ async def line(world: World, _hub: Speaker, number: int) -> None:
 
 
 async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
+    secret = speaker.secret
     outcome = await world.call(speaker, call)
+    may_repeat = call.key is not None and speaker.secret == secret  # a key counts for the token it came with
     if outcome is None:
-        if call.key is not None:
-            speaker.last = call
+        speaker.last = call if may_repeat else speaker.last
         return
     told = "".join(outcome.shown)
     for slug in world.projects:
@@ -258,7 +259,7 @@ async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
         raise Broken(f"revoked_tokens_are_dead: {call.dialect}.{call.tool} let one in")
     if call.key is not None and is_yes(outcome):
         _compare(call, outcome)
-        speaker.last = call
+        speaker.last = call if may_repeat else speaker.last
     if call.dialect == "golemxv" and not is_yes(outcome):
         speaker.stay = None  # it may have ended; without one the hub finds the only one
     if call.tool == "checkin" and is_yes(outcome):
