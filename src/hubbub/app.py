@@ -18,6 +18,7 @@ import structlog
 from starlette.types import ASGIApp
 
 from hubbub.core.fleet.requesters import OwnMachine
+from hubbub.core.mail import messages
 from hubbub.core.people import access, logins, projects, users
 from hubbub.core.people.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
@@ -49,7 +50,6 @@ from hubbub.serve.fleet.timings import Timings
 from hubbub.serve.http.listener import listen, url_of
 from hubbub.serve.http.page_paths import LOGIN
 from hubbub.serve.http.server import HubServer, gc_frozen, server_config
-from hubbub.serve.live import arrival_order
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.delivery_receipts import DeliveryReceipts
 from hubbub.serve.live.ephemeral import EphemeralBroadcast
@@ -160,7 +160,7 @@ class Hub:
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
         echoes, breakers = EchoAgents(transactions), BreakerWatch(transactions)
-        for each in (arrival_order, followers, OtherHubs(fleet), signing, leaving, echoes, breakers):
+        for each in (followers, OtherHubs(fleet), signing, leaving, echoes, breakers):
             feed.listen(each.hear)
         archive = LogRetention(self.store, self.settings.keep_log_days)
         upkeep = Maintenance(self.store, timedelta(hours=self.settings.dead_letter_hours))
@@ -203,7 +203,7 @@ class Hub:
         # Others see it once it listens to them; they take the machines of a hub that they do not see for gone.
         self.store.be_seen(parts.fleet.instance)
         await parts.feed.start()
-        await arrival_order.continue_order(self.store)
+        await self.store.read(SYSTEM, messages.follow_last)  # the clock may have been set back meanwhile
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._background(*work))
             await stack.enter_async_context(parts.fleet.alive())

@@ -372,6 +372,7 @@ class Overhearing:
     def __init__(self, db: Connection) -> None:
         self._db = db
         self.transaction_number, self.settled = db.transaction_number, db.settled
+        self.is_shared = db.is_shared
         self.for_update, self.skip_locked = db.for_update, db.skip_locked
         self.for_delete, self.for_reference = db.for_delete, db.for_reference
         self.hub_has_ended, self.placed = db.hub_has_ended, db.placed

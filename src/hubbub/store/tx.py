@@ -52,6 +52,7 @@ class Connection(Protocol):
     the asking hub itself; and the comparison of places in the log.
     """
 
+    is_shared: bool  # by several hubs
     transaction_number: str
     settled: str
     for_update: str  # transactions that only refer to the row go on
@@ -82,10 +83,12 @@ class CounterChanges:
     numbers: Counts = field(default_factory=_none)  # increments of counters (`store/sequence_numbers.py`)
     last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # their present values
     settled: int | None = None  # the time as of which everything overdue was ended
+    follows: bool = False  # new ids are greater than those of all inbox rows
 
     def add(self, other: CounterChanges) -> None:
         self.last.update(other.last)
         self.settled = other.settled or self.settled
+        self.follows = other.follows or self.follows
         for own, more in (
             (self.tasks, other.tasks),
             (self.pending, other.pending),

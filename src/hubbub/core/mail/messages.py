@@ -7,7 +7,7 @@ from uuid import UUID
 from hubbub.core.agents import agents
 from hubbub.core.snapshots import patches
 from hubbub.model.errors import Invalid, NotFound
-from hubbub.model.ids import new_id, parse_id
+from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Delivery, Intent, LetterKind, Message, Priority, Task
@@ -124,7 +124,7 @@ def broadcast(
     _record(tx, "message.sent", message)
     rows = []
     for name in sorted(set(recipients)):
-        rows.append(_deliver(tx, message, name, delivery_id=new_id()))
+        rows.append(_deliver(tx, message, name, delivery_id=messages.next_id(tx)))
         _record(tx, "message.delivered", message, rows[-1])
     return message, rows
 
@@ -156,9 +156,9 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
     return message
 
 
-def newest_delivery(tx: Tx) -> UUID | None:
-    """Return the greatest id of all inbox rows; None if there are none."""
-    return messages.newest_delivery(tx)
+def follow_last(tx: Tx) -> None:
+    """Have the inboxes go on in their order, even if the clock was set back while no hub ran."""
+    messages.follow_last(tx)
 
 
 def deliveries(tx: Tx, message: Message) -> list[Delivery]:
@@ -180,7 +180,7 @@ def _insert(
     thread: Thread,
 ) -> Message:
     message = Message(
-        id=new_id(),
+        id=messages.next_id(tx),
         project_id=project_id,
         number=sequence_numbers.next_number(tx, project_id, NOUN),
         kind=kind,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.core.work import tasks
-from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Task
+from hubbub.store.mail import messages as inboxes
 from hubbub.store.tx import Tx
 from hubbub.store.work import dependencies
 from hubbub.store.work import tasks as task_rows
@@ -59,7 +59,7 @@ def release(tx: Tx, completed: Task, *, by: str) -> None:
 
 
 def _deliver(tx: Tx, held: Task, to: str, *, by: str) -> None:
-    delivery_id = new_id()  # not the task's id: mail that came meanwhile precedes it
+    delivery_id = inboxes.next_id(tx)  # not the task's id: mail that came meanwhile precedes it
     changes = {"delivery_id": delivery_id, "delivered_at": tx.now}
     delivered = tasks.step(tx, held, Event.DELIVER, changes=changes, actor=by)
     tasks.put_into_inbox(tx, delivered, to, delivery_id)

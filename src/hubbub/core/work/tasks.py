@@ -19,7 +19,7 @@ from hubbub.core.snapshots import cards, patches
 from hubbub.core.work import duplicates
 from hubbub.model.errors import Conflict, NotFound, Unmet
 from hubbub.model.fleet.nodes import NODE_PREFIX
-from hubbub.model.ids import new_id, parse_id
+from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Event, Status, advance
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Delivery, Priority, Run, Task, title_of
@@ -90,7 +90,7 @@ def send(
     return _make(
         tx,
         Task(
-            id=new_id(),
+            id=inboxes.next_id(tx),
             project_id=project_id,
             number=0,  # counted once all else is locked
             sender=sender,

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from hubbub.core.work import tasks
-from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import NOT_BEGUN, UNDER_WAY, Event, Status, route
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Task
+from hubbub.store.mail import messages as inboxes
 from hubbub.store.tx import Tx
 
 
@@ -66,7 +66,7 @@ def pass_on(tx: Tx, task: Task, to: str, *, by: str) -> Task:
     if task.is_ended:
         events = (*route(task.status, Status.QUEUED), Event.COMPLETE)
         return tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail, kind="task.reassigned")
-    delivery_id = new_id()
+    delivery_id = inboxes.next_id(tx)
     tasks.withdraw(tx, task)
     events = (Event.REASSIGN, *route(Status.QUEUED, task.status))
     changes |= {"delivery_id": delivery_id, "delivered_at": tx.now}
@@ -120,7 +120,7 @@ def restart(
 ) -> Task:
     """Bring a task back to the start: into the inbox of `to`, or into the open queue; held back if it needs others."""
     is_delivered = to is not None and tasks.is_ready(tx, task)
-    delivery_id = new_id() if is_delivered else None
+    delivery_id = inboxes.next_id(tx) if is_delivered else None
     fresh: dict[str, object] = {
         "assignee": to,
         "delivery_id": delivery_id,

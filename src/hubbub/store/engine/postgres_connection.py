@@ -132,6 +132,7 @@ class Db(psycopg.Connection[tuple[object, ...]]):
 class PostgresSQL:
     """The fragments of SQL in which PostgreSQL differs."""
 
+    is_shared = True
     transaction_number = "pg_current_xact_id()::text::bigint"
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
     for_update = "FOR NO KEY UPDATE"  # keys never change, so transactions that refer to the row go on

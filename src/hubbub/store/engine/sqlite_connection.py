@@ -47,6 +47,7 @@ class SQLiteConnection:
     On an event loop it is `bound`: exceeding the bounds raises `TooLong`, or `apsw.InterruptError`.
     """
 
+    is_shared = False
     transaction_number = "0"  # there is one writer, so `seq` alone is the order
     settled = "1 = 1"
     for_update = ""

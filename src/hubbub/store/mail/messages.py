@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from hubbub.model import ids
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Letter, LetterKind, Message, Run, Task
 from hubbub.model.timestamps import PARTS
@@ -246,9 +247,22 @@ def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
     return _delivery(row) if row else None
 
 
-def newest_delivery(tx: Tx) -> UUID | None:
+def next_id(tx: Tx) -> UUID:
+    """Return the id of a new inbox row: greater than those of all rows that were there when the call was made.
+
+    The ids of one hub rise by themselves; other hubs, whose clocks may be ahead, make greater ones.
+    """
+    if tx.db.is_shared and not (tx.tally.follows or tx.before.follows):
+        follow_last(tx)
+        tx.tally.follows = True
+    return ids.new_id()
+
+
+def follow_last(tx: Tx) -> None:
+    """Have all further ids of this process follow those of the inbox rows, whatever its clock says."""
     row = tx.one("SELECT id FROM deliveries ORDER BY id DESC LIMIT 1")
-    return UUID(str(row["id"])) if row else None
+    if row is not None:
+        ids.continue_after(row["id"])
 
 
 def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[Delivery]]:
