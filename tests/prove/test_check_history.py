@@ -100,6 +100,72 @@ def test_each_kind_of_mistake_is_found(mistake: str) -> None:
     assert [each for each in told(change, kept, marks, *more) if each.startswith(mistake)]
 
 
+# Work that b acknowledged, and what b was told when b had come again.
+WORK: dict[str, Line] = {
+    "s1": {"work": True},
+    "g1": {"do": "come", "who": "b", "asked": 8.2, "told": 8.8},
+    "t2": {"answer": "no"},
+}
+
+
+def work(*texts: str, **change: Line) -> list[str]:
+    """What is found where b is told these texts at last, of the kinds that tell of an inbox."""
+    changed = {**WORK, "l2": {"texts": [*texts]}, **change}
+    return [
+        each.partition(":")[0]
+        for each in told(changed)
+        if each.partition(":")[0] in ("came back", "reordered")
+    ]
+
+
+def test_work_comes_again_to_its_returned_holder() -> None:
+    """Work that an agent had acknowledged may come again once the agent has come again, behind what came meanwhile."""
+    assert work("two", "perhaps", "one") == []
+    assert work("two", "perhaps") == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"s1": {}},
+        {"g1": {**WORK["g1"], "who": "a"}},
+        {"g1": {**WORK["g1"], "asked": 6.2, "told": 6.8}},
+        {"g1": {**WORK["g1"], "asked": 10.5, "told": 11}},
+        {"g1": {**WORK["g1"], "answer": "no"}},
+        {"g1": {**WORK["g1"], "do": "give", "thing": "db"}},
+    ],
+    ids=["no work", "another came", "before it was held", "after the look", "refused", "nobody came"],
+)  # fmt: skip
+def test_nothing_else_comes_again(change: dict[str, Line]) -> None:
+    """A letter that is no work, or whose holder did not come after the acknowledgement, does not come again."""
+    assert work("two", "perhaps", "one", **change) == ["came back"]
+
+
+ACKED: dict[str, Line] = {
+    "o2": {"do": "ack", "who": "b", "texts": ["one"], "asked": 8.9, "told": 8.95, "answer": "yes"}
+}
+UNHEARD: dict[str, Line] = {"g1": {**WORK["g1"], "answer": "unknown", "told": float("inf")}}
+
+
+def test_work_comes_again_once_for_each_coming() -> None:
+    """Work that was acknowledged again since its holder came does not come a second time, even if nobody knows when
+    that coming counted; nor does one before the work was held, or a second one before it was acknowledged again.
+    """
+    earlier: dict[str, Line] = {"o1": {**WORK["g1"], "asked": 6.2, "told": 6.8}}
+    twice: dict[str, Line] = {"o1": {**WORK["g1"], "asked": 8.85, "told": 8.88}}
+
+    assert work("two", "perhaps", "one", **ACKED) == ["came back"]
+    assert work("two", "perhaps", "one", **UNHEARD) == []
+    assert work("two", "perhaps", "one", **UNHEARD, **ACKED) == ["came back"]
+    assert work("two", "perhaps", "one", **UNHEARD, **ACKED, **earlier) == ["came back"]
+    assert work("two", "perhaps", "one", **ACKED, **twice) == ["came back"]
+
+
+def test_work_that_comes_again_keeps_the_order() -> None:
+    """Work that comes again does not stand before a letter that had come earlier."""
+    assert work("one", "two", "perhaps") == ["reordered"]
+
+
 def test_nobody_relies_on_what_the_dead_hold() -> None:
     """Where an agent was killed, another may take what it had, and its time may run out."""
     late = {"g1": {"asked": 8, "told": 9}}

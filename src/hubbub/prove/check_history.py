@@ -5,8 +5,9 @@ A history is lines of JSON, in any order and over any number of files. A call is
     {"call": "a-1", "at": 3.1, "do": "send", "who": "a", "to": "b", "text": "x"}
     {"call": "a-1", "at": 3.2, "answer": "yes"}
 
-The deeds are `send` (of a `text`, `to` an inbox), `offer` (of a text to everybody), `look` (answered with the `texts`
-in their order, and whether they are the `whole` inbox), `ack` (of `texts`), `take` and `give` (of a `thing`, perhaps
+The deeds are `send` (of a `text`, `to` an inbox; if it is `work`, whoever acknowledges it holds it), `offer` (of a text
+to everybody), `look` (answered with the `texts` in their order, and whether they are the `whole` inbox), `ack` (of
+`texts`), `come` (as somebody new, whom the work held before may reach again), `take` and `give` (of a `thing`, perhaps
 with a `fence` that rises, perhaps for some seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`,
 to be made once). An answer is yes, no or unknown; a call without an answer is unknown. `{"gone": […], "at": …}` says
 that nobody relies on these agents' things any more; `{"kept": […]}` lists the texts at the end, `{"marks": […]}` the
@@ -26,6 +27,7 @@ from typing import Any
 
 NEVER = float("inf")
 Call = dict[str, Any]
+Span = tuple[float, float]  # from when something may have happened, and when it had happened
 Holdings = dict[
     str, list[tuple[float, float, Call]]
 ]  # by thing: relied on from when until when, by which call
@@ -82,35 +84,65 @@ def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
     """Yield faults of inboxes: each holds the unacknowledged texts sent to it, in the order of sending, each once."""
     sent = {call["text"]: call for call in by_deed["send"]}
     looks = [call for call in by_deed["look"] if call["answer"] == "yes"]
-    hidden, gone = defaultdict[str, float](lambda: NEVER), defaultdict[str, float](lambda: NEVER)
-    for ack in by_deed["ack"]:  # from when on a text may be away, and from when on it must be
+    acks, comes = defaultdict[str, list[Call]](list), defaultdict[str, list[Call]](list)
+    for ack in by_deed["ack"]:
         for text in ack["texts"]:
-            hidden[text] = min(hidden[text], ack["asked"])
-            gone[text] = min(gone[text], ack["told"] if ack["answer"] == "yes" else NEVER)
+            acks[text].append(ack)
+    for come in by_deed["come"]:
+        comes[come["who"]].append(come)
     for look in looks:
-        yield from strange(look, sent, gone)
-        yield from disorder(look, sent)
-    yield from stale(looks, sent, hidden)
+        puts = {
+            text: arrivals(look, sent[text], acks[text], comes[look["who"]])
+            for text in look["texts"]
+            if text in sent
+        }
+        yield from strange(look, sent, puts)
+        yield from disorder(look, puts)
+    yield from stale(looks, sent, acks)
     seen = {text for look in looks for text in look["texts"]}
     for text, call in sent.items():
         if call["answer"] == "yes" and text not in seen:
             yield f"never came: {text} was sent by {call['call']}, and {call['to']} never saw it"
 
 
-def strange(look: Call, sent: dict[str, Call], gone: dict[str, float]) -> Iterator[str]:
+def arrivals(look: Call, sent: Call, acks: list[Call], comes: list[Call]) -> list[Span]:
+    """Return when a text may have been put into an inbox so that a look finds it there.
+
+    It is put there when it is sent, and its acknowledgement takes it away. Work that its holder had acknowledged may be
+    put there once more with each coming; so it comes back at most as often as its holder, and not before.
+    """
+    taken = [ack for ack in acks if ack["answer"] == "yes" and ack["told"] < look["asked"]]
+    found = [] if taken else [(sent["asked"], sent["told"])]
+    since = min((ack["asked"] for ack in acks if ack["answer"] != "no"), default=NEVER)
+    back = [
+        each
+        for each in comes
+        if each["answer"] != "no" and since < each["told"] and each["asked"] < look["told"]
+    ]
+    if sent.get("work") and len(taken) <= len(back):
+        found += [
+            (each["asked"], each["told"])
+            for each in back
+            if all(ack["asked"] < each["told"] for ack in taken)
+        ]
+    return found
+
+
+def strange(look: Call, sent: dict[str, Call], puts: dict[str, list[Span]]) -> Iterator[str]:
     """Yield texts that were delivered twice, again, to another agent, or without being sent."""
     counts: Counter[str] = Counter(look["texts"])
     for text, count in counts.items():
         if count > 1:
             yield f"doubled: {text} lies {count} times in the inbox that {look['call']} was told"
-        if gone[text] < look["asked"]:
+        if not puts.get(text, [()]):
             yield f"came back: {text} was acknowledged, and {look['call']} was told it again"
         if text not in sent or sent[text]["to"] != look["who"] or sent[text]["asked"] > look["told"]:
             yield f"from nowhere: {look['call']} was told {text}, which nobody had sent to {look['who']}"
 
 
-def stale(looks: list[Call], sent: dict[str, Call], hidden: dict[str, float]) -> Iterator[str]:
+def stale(looks: list[Call], sent: dict[str, Call], acks: dict[str, list[Call]]) -> Iterator[str]:
     """Yield texts that were sent before a look and not acknowledged, but are missing in it."""
+    hidden = {text: min((ack["asked"] for ack in acks[text]), default=NEVER) for text in sent}
     due: dict[str, list[Call]] = defaultdict(list)
     for call in sorted(sent.values(), key=lambda each: float(each["told"]), reverse=True):
         if call["answer"] == "yes":
@@ -125,15 +157,16 @@ def stale(looks: list[Call], sent: dict[str, Call], hidden: dict[str, float]) ->
         yield from (f"stale: {look['call']} was not told {each}" for each in missed)
 
 
-def disorder(look: Call, sent: dict[str, Call]) -> Iterator[str]:
-    """Yield texts before others that had been sent before they were begun."""
+def disorder(look: Call, puts: dict[str, list[Span]]) -> Iterator[str]:
+    """Yield texts before others that had been put there before they were begun."""
     earliest, first = NEVER, ""
     for text in reversed(look["texts"]):
-        call = sent.get(text, {"asked": 0.0, "told": NEVER})
-        if earliest < call["asked"]:
+        begun = min((asked for asked, _ in puts.get(text, [])), default=0.0)
+        done = max((told for _, told in puts.get(text, [])), default=NEVER)
+        if earliest < begun:
             yield f"reordered: {look['call']} was told {text} before {first}, which had been sent first"
-        if call["told"] < earliest:
-            earliest, first = call["told"], text
+        if done < earliest:
+            earliest, first = done, text
 
 
 def held(by_deed: dict[str, list[Call]], gone: list[tuple[str, float]]) -> Holdings:

@@ -176,7 +176,25 @@ class Door:
     bridge: Bridge | None = None
     _stay: str | None = None  # of GolemXV
 
+    # ---- coming
+
+    @property
+    def must_come(self) -> bool:
+        """Tell whether the agent has to check in before it can send."""
+        return self.kind == "golemxv" and self._stay is None
+
+    def come(self) -> Reply:
+        """Check in as somebody new, who finds the work again that the last one had begun."""
+        reply = self._tool("golemxv", "checkin", None, agent_name=self.name)
+        self._stay = reply.said.get("session_token")
+        return reply
+
     # ---- mail
+
+    @property
+    def sends_work(self) -> bool:
+        """Tell whether its letters are work: its acknowledgement accepts it."""
+        return self.kind == "cmdop"
 
     def send(self, to: str, text: str, key: str) -> Reply:
         match self.kind:
@@ -258,10 +276,10 @@ class Door:
     # ---- protocols
 
     def _golemxv(self, tool: str, key: str, **given: object) -> Reply:
-        if self._stay is None:
-            stay = self._tool("golemxv", "checkin", None, agent_name=self.name)
-            self._stay = stay.said.get("session_token")
-        return self._tool("golemxv", tool, key, session_token=self._stay, **given)
+        reply = self._tool("golemxv", tool, key, session_token=self._stay, **given)
+        if not reply.is_yes:
+            self._stay = None  # it may have ended
+        return reply
 
     def _rest(self, method: str, path: str, key: str | None, **body: object) -> Reply:
         status, said = self.wire.ask(method, f"/api/v1/{path}", body if method == "POST" else None, key)

@@ -71,9 +71,13 @@ class Agent:
         self.wire.hang_up()
 
     def send(self) -> None:
-        to = self._chance.choice(self._others)
-        call = self._history.asked("send", self.name, to=to, text=(text := self._text()), door=self.door.kind)
-        self._tell(call, self.door.send(to, text, call))
+        if self.door.must_come:
+            call = self._history.asked("come", self.name, door=self.door.kind)
+            self._tell(call, self.door.come())
+        facts = {"to": self._chance.choice(self._others), "text": self._text()}
+        kind = {"work": True} if self.door.sends_work else {}
+        call = self._history.asked("send", self.name, **facts, **kind, door=self.door.kind)
+        self._tell(call, self.door.send(facts["to"], facts["text"], call))
 
     def offer(self) -> None:
         call = self._history.asked("offer", self.name, text=(text := self._text()))
