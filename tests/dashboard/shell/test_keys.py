@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import Visit, Watch, chord, until_ready
+from tests.dashboard.browser import Visit, Watch, chord, inside, until_ready
 from tests.dashboard.scene import Scene
 
 CHORDS = {
@@ -146,6 +146,28 @@ def test_a_menu_is_used_without_a_mouse(page: Page) -> None:
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
+@pytest.mark.parametrize(("to", "field"), [([], "To"), (["ember"], "Text")])
+def test_what_is_typed_into_a_new_message_is_in_it(page: Page, to: list[str], field: str) -> None:
+    """A new message has the focus where one writes: its text, or whom it is for while nobody is named."""
+    inside(page, "shell/dialogs.js", "m.compose(x)", to)
+    dialog = page.get_by_role("dialog", name="New message")
+    expect(dialog.get_by_label(field, exact=True)).to_be_focused()
+
+
+def test_a_form_says_below_a_field_what_it_lacks(page: Page) -> None:
+    """What is sent without a text that it needs says so below the field, which has the focus, until it is there."""
+    inside(page, "shell/dialogs.js", "m.compose(x)", [])
+    dialog = page.get_by_role("dialog", name="New message")
+    to, text = dialog.get_by_label("To", exact=True), dialog.get_by_label("Text")
+    text.focus()
+    page.keyboard.press("Control+Enter")
+    expect(to).to_be_focused()
+    for each in (to, text):
+        expect(each).to_have_accessible_description("Please fill this in.")
+    text.fill("Hello")
+    expect(text).to_have_accessible_description("")
+
+
 CREATE = "**/views/task/forms.js"
 
 
@@ -201,7 +223,7 @@ def test_escape_gives_up_a_dialog_that_is_not_there_yet(page: Page) -> None:
 
 
 def test_a_draft_is_there_again(visit: Visit) -> None:
-    """Text typed and not sent is not lost by Esc, Back or a click beside: it is there when that opens again."""
+    """Text typed and not sent is not lost by Esc, Cancel or a click beside: it is there when that opens again."""
     page = visit("/board")
     dialog = page.get_by_role("dialog", name="New task")
     title = dialog.get_by_label("Title")
@@ -217,7 +239,7 @@ def test_a_draft_is_there_again(visit: Visit) -> None:
         if is_beside:
             page.mouse.click(4, 4)
         else:
-            dialog.get_by_role("button", name="Back").click()
+            dialog.get_by_role("button", name="Cancel").click()
         expect(dialog).to_have_count(0)
     page.keyboard.press("c")
     dialog.get_by_role("button", name="Create task").click()

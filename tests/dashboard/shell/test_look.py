@@ -195,6 +195,6 @@ def test_a_toast_can_be_read_and_closed_while_a_dialog_is_open(visit: Visit, siz
     expect(dialog).to_be_visible()
     inside(page, "ui/overlays.js", "m.toast('No.', { kind: 'error' })")
     toast = page.get_by_role("alert").filter(has_text="No.")
-    dialog.get_by_role("button", name="Back").click(trial=True)
+    dialog.get_by_role("button", name="Cancel").click(trial=True)
     toast.get_by_role("button", name="Close").click()
     expect(toast).to_have_count(0)

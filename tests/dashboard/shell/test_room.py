@@ -126,6 +126,48 @@ def test_the_bar_is_where_there_is_a_past_to_show(page: Page) -> None:
     expect(bar.get_by_role("button", name="Back to live")).to_be_visible()
 
 
+def test_a_toast_moves_nothing(visit: Visit) -> None:
+    """What one writes in stays where it is when a sentence comes and goes, and nothing of it is covered."""
+    page = visit("/messages")
+    page.get_by_role("main").get_by_role("link", name=LONG).first.click()
+    reply = page.get_by_role("region", name="Conversation").get_by_role("textbox")
+    expect(reply).to_be_visible()
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        until_whole(page)
+        before = reply.bounding_box()
+        inside(page, "ui/overlays.js", "m.toast(x)", f"Sent {size}")
+        expect(page.get_by_role("status").get_by_text(f"Sent {size}")).to_be_visible()
+        assert (reply.bounding_box(), page.evaluate(COVERED)) == (before, 0)
+
+
+def test_what_was_said_of_an_absent_hub_goes_when_it_is_back(page: Page) -> None:
+    """A sentence that the hub cannot be reached is there until it can be, and no longer."""
+    show_connection(page, "reconnecting")
+    page.keyboard.press("c")
+    said = page.get_by_role("alert").get_by_text("The hub cannot be reached. Try again when it is back.")
+    expect(said).to_be_visible()
+    show_connection(page, "live")
+    expect(said).to_have_count(0)
+
+
+def test_a_dialog_says_that_the_hub_is_away_and_keeps_its_text(page: Page) -> None:
+    """In an open dialog one line says that the hub is away; its text is not sent before the hub is back."""
+    page.keyboard.press("c")
+    dialog = page.get_by_role("dialog", name="New task")
+    dialog.get_by_label("Title").fill("Said to nobody")
+    show_connection(page, "reconnecting")
+    line = dialog.get_by_text("Your text is kept; send it when the hub is back.")
+    expect(line).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    expect(dialog.get_by_label("Title")).to_have_value("Said to nobody")
+    show_connection(page, "live")
+    expect(line).to_have_count(0)
+    page.keyboard.press("Control+Enter")
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("complementary", name="Task")).to_contain_text("Said to nobody")
+
+
 @pytest.mark.daily
 def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit: Visit, scene: Scene) -> None:
     """A strip says since when; buttons that would change something say why they do not; fields go on taking text."""

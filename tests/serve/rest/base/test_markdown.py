@@ -100,6 +100,7 @@ def test_nothing_hostile_comes_out(text: str) -> None:
      ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
      ("3. c", '<ol start="3">\n<li>c</li>\n</ol>\n'),
      ("```sh\nls <x>\n```", "<pre><code>ls &lt;x&gt;\n</code></pre>\n"),
+     ("1,499 functions\nthe longest has 46", "<p>1,499 functions<br>\nthe longest has 46</p>\n"),
      ("> said", "<blockquote>\n<p>said</p>\n</blockquote>\n"),
      ("a & b < c", "<p>a &amp; b &lt; c</p>\n"),
      ("", "")],

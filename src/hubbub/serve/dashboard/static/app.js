@@ -4,14 +4,14 @@ import { batch, effect, h, render } from "./vendor/ui.js";
 import { loaded, me, project } from "./model/store.js";
 import { onAnswer } from "./hub/actions.js";
 import { restore } from "./hub/replay.js";
-import { connection, follow } from "./hub/stream.js";
+import { connection, follow, isLive } from "./hub/stream.js";
 import { loadWords, t } from "./i18n.js";
 import { App } from "./shell/app.js";
 import { fetchAhead } from "./shell/lazy.js";
 import { listensHidden, watchNeeds } from "./shell/notifications.js";
 import { go, listen, route, set } from "./shell/router.js";
 import { settleDraft } from "./ui/form.js";
-import { toast } from "./ui/overlays.js";
+import { dismissAway, toast } from "./ui/overlays.js";
 
 /** What the hub wrote into the page: who looks. Says which project was asked for, if it is not one of theirs. */
 function boot() {
@@ -30,9 +30,9 @@ function boot() {
 const closed = boot();
 if (closed) go("needs", { project: project.value, at: null }, { replace: true }); // the rest was about that one
 listen();
-onAnswer((refusal) => {
+onAnswer((refusal, isAway) => {
   settleDraft(refusal === null);
-  if (refusal !== null) toast(refusal, { kind: "error" });
+  if (refusal !== null) toast(refusal, { kind: isAway ? "away" : "error" });
 });
 if (project.value) {
   follow({ listensHidden });
@@ -49,6 +49,10 @@ effect(() => {
   const { dataset } = document.documentElement;
   dataset.connection = connection.value.status;
   if (loaded.value || !project.value) dataset.ready = "true";
+});
+
+effect(() => {
+  if (isLive.value) dismissAway();
 });
 
 // Another project is another world: nothing of the old one is kept.

@@ -112,7 +112,10 @@ def _allowed(tag: str, name: str, value: str) -> str | None:
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": NESTING})
+    """Return a parser that keeps every line of a text, as programs print lists that are no Markdown."""
+    parser = MarkdownIt(
+        "commonmark", {"html": False, "linkify": False, "breaks": True, "maxNesting": NESTING}
+    )
     parser.enable(["table", "strikethrough"]).disable(["image", "html_block", "html_inline"])
     parser.core.ruler.push("hub", _adapt)
     return parser

@@ -12,10 +12,13 @@ const ANSWERED_FOR = 2_000; // longer than the log is ever behind; what changed 
 const TRIES = 3;
 const BETWEEN_TRIES = 1_000;
 
-/** @type {(refusal: string|null) => void} */
+/** @type {(refusal: string|null, isAway?: boolean) => void} */
 let tell = () => {};
 
-/** Whom to tell what the hub answers: its sentence when it refuses something, null when it has done it. */
+/**
+ * Whom to tell what the hub answers: its sentence when it refuses something, null when it has done it; and whether it
+ * was not there to answer.
+ */
 export const onAnswer = (callback) => (tell = callback);
 
 /**
@@ -45,7 +48,7 @@ export async function act(name, values = {}, refused = {}) {
     goOn(card);
     if (!(error instanceof Refused)) throw error;
     if (refused[error.code]) return refused[error.code](sentence(error));
-    tell(sentence(error));
+    tell(sentence(error), error.status === 0);
     return null;
   }
 }

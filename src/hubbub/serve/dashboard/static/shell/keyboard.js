@@ -112,7 +112,7 @@ function withChord(name, at) {
 function run(name, event) {
   const acting = keys.filter((key) => key.key === name).reverse();
   if (acting.length && isText(name) && isAway.value) {
-    toast(t("errors.unreachable"), { kind: "error" });
+    toast(t("errors.not_loaded"), { kind: "away" });
     return true;
   }
   for (const key of acting) {

@@ -37,7 +37,7 @@ export async function lazy(part) {
     const found = await PARTS[part]();
     return end() ? found : null;
   } catch {
-    if (fail()) toast(t("errors.unreachable"), { kind: "error" });
+    if (fail()) toast(t("errors.not_loaded"), { kind: "away" });
     return null;
   }
 }
@@ -120,6 +120,6 @@ export function LazyView({ path, name = "View", ...rest }) {
     moduleOf(path).then((module) => setView(() => module[name]), () => setMissed(true));
   }, [path, isLive.value]);
   if (View) return html`<${View} ...${rest} />`;
-  return html`<div class="view">${missed ? html`<p class="refused" role="alert">${t("errors.unreachable")}</p>`
+  return html`<div class="view">${missed ? html`<p class="refused" role="alert">${t("errors.not_loaded")}</p>`
     : html`<${Skeleton} />`}</div>`;
 }

@@ -118,7 +118,7 @@ async function attempted(move) {
     return await move();
   } catch (error) {
     if (error.name !== "Refused") throw error;
-    toast(error.message || t("errors.unreachable"), { kind: "error" });
+    toast(error.message || t("errors.not_loaded"), { kind: "error" });
     return null;
   }
 }

@@ -1,6 +1,7 @@
 // Dialogs: the browser's own <dialog>, which keeps the focus inside; given back to where it was when it closes.
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
+import { lostAt } from "../model/store.js";
 import { t } from "../i18n.js";
 import { Button, IconButton } from "./controls.js";
 import { Field, onCommandEnter, TextArea, useDraft, written } from "./form.js";
@@ -13,10 +14,11 @@ import { openDialog, Toasts } from "./overlays.js";
  * @param {boolean} [props.wide]
  * @param {(event: Event) => any} [props.onSubmit] makes it a form, with a way back; a promise: it waits for the hub
  * @param {any} [props.footer] its buttons
+ * @param {string} [props.back] the words of the way back, if "Cancel" could be taken for what the dialog does
  * @param {any} [props.children]
  * @param {string} [props.draft] under which name what is typed is kept until it is sent, if the title is not enough
  */
-export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, children }) {
+export function Dialog({ title, onClose, wide, onSubmit, footer, back, draft = title, children }) {
   const box = useRef(null);
   const id = useId();
   const sent = useDraft(box, draft);
@@ -32,6 +34,7 @@ export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, 
   };
   const submit = (event) => {
     event.preventDefault();
+    if (lostAt.value !== null) return; // as the dialog says
     sent.current = onSubmit?.(event) instanceof Promise ? "sent" : "leaving";
   };
   return html`<dialog class=${wide ? "dialog is-wide" : "dialog"} ref=${box} aria-labelledby=${id} tabindex="-1"
@@ -41,21 +44,28 @@ export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, 
         <h2 id=${id}>${title}</h2>
         <${IconButton} kind="quiet" small icon="x" label=${t("dialogs.close")} onClick=${leave} />
       </div>
-      <div class="dialog-body">${children}</div>
+      <div class="dialog-body">${children}
+        ${onSubmit && html`<${Away} />`}</div>
       ${footer && html`<div class="dialog-foot">
-        ${onSubmit && html`<${Button} onClick=${leave}>${t("dialogs.back")}<//>`}${footer}</div>`}
+        ${onSubmit && html`<${Button} onClick=${leave}>${back ?? t("dialogs.cancel")}<//>`}${footer}</div>`}
     </form>
     <${Toasts} />
   </dialog>`;
 }
 
-/** Opened as a modal, the focus in its first field if it is a form, and given back afterwards. */
+/** Where the focus goes, the best first. */
+const FIRST = ["[autofocus]", ".dialog-body :is(input, textarea, select)"];
+
+/** Above the buttons while the hub is away, as the strip of the page is behind the dialog. */
+const Away = () => html`<p class="dialog-away amber small" role="status">${lostAt.value !== null && t("dialogs.away")}</p>`;
+
+/** Opened as a modal, the focus where one writes if it is a form, and given back afterwards. */
 function useModal(box, isForm) {
   useLayoutEffect(() => {
     const before = document.activeElement;
     const dialog = box.current;
     dialog.showModal();
-    const first = isForm && dialog.querySelector("[autofocus], .dialog-body :is(input, textarea, select)");
+    const first = isForm && FIRST.map((each) => dialog.querySelector(each)).find(Boolean);
     (first || dialog).focus();
     return () => {
       dialog.close();
@@ -88,7 +98,7 @@ export function confirm({ title, text, action, danger }) {
 /**
  * Ask for one text: a reason, an answer, a name.
  * @param {{title: string, label: string, action: string, hint?: string, danger?: boolean, optional?: boolean,
- *   short?: boolean}} words `short`: a name, in one line, which Enter sends
+ *   short?: boolean, back?: string}} words `short`: a name, in one line, which Enter sends; `back`: as of `Dialog`
  * @returns {Promise<string|null>} null: thought better of it
  */
 export function ask(words) {
@@ -100,14 +110,15 @@ export function ask(words) {
   });
 }
 
-function Asking({ title, label, action, hint, danger, optional, short, onAnswer }) {
+function Asking({ title, label, action, hint, danger, optional, short, back, onAnswer }) {
   const [text, setText] = useState("");
   const ready = optional || text.trim() !== "";
   const submit = () => ready && onAnswer(text.trim());
   const footer = html`
     <${Button} type="submit" kind=${danger ? "danger" : "primary"} disabled=${!ready}
       keyHint=${written(short ? "Enter" : "mod+Enter")}>${action}<//>`;
-  return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} onSubmit=${submit} footer=${footer}>
+  return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} onSubmit=${submit} footer=${footer}
+    back=${back}>
     <${short ? Field : TextArea} label=${label} hint=${hint} value=${text} required=${!optional}
       rows=${short ? undefined : 3} onInput=${(event) => setText(event.currentTarget.value)} />
   <//>`;

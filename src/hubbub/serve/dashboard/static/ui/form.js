@@ -1,7 +1,8 @@
 // What one writes into: fields, what was typed and not sent, and the key that sends it.
 
-import { html, useId, useLayoutEffect, useRef } from "../vendor/ui.js";
+import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { me, project } from "../model/store.js";
+import { t } from "../i18n.js";
 
 // Fields of a form: a label that stays, a hint, an error; all tied together for screen readers.
 
@@ -10,12 +11,14 @@ import { me, project } from "../model/store.js";
  * @param {{label: string, hint?: string, error?: string}} props and any attribute of an input
  */
 export function Field({ label, hint, error, ...rest }) {
-  return framed({ label, hint, error }, (tied) => html`<input class="input" type="text" ...${rest} ...${tied} />`);
+  return html`<${Framed} label=${label} hint=${hint} error=${error} control=${(tied) =>
+    html`<input class="input" type="text" ...${rest} ...${tied} />`} />`;
 }
 
 /** A field of several lines that grows with its text. */
 export function TextArea({ label, hint, error, ...rest }) {
-  return framed({ label, hint, error }, (tied) => html`<textarea class="input" ...${rest} ...${tied}></textarea>`);
+  return html`<${Framed} label=${label} hint=${hint} error=${error} control=${(tied) =>
+    html`<textarea class="input" ...${rest} ...${tied}></textarea>`} />`;
 }
 
 /**
@@ -24,10 +27,11 @@ export function TextArea({ label, hint, error, ...rest }) {
  *   options: {value: string, label: string}[]}} props
  */
 export function Select({ label, hint, error, options, value, ...rest }) {
-  return framed({ label, hint, error }, (tied) => html`<select class="input" ...${rest} ...${tied} value=${value}>
-    ${options.map((one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>
-      ${one.label}</option>`)}
-  </select>`);
+  return html`<${Framed} label=${label} hint=${hint} error=${error} control=${(tied) =>
+    html`<select class="input" ...${rest} ...${tied} value=${value}>
+      ${options.map((one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>
+        ${one.label}</option>`)}
+    </select>`} />`;
 }
 
 /** Yes or no. @param {{label: any, checked?: boolean, onChange?: (event: Event) => void}} props */
@@ -35,12 +39,32 @@ export function Checkbox({ label, ...rest }) {
   return html`<label class="check"><input type="checkbox" ...${rest} /> <span>${label}</span></label>`;
 }
 
-/** @param {{label: string, hint?: string, error?: string}} words @param {(tied: object) => any} control */
-function framed({ label, hint, error }, control) {
+/**
+ * What is wrong with a field when its form is sent, said below it instead of in the browser's own bubble.
+ * @returns {[string|null, object]} the sentence, and what the frame of the field listens to
+ */
+export function useInvalid() {
+  const [wrong, setWrong] = useState(null);
+  const onInvalidCapture = (event) => {
+    const { target } = event;
+    event.preventDefault();
+    setWrong(target.validity.valueMissing ? t("dialogs.required") : target.validationMessage);
+    if (target.form.querySelector(":invalid") === target) target.focus();
+  };
+  return [wrong, { onInvalidCapture, onInput: () => setWrong(null) }];
+}
+
+/**
+ * @param {{label: string, hint?: string, error?: string, control: (tied: object) => any}} props `error`: known before
+ *   the form is sent
+ */
+function Framed({ label, hint, error: known, control }) {
   const id = useId();
+  const [wrong, heard] = useInvalid();
+  const error = known ?? wrong;
   const about = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
   const tied = { id, "aria-describedby": about, "aria-invalid": error ? "true" : undefined };
-  return html`<div class="field">
+  return html`<div class="field" ...${heard}>
     <label for=${id}>${label}</label>
     ${control(tied)}
     ${hint && html`<div class="hint" id=${`${id}-hint`}>${hint}</div>`}

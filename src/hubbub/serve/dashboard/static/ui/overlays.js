@@ -18,12 +18,18 @@ let numbered = 0;
 
 /**
  * @param {string} sentence
- * @param {{kind?: "done"|"error", undo?: () => void}} [options] `undo`: adds the button that takes it back
+ * @param {{kind?: "done"|"error"|"away", undo?: () => void}} [options] `away`: it is true until the hub is back;
+ *   `undo`: adds the button that takes it back
  */
 export function toast(sentence, { kind = "done", undo } = {}) {
   numbered += 1;
   const others = toasts.value.filter((one) => one.sentence !== sentence);
   toasts.value = [...others, { key: numbered, sentence, kind, undo }].slice(-MOST);
+}
+
+/** The hub is there again: what was said of its absence is true no longer. */
+export function dismissAway() {
+  toasts.value = toasts.peek().filter((one) => one.kind !== "away");
 }
 
 function dismiss(key) {
@@ -38,10 +44,10 @@ export function Toasts() {
     return () => (places.value = places.value.filter((one) => one !== id));
   }, []);
   const all = places.value.at(-1) === id ? toasts.value : [];
-  const shown = (kind) => all.filter((one) => one.kind === kind)
+  const shown = (...kinds) => all.filter((one) => kinds.includes(one.kind))
     .map((one) => html`<${Toast} key=${one.key} one=${one} />`);
   return html`<div class="toasts">
-    <div role="alert">${shown("error")}</div>
+    <div role="alert">${shown("error", "away")}</div>
     <div role="status">${shown("done")}</div>
   </div>`;
 }
@@ -50,7 +56,7 @@ function Toast({ one }) {
   const [held, setHeld] = useState(false);
   useEffect(() => {
     if (held) return undefined;
-    const timer = setTimeout(() => dismiss(one.key), one.kind === "error" ? 2 * STAYS : STAYS);
+    const timer = setTimeout(() => dismiss(one.key), one.kind === "done" ? STAYS : 2 * STAYS);
     return () => clearTimeout(timer);
   }, [held, one.key]);
   const undo = () => {
@@ -60,7 +66,7 @@ function Toast({ one }) {
   const hold = { onMouseEnter: () => setHeld(true), onMouseLeave: () => setHeld(false),
     onFocusIn: () => setHeld(true), onFocusOut: () => setHeld(false) };
   return html`<div class="toast is-${one.kind}" ...${hold}>
-    <${Icon} name=${one.kind === "error" ? "triangle-alert" : "circle-check"} />
+    <${Icon} name=${one.kind === "done" ? "circle-check" : "triangle-alert"} />
     <span class="grow">${one.sentence}</span>
     ${one.undo && html`<${Button} small onClick=${undo}>${t("shell.undo")}<//>`}
     <${IconButton} kind="quiet" small icon="x" label=${t("dialogs.close")} onClick=${() => dismiss(one.key)} />

@@ -9,7 +9,8 @@ import { clock, day, fullTime, span } from "../i18n.js";
 /** No line of a card shows more characters than this, so more never reach the page. */
 const PER_LINE = 240;
 
-/** @param {{value: string|null|undefined, lines?: number, class?: string}} props `lines`: cut off after so many */
+/** @param {{value: string|null|undefined, lines?: number, class?: string}} props `lines`: cut off after so many;
+ *  where there is one, those of the text have dots between them */
 export function Text({ value, lines, class: more = "" }) {
   const text = shortened(String(value ?? ""), lines);
   const look = `text ${more}${lines ? " clamp" : ""}`;
@@ -19,6 +20,7 @@ export function Text({ value, lines, class: more = "" }) {
 /** @param {string} text @param {number} [lines] */
 function shortened(text, lines) {
   const most = lines ? lines * PER_LINE : 20_000;
+  if (lines) text = text.trim().replaceAll(/\s*\n\s*/g, lines === 1 ? " · " : "\n");
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 

@@ -7,7 +7,7 @@ import { list, t } from "../i18n.js";
 import { go } from "../shell/router.js";
 import { Button, Icon } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
-import { Checkbox, Select, TextArea, written } from "../ui/form.js";
+import { Checkbox, Select, TextArea, useInvalid, written } from "../ui/form.js";
 import { toast } from "../ui/overlays.js";
 import { makeTask } from "./task/making.js";
 
@@ -39,8 +39,10 @@ function Recipients({ chosen, onChange, everyone, onEveryone, mayAll, agents }) 
     else if (done && typed.trim()) event.preventDefault();
     else if (event.key === "Backspace" && typed === "") onChange(chosen.slice(0, -1));
   };
+  const [missing, heard] = useInvalid();
   const isUnknown = typed.trim() !== "" && !matching(typed.trim(), agents).length;
-  return html`<div class="field recipients">
+  const wrong = isUnknown ? t("messages.nobody", { name: typed.trim() }) : missing;
+  return html`<div class="field recipients" ...${heard}>
     <label for=${id}>${t("messages.to")}</label>
     ${chosen.length > 0 && !everyone && html`<ul class="row wrap">${chosen.map((name) => html`<li key=${name}>
       <button type="button" class="chip" onClick=${() => onChange(chosen.filter((each) => each !== name))}
@@ -49,11 +51,11 @@ function Recipients({ chosen, onChange, everyone, onEveryone, mayAll, agents }) 
     </li>`)}</ul>`}
     <input class="input" type="text" id=${id} list=${`${id}-names`} autocomplete="off" disabled=${everyone}
       value=${typed} placeholder=${t("messages.to_hint")} onInput=${onInput} onKeyDown=${onKeyDown}
-      onBlur=${() => typed.trim() && add(typed.trim())} aria-describedby=${isUnknown ? `${id}-error` : undefined}
-      aria-invalid=${isUnknown ? "true" : undefined} />
+      onBlur=${() => typed.trim() && add(typed.trim())} required=${chosen.length === 0}
+      aria-describedby=${wrong ? `${id}-error` : undefined} aria-invalid=${wrong ? "true" : undefined} />
     <datalist id=${`${id}-names`}>${[...agents.keys()].filter((name) => !chosen.includes(name))
       .map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
-    ${isUnknown && html`<div class="error" id=${`${id}-error`}>${t("messages.nobody", { name: typed.trim() })}</div>`}
+    ${wrong && html`<div class="error" id=${`${id}-error`}>${wrong}</div>`}
     ${mayAll && html`<${Checkbox} label=${t("messages.everyone")} checked=${everyone}
       onChange=${(event) => onEveryone(event.currentTarget.checked)} />`}
   </div>`;
@@ -92,12 +94,12 @@ export function Compose({ to: first = [], as: kind = "message", onClose }) {
       keyHint=${written("mod+Enter")}>${t(`messages.send_${as}`)}<//>`;
   return html`<${Dialog} title=${t("messages.new")} draft=${`to:${first}`} onClose=${onClose} onSubmit=${send}
     footer=${footer}>
-    <${Select} label=${t("messages.as")} value=${as} onInput=${(event) => setAs(event.currentTarget.value)}
-      options=${["message", "task"].map((value) => ({ value, label: t(`messages.as_${value}`) }))} />
     <${Recipients} chosen=${to} onChange=${setTo} everyone=${toAll} onEveryone=${setEveryone}
       mayAll=${as === "message"} agents=${shown.value.agents} />
     <${TextArea} label=${t("messages.text")} rows="4" required value=${text} autofocus=${first.length > 0}
       onInput=${(event) => setText(event.currentTarget.value)} />
+    <${Select} label=${t("messages.as")} value=${as} onInput=${(event) => setAs(event.currentTarget.value)}
+      options=${["message", "task"].map((value) => ({ value, label: t(`messages.as_${value}`) }))} />
   <//>`;
 }
 

@@ -63,7 +63,7 @@ export function Fetched({ of, children }) {
 
 /** The hub's sentence where something should be that it did not tell. @param {{error: Error}} props */
 export function Refusal({ error }) {
-  return html`<p class="refused" role="alert">${error.message || t("errors.unreachable")}</p>`;
+  return html`<p class="refused" role="alert">${error.message || t("errors.not_loaded")}</p>`;
 }
 
 /**

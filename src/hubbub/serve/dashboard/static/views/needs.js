@@ -241,7 +241,7 @@ WORDS_OF.expired = WORDS_OF.approval;
 function Command({ approval: { id, shown: beginning } }) {
   const [whole, setWhole] = useState(null);
   const look = () => read.approval(id).then(({ approval }) => setWhole(approval.shown),
-    () => toast(t("errors.unreachable"), { kind: "error" }));
+    () => toast(t("errors.not_loaded"), { kind: "away" }));
   return html`
     <pre class=${whole === null ? "need-command" : "need-command is-whole"} tabindex="0"><bdi
       class="mono">${whole ?? beginning}</bdi></pre>
@@ -253,7 +253,7 @@ function Command({ approval: { id, shown: beginning } }) {
 function Lately({ approval: { id } }) {
   const [found, setFound] = useState(null);
   const look = () => read.approval(id).then(({ lately }) => setFound(lately),
-    () => toast(t("errors.unreachable"), { kind: "error" }));
+    () => toast(t("errors.not_loaded"), { kind: "away" }));
   if (found === null) return html`<${Button} small kind="quiet" icon="clock" onClick=${look}>${t("needs.lately")}<//>`;
   if (!found.length) return html`<div class="faint">${t("needs.lately_nothing")}</div>`;
   return html`

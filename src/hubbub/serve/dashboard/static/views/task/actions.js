@@ -72,10 +72,11 @@ async function askIn(name, props) {
 }
 
 /** Asks for one sentence, which is sent as `as`. */
-const sentence = (id, as, { danger = false, optional = false } = {}) => async (tasks) => {
+const sentence = (id, as, { danger = false, optional = false, back = "" } = {}) => async (tasks) => {
   const text = await ask({
     title: t(`inspector.${id}_title`, { count: tasks.length, ref: refOf(tasks[0]) }),
     label: t(`inspector.${id}_label`), action: t(`inspector.${id}`), danger, optional,
+    back: back ? t(back) : undefined,
   });
   return text === null ? null : { [as]: text };
 };
@@ -102,7 +103,7 @@ export const TASK_ACTIONS = [
   },
   {
     id: "cancel", icon: "ban", verbs: ["cancel"], bulk: true, danger: true,
-    asks: sentence("cancel", "reason", { danger: true, optional: true }), run: call("cancel"),
+    asks: sentence("cancel", "reason", { danger: true, optional: true, back: "inspector.cancel_not" }), run: call("cancel"),
     undo: (task) => act("retry", { task: task.id }),
   },
   {

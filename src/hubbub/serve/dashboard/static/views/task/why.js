@@ -20,7 +20,7 @@ export function Why({ of, at, short = false }) {
     const abort = new AbortController();
     read.why(of.ref, of.kind).then(
       (account) => abort.signal.aborted || setAnswer(account),
-      (refused) => abort.signal.aborted || setAnswer({ refused: refused.message || t("errors.unreachable") }),
+      (refused) => abort.signal.aborted || setAnswer({ refused: refused.message || t("errors.not_loaded") }),
     );
     return () => abort.abort();
   }, [of.ref, of.kind, at]);
