@@ -81,6 +81,7 @@ class TaskReply(TypedDict):
     attempt: int
     created_at: int
     ended_at: int | None
+    need: dict[str, Any] | None
 
 
 class LetterReply(TypedDict):

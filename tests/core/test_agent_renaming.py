@@ -213,6 +213,7 @@ def test_a_new_name_is_free_and_allowed(world: World, boss: World) -> None:
         ("boss", Conflict, "the name of a person"),
         ("x y", Invalid, "an agent's name has letters"),
         ("hub", Invalid, "the hub's own name"),
+        ("everyone", Invalid, "means all agents"),
         ("node:box", Invalid, "is a machine's"),
     ):
         with pytest.raises(error, match=sentence):

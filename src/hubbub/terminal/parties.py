@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hubbub.model.people.rights import HUB
+from hubbub.model.people.rights import EVERYONE, HUB
 
 PEOPLE = "people"
-EVERYONE = "everyone"  # the receiver of a broadcast
 
 
 def sender(sent: Mapping[str, Any]) -> str:

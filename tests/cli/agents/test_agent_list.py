@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.cli.processes import RunningHub
+from tests.cli.screens import on_screen
 
 
 def test_agents(hub: RunningHub) -> None:
@@ -41,6 +42,26 @@ def test_an_agent_is_removed(hub: RunningHub) -> None:
     assert [each["recipient"] for each in hub.json("inbox", "hub", "--dead")] == ["codre"]
     again = hub.run("agent", "remove", "codre")
     assert (again.returncode, "did you mean coder" in again.stderr) == (1, True)
+
+
+def test_an_agent_that_is_online_is_not_removed_by_mistake(hub: RunningHub) -> None:
+    """A program removes an agent that is online only with --yes, and a person at a terminal is asked first."""
+    worker = hub.work("coder", "cat")
+    hub.until("agent.checkin")
+    refused = hub.run("agent", "remove", "coder")
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        "Error: coder is online; stop it first, or remove it with --yes\n",
+    )
+    with on_screen(hub, "agent", "remove", "coder") as screen:
+        screen.until("coder is online. Remove it? [y/N]: ")
+        screen.type("n\n")
+        assert "coder is online; stop it first" in screen.rest()
+    assert [each["name"] for each in hub.json("agents")] == ["coder"]
+
+    assert hub.run("agent", "remove", "coder", "--yes").stdout == "removed coder\n"
+    assert worker.says("Error") == "Error: coder was removed from the project\n"
+    assert worker.ended() == 1
 
 
 def test_an_agent_is_renamed(hub: RunningHub) -> None:

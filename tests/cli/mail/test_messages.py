@@ -121,15 +121,18 @@ def test_what_nobody_came_to_read(hub: RunningHub) -> None:
 
 
 def test_everyone_is_written_to(hub: RunningHub) -> None:
-    """A message to everyone lies in the inbox of each agent that was ever here, also of those who are away now."""
+    """A message to everyone lies in the inbox of each agent of the project, also of those who are not here now."""
     client = hub.client()
-    assert hub.run("send", "everyone", "hello?").stdout == "sent to nobody: no agent was ever here\n"
+    assert hub.run("send", "everyone", "hello?").stdout == (
+        "sent M-1 to nobody: the project has no other agent yet\n"
+    )
     for name in ("ada", "bob"):
         client.put(f"/agents/{name}/presence", {"instance": "1", "take": True})
     client.delete("/agents/bob/presence", instance="1")
     hub.meet("cyd")
-    assert hub.run("send", "everyone", "no deploys today").stdout == "sent to 2 agents: ada, bob\n"
-    assert [each["text"] for each in hub.json("inbox", "bob")] == ["no deploys today"]
+    assert hub.run("send", "everyone", "no deploys today").stdout == ("sent M-2 to 3 agents: ada, bob, cyd\n")
+    for name in ("bob", "cyd"):
+        assert [each["text"] for each in hub.json("inbox", name)] == ["no deploys today"]
     assert hub.run("send", "everyone", "do it", "--task").returncode == 2
 
 

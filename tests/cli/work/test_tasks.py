@@ -133,6 +133,18 @@ def test_what_people_do_with_a_task(hub: RunningHub) -> None:
     assert hub.json("task", "show", "1")["task"]["result"] == "done by hand"
 
 
+def test_a_task_that_waits_for_nobody_has_no_answer(hub: RunningHub) -> None:
+    """Answering a task that waits for no answer is refused, with the command for a remark, and nobody hears of it."""
+    hub.meet("ada")
+    hub.send("ada", "Mend the gate")
+    answered = hub.run("task", "answer", "1", "yes")
+    assert (answered.returncode, answered.stderr) == (
+        1,
+        "Error: #1 waits for no answer; to add a remark: hubbub task comment 1 TEXT\n",
+    )
+    assert hub.json("task", "show", "1")["messages"] == []
+
+
 def test_a_person_has_the_same_name_everywhere_in_a_task(hub: RunningHub) -> None:
     """Who sent a task, who wrote about it and who is in its log: a person is named as they sign in."""
     hub.meet("ada")

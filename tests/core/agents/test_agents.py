@@ -34,11 +34,26 @@ def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
 
 
 @on_one_engine
-@pytest.mark.parametrize("name", ["hub", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."])
+@pytest.mark.parametrize("name", ["hub", "everyone", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."])
 def test_some_names_are_nobodys(world: World, name: str) -> None:
-    """No agent is named as the hub is, with control characters, with blanks at its ends, or as steps of a path are."""
+    """No agent is named as the hub or all are, with control characters, blanks at its ends, or as steps of a path."""
     with pytest.raises(Invalid):
         world.do(agents.meet, world.id, name)
+
+
+@on_one_engine
+def test_no_task_is_for_everyone(world: World) -> None:
+    """Where one agent is to be named, the name of all is refused with the reason."""
+    with pytest.raises(Invalid, match="'everyone' means all agents of the project; name one of them here"):
+        world.do(agents.require_known, world.id, "everyone")
+
+
+def test_an_agent_that_had_a_name_before_the_rule_keeps_it(world: World) -> None:
+    """An agent with a name that is refused now, and that is known already, acts as before."""
+    world.do(rows.meet, world.id, "everyone")
+    world.do(agents.meet, world.id, "everyone")
+
+    world.do(agents.require_known, world.id, "everyone")
 
 
 def test_names_belong_to_a_project(world: World) -> None:

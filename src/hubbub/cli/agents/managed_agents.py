@@ -1,6 +1,7 @@
 """`hubbub agent`: agents that run on machines."""
 
 import shlex
+import sys
 from contextlib import closing, suppress
 from typing import Any
 
@@ -104,14 +105,24 @@ def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> Non
 
 @command("remove", example="hubbub agent remove coder-1")
 @click.argument("name", shell_complete=agents)
+@click.option("--yes", "is_sure", is_flag=True, help="Remove it even while it is online, without a question.")
 @uses_project
-def remove(*, hub: Hub, name: str, as_json: bool) -> None:
+def remove(*, hub: Hub, name: str, is_sure: bool, as_json: bool) -> None:
     """Remove the agent NAME from the project.
 
     Its tokens are revoked, its unfinished tasks return to the open queue, and senders are told of what it never read.
     """
+    if not is_sure and hub.agent(name)["live"] and not _agreed(name):
+        raise click.ClickException(f"{display.clean(name)} is online; stop it first, or remove it with --yes")
     removed = hub.delete(f"/agents/{quoted(name)}")
     display.show_result(removed, f"removed {removed['removed']}", as_json=as_json)
+
+
+def _agreed(name: str) -> bool:
+    """Ask a person at the terminal whether to remove an agent that is online; a program does not agree."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return click.confirm(f"{display.clean(name)} is online. Remove it?", err=True)
 
 
 @command("rename", example="hubbub agent rename codre-1 coder-1")

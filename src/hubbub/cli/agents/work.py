@@ -4,14 +4,16 @@ import os
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import click
 
-from hubbub.client import Hub
+from hubbub.client import Hub, HubRefused, HubUnreachable
 from hubbub.clients import signed_in
+from hubbub.model.errors import Unauthorized, UnknownAgent
 from hubbub.model.limits.known_programs import program_of
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
@@ -105,7 +107,23 @@ def work(
         program=program,
     )
 
-    _run_until_signals(worker, seat)
+    try:
+        _run_until_signals(worker, seat)
+    except HubRefused as refusal:
+        if refusal.code == Unauthorized.code and _was_removed(choice, hub.project, name):
+            raise click.ClickException(f"{display.clean(name)} was removed from the project") from None
+        raise
+
+
+def _was_removed(choice: Choice, project: str, name: str) -> bool:
+    """Tell whether the project has no such agent any more, as far as the chosen token still opens it."""
+    try:
+        with closing(choice.connect()) as hub:
+            hub.project = project
+            hub.agent(name)
+    except (HubRefused, HubUnreachable) as error:
+        return isinstance(error, HubRefused) and error.code == UnknownAgent.code
+    return False
 
 
 def _run_until_signals(worker: Worker, seat: NameLease) -> None:

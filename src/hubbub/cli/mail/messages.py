@@ -8,7 +8,7 @@ import click
 
 from hubbub.cli.work.tasks import PRIORITIES, show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
-from hubbub.model.people.rights import HUB
+from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_project
@@ -28,7 +28,7 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 @uses_project
 def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
-    if to == parties.EVERYONE:
+    if to == EVERYONE:
         if is_task:
             raise click.UsageError(
                 "a task is for one agent, or open for any agent to claim: hubbub task add TEXT"
@@ -54,9 +54,13 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
     if as_json:
         display.show_json(sent)
         return
-    told = sent["recipients"]
-    number = "1 agent" if len(told) == 1 else f"{len(told)} agents"
-    display.show(f"sent to {number}: {', '.join(told)}" if told else "sent to nobody: no agent was ever here")
+    told, number = sent["recipients"], f"M-{sent['message']['number']}"
+    count = "1 agent" if len(told) == 1 else f"{len(told)} agents"
+    display.show(
+        f"sent {number} to {count}: {', '.join(told)}"
+        if told
+        else f"sent {number} to nobody: the project has no other agent yet"
+    )
 
 
 @command(

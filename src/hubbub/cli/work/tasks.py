@@ -7,6 +7,7 @@ import click
 from hubbub.cli import Group
 from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
+from hubbub.model.log.attention import NeedKind
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Priority
 from hubbub.terminal import display, parties, pauses
@@ -196,12 +197,15 @@ def complete(*, hub: Hub, ref: str, result: str, as_json: bool) -> None:
 @uses_project
 def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
     """Answer an agent that waits for you; its blocked task goes on."""
-    if not text.strip():
-        raise click.UsageError("say what the answer is")
+    asking = hub.task(ref)
+    if (asking["need"] or {}).get("kind") != NeedKind.QUESTION:
+        number = asking["number"]
+        raise click.ClickException(
+            f"#{number} waits for no answer; to add a remark: hubbub task comment {number} TEXT"
+        )
     hub.post(_path(ref, "comments"), {"text": text})
-    answered = hub.task(ref)
-    is_blocked = answered["status"] == Status.BLOCKED
-    show_line(hub.step(ref, "unblock", reason=text) if is_blocked else answered, as_json=as_json)
+    is_blocked = asking["status"] == Status.BLOCKED
+    show_line(hub.step(ref, "unblock", reason=text) if is_blocked else hub.task(ref), as_json=as_json)
 
 
 @command("comment", example="hubbub task comment 7 'See also the logs of Monday'")

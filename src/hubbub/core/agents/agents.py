@@ -9,7 +9,7 @@ from uuid import UUID
 from hubbub.core.snapshots import patches
 from hubbub.model.agents import agent_names
 from hubbub.model.errors import Invalid, UnknownAgent
-from hubbub.model.people.rights import HUB
+from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.model.records import Agent, Condition, Presence
 from hubbub.store.agents import agents
 from hubbub.store.log import projection
@@ -29,13 +29,13 @@ nodes = agents.nodes
 def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> None:
     """Make `name` an agent of the project. Records `agent.met` the first time.
 
-    Raises `Invalid` for the name shared by agents without one. At the hub's own doors, also raises it for a new name
+    Raises `Invalid` for a name that means others. At the hub's own doors, also raises it for a new name
     that shells, addresses or files may not take as it is, unless it belongs to a machine. The documented tool sets have
     rules of their own.
     """
-    require_nameable(name)
     if agents.find(tx, project_id, name) is not None:
         return  # as nearly always
+    require_nameable(name)
     if tx.is_read:
         raise MustWrite
     if agents.meet(tx, project_id, name):
@@ -58,6 +58,8 @@ def require_nameable(name: str) -> None:
     """Raise `Invalid` for a text that cannot be an agent's name."""
     if name == HUB:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
+    if name == EVERYONE:
+        raise Invalid(f"{EVERYONE!r} means all agents of the project; choose another name")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
         raise Invalid("an agent's name has no control characters, and no blanks at its ends")
     if name in STEPS:
@@ -75,8 +77,13 @@ def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
 
 
 def require_known(tx: Tx, project_id: UUID, name: str) -> None:
-    """Raise `UnknownAgent`, with up to three near names, if the project has never seen `name`."""
+    """Raise `UnknownAgent`, with up to three near names, if the project has never seen `name`.
+
+    For the name of all agents, raise `Invalid` instead: it is never one agent.
+    """
     if not is_known(tx, project_id, name):
+        if name == EVERYONE:
+            raise Invalid(f"{EVERYONE!r} means all agents of the project; name one of them here")
         raise unknown(tx, project_id, name)
 
 

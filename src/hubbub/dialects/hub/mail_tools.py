@@ -40,7 +40,7 @@ from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.mail.delivery_status import DeliveryStatus
 from hubbub.model.mail.wakes import DeliveryChannels, DeliveryForecast
-from hubbub.model.people.rights import HUB, Actor
+from hubbub.model.people.rights import EVERYONE, HUB, Actor
 from hubbub.model.records import Activity, LetterKind, Message, Priority, Task
 from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.store.tx import Tx
@@ -221,7 +221,7 @@ def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
     if kind is None:
         return (
             LetterKind.BROADCAST
-            if to == vocabulary.EVERYONE
+            if to == EVERYONE
             else LetterKind.MESSAGE
             if reply_to is None
             else LetterKind.REPLY
@@ -229,7 +229,7 @@ def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
     meant = LetterKind(kind)
     if meant is LetterKind.REPLY and reply_to is None:
         raise Invalid("reply_to is missing: say which message or task you answer")
-    if meant is LetterKind.BROADCAST and to not in (None, vocabulary.EVERYONE):
+    if meant is LetterKind.BROADCAST and to not in (None, EVERYONE):
         raise Invalid("a broadcast is to everyone: leave `to` out, or send a message")
     return meant
 

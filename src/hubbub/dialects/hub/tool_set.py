@@ -145,13 +145,10 @@ def look(tx: Tx, call: Call) -> OwnContext:
 def act(tx: Tx, call: Call, name: str | None = None) -> OwnContext:
     """Return the project of a call, and the agent that makes it, which becomes present.
 
-    Raises the errors of `access.enter` and `access.speak`, and `Invalid` if the agent is unknown, or has the name that
-    means everyone.
+    Raises the errors of `access.enter` and `access.speak`, and `Invalid` if the agent is unknown.
     """
     project = _meant(tx, call, Right.WRITE)
     named = caller(tx, call, project, name)
-    if named == vocabulary.EVERYONE:
-        raise Invalid(f"{vocabulary.EVERYONE!r} means all of the project; choose another name")
     spoken = access.speak(tx, project.id, named)
     if spoken != HUB:
         _keep(tx, project, spoken)

@@ -9,6 +9,7 @@ from hubbub.model.agents.scopes import AgentConflict
 from hubbub.model.fleet.nodes import Machine
 from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.mail.wakes import WakeResult
+from hubbub.model.people.rights import EVERYONE
 from hubbub.model.records import (
     Artifact,
     Condition,
@@ -30,7 +31,6 @@ CONDITION = {condition: str(condition) for condition in Condition}
 KIND = {kind: str(kind) for kind in LetterKind}
 PRIORITY = {priority: priority.name.lower() for priority in Priority}
 PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
-EVERYONE = "everyone"  # the receiver of a broadcast
 ALSO = {"open": OPEN, "ended": ENDED}  # accepted by `board` beside the statuses
 
 LISTED = 50  # entries of one agent in a list of holders

@@ -14,6 +14,7 @@ from hubbub.core.mail import delivery_forecast, messages
 from hubbub.core.people import access
 from hubbub.core.work import permissions, tasks
 from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Condition, LetterKind, Message, Project, Task
 from hubbub.serve.rest.base.call import Call
@@ -47,7 +48,7 @@ class NewBroadcast(Body):
     text: Text
     sender: Name | None = None
     away: Annotated[bool, Field(strict=True)] = Field(
-        False, description="also to those who were here before, who find it when they come back"
+        False, description="also to all that the project knows, who find it when they come"
     )
     condition: Condition | None = Field(
         None, description="only to agents in this; by default to all that are there"
@@ -109,14 +110,9 @@ async def broadcast(call: Call, body: NewBroadcast) -> Reply:
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
         sender = access.speak(tx, project.id, body.sender)
-        recipients = [
-            presence.agent
-            for presence in agents.presences(tx, [project.id])
-            if body.server in (None, presence.server)
-            and (body.away or _is_meant(presence.condition, body.condition))
-        ]
+        recipients = _recipients(tx, project, body) - {sender}
         message, rows = messages.broadcast(
-            tx, project.id, sender=sender, body=body.text, recipients=set(recipients) - {sender}
+            tx, project.id, sender=sender, body=body.text, recipients=recipients
         )
         told = [row.recipient for row in rows]
         return Broadcast(message=MessageShape.of(message), recipients=told).model_dump(mode="json")
@@ -139,6 +135,19 @@ async def list_completions(
         return [CompletionShape.of(each) for each in found]
 
     return Completions(completions=await call.read(look))
+
+
+def _recipients(tx: Tx, project: Project, asked: NewBroadcast) -> set[str]:
+    """Return the agents that a broadcast is for; those that were never here yet are on no server."""
+    if asked.away and asked.server is None:
+        known = agents.of_project(tx, project.id)
+        return {agent.name for agent in known if not agent.name.startswith(NODE_PREFIX)}
+    return {
+        presence.agent
+        for presence in agents.presences(tx, [project.id])
+        if asked.server in (None, presence.server)
+        and (asked.away or _is_meant(presence.condition, asked.condition))
+    }
 
 
 def _is_meant(condition: Condition, wanted: Condition | None) -> bool:
