@@ -65,6 +65,49 @@ def test_what_was_not_told_is_null(fleet: Fleet) -> None:
     assert [row["artifacts"], row["score"], row["duration_minutes"], row["result"]] == [None, None, None, ""]
 
 
+@requires("report_completion.any_text")
+def test_a_completion_that_ends_nothing_says_so(fleet: Fleet) -> None:
+    """An agent with unfinished tasks is told that its report fits none of them, and which it has."""
+    coder = fleet.online("coder-1")
+    task_id = _send(fleet)
+
+    answer = coder.report_completion(alias="coder-1", task="sorting", result="done")
+
+    assert fleet.task(task_id)["status"] == "delivered"
+    assert answer["ok"] is True
+    assert answer["message"] == (
+        "the report is kept, but no task of yours has this id or text, so none is completed; "
+        f"yours are {task_id} (delivered)"
+    )
+    assert "message" not in coder.report_completion(alias="coder-1", task="sort", result="done")
+
+
+def test_a_short_id_is_an_id(fleet: Fleet) -> None:
+    """`T-1` names a task when it is acknowledged, begun and completed; another's is refused like its long id."""
+    coder = fleet.online("coder-1")
+    fleet.online("coder-2")
+    task_id = _send(fleet)
+    assert coder.ack_inbox(alias="coder-1", message_id="T-1")["ok"] is True
+    assert fleet.task(task_id)["status"] == "acked"
+    fleet.online("coder-1", status="working", task="t-1")
+    assert fleet.task(task_id)["status"] == "running"
+
+    other = fleet.agent("coder-2").report_completion(alias="coder-2", task="T-1", result="mine")
+    assert (other["ok"], other["error"]) == (False, "permission_denied")
+    coder.report_completion(alias="coder-1", task="T-1", result="done")
+    assert (fleet.task(task_id)["status"], fleet.task(task_id)["result"]) == ("replied", "done")
+
+
+def test_a_text_like_a_short_id_is_a_text_first(fleet: Fleet) -> None:
+    """If an agent's task says just `T-1`, a report of that text is about it, and not about task 1."""
+    coder = fleet.online("coder-1")
+    first, second = _send(fleet), _send(fleet, "T-1")
+
+    coder.report_completion(alias="coder-1", task="T-1", result="done")
+
+    assert (fleet.task(first)["status"], fleet.task(second)["status"]) == ("delivered", "replied")
+
+
 @requires("report_completion.rests")
 def test_a_completion_puts_the_session_to_rest(fleet: Fleet) -> None:
     """An agent that reports a completion is idle, with no task and progress 0, and otherwise as before."""

@@ -90,6 +90,10 @@ def test_tasks_are_listed(fleet: Fleet) -> None:
         == []
     )
     assert len(_listed(fleet, limit=3)) == 3
+    assert fleet.program().list_tasks(status="asleep")["message"] == (
+        "no task has this status: the statuses are "
+        "created, delivered, acked, running, replied, failed, cancelled, expired"
+    )
 
 
 @requires("list_tasks.limit", "list_tasks.count", "list_tasks.stats")

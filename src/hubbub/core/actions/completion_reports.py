@@ -45,8 +45,8 @@ def report(
 ) -> ReportedCompletion:
     """Store a report of work that `agent` has finished, and complete the task it means.
 
-    `task` is the id of the task, or its text: then the task under way with that text, else the newest one. If the task
-    has ended, or no task is found, only the report is kept. Records `completion.reported`.
+    `task` is the id of the task, or its text: of the agent's tasks with that text the newest that is begun, else the
+    newest. If the task has ended, or no task is found, only the report is kept. Records `completion.reported`.
     Raises `NotYours` if it is another agent's task.
     """
     meant = _meant(tx, project_id, agent, task)
@@ -68,10 +68,11 @@ def report(
 
 def _meant(tx: Tx, project_id: UUID, agent: str, task: str) -> Task | None:
     try:
-        named = tasks.find(tx, [project_id], task, lock=True, by_number=False)
+        named: Task | None = tasks.find(tx, [project_id], task, lock=True, by_number=False)
     except NotFound:
-        return _by_text(tx, project_id, agent, task)
-    permissions.require(tx, named, Verb.COMPLETE, agent, VerbManner.OWN)
+        named = _by_text(tx, project_id, agent, task) or tasks.by_short_id(tx, project_id, task)
+    if named is not None:
+        permissions.require(tx, named, Verb.COMPLETE, agent, VerbManner.OWN)
     return named
 
 

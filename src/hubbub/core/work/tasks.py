@@ -45,6 +45,7 @@ KINDS = {
 }  # fmt: skip
 _KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER)
 _NUMBER = re.compile(r"(?:#|T-)?([0-9]+)", re.ASCII | re.IGNORECASE)  # also as the hub itself writes it
+_SHORT_ID = re.compile(r"T-[0-9]+", re.ASCII | re.IGNORECASE)
 
 # These need no rule of their own, so they are the store's functions.
 under_way = tasks.open_of
@@ -200,6 +201,16 @@ def lapsed(tx: Tx, limit: int) -> Iterator[Task]:
         task = locked(tx, found)
         if (task.status, task.expires_at) == (found.status, found.expires_at):
             yield task
+
+
+def by_short_id(tx: Tx, project_id: UUID, ref: str) -> Task | None:
+    """Return the task whose number `ref` is as the hub writes it, T-14, locked; for texts that may be anything."""
+    if _SHORT_ID.fullmatch(ref) is None:
+        return None
+    try:
+        return find(tx, [project_id], ref, lock=True)
+    except NotFound:
+        return None
 
 
 def is_number(ref: str) -> bool:

@@ -45,11 +45,13 @@ def list_tasks(
     found = task_search.search(
         tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit)
     )
+    about = {}
     if status is not None and not wanted:
         found = []  # CommHub has no such word: no task is in that status
+        about = {"message": f"no task has this status: the statuses are {', '.join(vocabulary.WORDS)}"}
     stats = [(vocabulary.STATUS[each], count) for each, count in tasks.counts(tx, list(known)).items()]
     rows = [vocabulary.listed_task(task, known[task.project_id]) for task in found]
-    return {"tasks": rows, "count": len(rows), "stats": vocabulary.grouped(stats)}
+    return {"tasks": rows, "count": len(rows), "stats": vocabulary.grouped(stats), **about}
 
 
 def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mapping[UUID, Hashable] | None:

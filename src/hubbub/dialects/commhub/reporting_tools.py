@@ -15,11 +15,12 @@ from hubbub.dialects.commhub import vocabulary
 from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, MayNotBegin, NotFound, Unmet
-from hubbub.model.lifecycle import Status
-from hubbub.model.records import Condition, Profile, Project, ReportedNode
+from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.records import Condition, Profile, Project, ReportedNode, Task
 from hubbub.store.tx import Tx
 
 HEARTBEAT_TTL = timedelta(minutes=10)
+MOST_NAMED = 5  # tasks in a sentence
 OUTPUT_LENGTH = 4_000  # characters of an agent's output that are kept
 
 
@@ -80,18 +81,24 @@ def report_status(
 
 def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
     """Start the task that a working agent names by its id or its text; nothing if there is none it could start."""
+    if (task := _startable(tx, project, name, words_of_task)) is not None:
+        with suppress(Unmet, MayNotBegin):  # it is a heartbeat all the same
+            task_actions.start(tx, task, name, is_read=False)
+
+
+def _startable(tx: Tx, project: Project, name: str, words: str) -> Task | None:
     ready = (Status.DELIVERED, Status.ACCEPTED)
     try:
-        task = tasks.find(tx, [project.id], words_of_task, lock=True, by_number=False)
+        task: Task | None = tasks.find(tx, [project.id], words, lock=True, by_number=False)
     except NotFound:
-        alike = [t for t in tasks.under_way(tx, project.id, name, ready) if t.text == words_of_task]
-        found = alike[0] if alike else None
-    else:
-        may = task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended
-        found = task if may else None
-    if found is not None:
-        with suppress(Unmet, MayNotBegin):  # it is a heartbeat all the same
-            task_actions.start(tx, found, name, is_read=False)
+        alike = [each for each in tasks.under_way(tx, project.id, name, ready) if each.text == words]
+        if alike:
+            return alike[0]
+        task = tasks.by_short_id(tx, project.id, words)
+    if task is None:
+        return None
+    may = task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended
+    return task if may else None
 
 
 @DIALECT.tool(short=True)
@@ -114,9 +121,24 @@ def report_completion(
     )  # fmt: skip
     presences.rest(tx, project.id, name)
     cut = {"truncated": True} if outcome.truncated else {}
-    missing = proof.missing(tx, outcome.task) if outcome.task is not None else None
-    about = {"message": missing} if missing is not None else {}
+    lacking = proof.missing(tx, outcome.task) if outcome.task is not None else _unmatched(tx, project, name)
+    about = {"message": lacking} if lacking is not None else {}
     return {"completion_id": str(outcome.completion.id), **cut, **about}
+
+
+def _unmatched(tx: Tx, project: Project, name: str) -> str | None:
+    """Say that a report has ended no task, to an agent that has some to end; to any other, that is no news."""
+    held = [
+        f"{each.id} ({vocabulary.STATUS[each.status]})"
+        for each in tasks.under_way(tx, project.id, name, HELD)
+    ]
+    if not held:
+        return None
+    more = f", and {len(held) - MOST_NAMED} more" if len(held) > MOST_NAMED else ""
+    return (
+        "the report is kept, but no task of yours has this id or text, so none is completed; "
+        f"yours are {', '.join(held[:MOST_NAMED])}{more}"
+    )
 
 
 @DIALECT.tool(short=True)
@@ -141,17 +163,20 @@ def ack_inbox(
     tx: Tx, alias: Name, message_id: str, response: str | None = None, network_id: str | None = None
 ) -> Reply:
     """Acknowledge message receipt. After ACK, the message won't be returned by get_inbox."""
-    project = _project_of_letter(tx, message_id, network_id)
+    project, letter_id = _letter(tx, message_id, network_id)
     if not access.may_read_inbox(tx, alias):
         raise NotFound("message", message_id)
-    inbox.ack(tx, project.id, alias, message_id)
+    inbox.ack(tx, project.id, alias, letter_id)
     return {}
 
 
-def _project_of_letter(tx: Tx, ref: str, network_id: str | None) -> Project:
-    """Return the project of a letter; the caller may write there."""
-    for project in access.visible(tx, network_id):
-        if inbox.holds(tx, project.id, ref):
-            return access.enter(tx, str(project.id))
+def _letter(tx: Tx, ref: str, network_id: str | None) -> tuple[Project, str]:
+    """Return the project and the id of a letter, also of a task's by its short id; the caller may write there."""
+    known = access.visible(tx, network_id)
+    task = tasks.by_short_id(tx, known[0].id, ref) if len(known) == 1 else None
+    letter_id = str(task.id) if task is not None else ref
+    for project in known:
+        if inbox.holds(tx, project.id, letter_id):
+            return access.enter(tx, str(project.id)), letter_id
     access.enter(tx, network_id)
     raise NotFound("message", ref)

@@ -34,6 +34,7 @@ STATUS = {
     Status.COMPLETED: "replied", Status.FAILED: "failed",
     Status.CANCELLED: "cancelled", Status.EXPIRED: "expired",
 }  # fmt: skip
+WORDS = tuple(dict.fromkeys(STATUS.values()))
 PRIORITY = {
     Priority.CRITICAL: "high", Priority.HIGH: "high", Priority.MEDIUM: "normal", Priority.LOW: "low",
 }  # fmt: skip
