@@ -1,10 +1,19 @@
 """Access: tokens make actors, and actors enter projects and speak by names."""
 
+from dataclasses import replace
+
 import pytest
 
 from hubbub.core.agents import agents
 from hubbub.core.people import access, projects, tokens, users
-from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
+from hubbub.model.errors import (
+    Forbidden,
+    Invalid,
+    ProjectDenied,
+    ProjectRequired,
+    Unauthorized,
+    WrongIdentity,
+)
 from hubbub.model.people.rights import GIVEN, GRANTS, HUB, SYSTEM, Right, Role
 from hubbub.model.records import Project
 from hubbub.store.tx import Tx
@@ -45,6 +54,18 @@ def test_the_token_of_a_person_made_for_a_program_is_not_the_person(world: World
     assert program.user_name is None
     with pytest.raises(Forbidden):
         world.acting(program).do(access.require_hub_owner)
+
+
+def test_a_token_bound_to_nobody_takes_no_persons_name(world: World) -> None:
+    """A new agent is not called like a person of the project, unless the token is that person's own, or bound to it."""
+    bea = person(world, "bea", Role.MEMBER)
+    for actor in (member(world.project), person(world, "ada", Role.MEMBER)):
+        with pytest.raises(Invalid, match="'bea' is the name of a person in this project"):
+            world.acting(actor).do(access.speak, world.id, "bea")
+    assert "bea" not in known_names(world)
+    bound = replace(member(world.project), agent="bea")
+    for actor in (bound, replace(member(world.project), user_id=bea.user_id), member(world.project)):
+        assert world.acting(actor).do(access.speak, world.id, "bea") == "bea"
 
 
 def first_owner(world: World) -> str:

@@ -13,6 +13,7 @@ from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.model.records import Agent, Condition, Presence
 from hubbub.store.agents import agents
 from hubbub.store.log import projection
+from hubbub.store.people import users
 from hubbub.store.tx import MustWrite, Tx
 
 OWN_DOORS = frozenset({"", "hub"})  # REST, the command line and the hub's own tools
@@ -30,8 +31,8 @@ def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> No
     """Make `name` an agent of the project. Records `agent.met` the first time.
 
     Raises `Invalid` for a name that means others. At the hub's own doors, also raises it for a new name
-    that shells, addresses or files may not take as it is, unless it belongs to a machine. The documented tool sets have
-    rules of their own.
+    that shells, addresses or files may not take as it is, or that is another person's, unless it belongs to a machine.
+    The documented tool sets have rules of their own.
     """
     if agents.find(tx, project_id, name) is not None:
         return  # as nearly always
@@ -41,6 +42,7 @@ def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> No
     if agents.meet(tx, project_id, name):
         if tx.door in OWN_DOORS and not is_machine:
             require_choosable(name)
+            _require_not_anothers(tx, project_id, name)
         patch = patches.agent(tx, project_id, name)
         tx.record("agent.met", project_id=project_id, agent=name, patch=patch)
 
@@ -64,6 +66,15 @@ def require_nameable(name: str) -> None:
         raise Invalid("an agent's name has no control characters, and no blanks at its ends")
     if name in STEPS:
         raise Invalid(f"an address cannot contain an agent's name like {name!r}; choose another name")
+
+
+def _require_not_anothers(tx: Tx, project_id: UUID, name: str) -> None:
+    """Raise `Invalid` for a chosen name that is another person's: others would take the agent for that person."""
+    if tx.actor.agent is not None or not projection.is_person(tx, project_id, name):
+        return
+    person = users.find_by_name(tx, name)
+    if person is not None and person.id != tx.actor.user_id:
+        raise Invalid(f"{name!r} is the name of a person in this project; choose another name")
 
 
 def is_known(tx: Tx, project_id: UUID, name: str) -> bool:
