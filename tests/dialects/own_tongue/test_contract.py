@@ -146,14 +146,17 @@ def test_a_value_out_of_range_is_refused(anywhere: Team) -> None:
 
 @requires("all.unknown")
 def test_a_call_that_reads_ignores_unknown_arguments(anywhere: Team) -> None:
-    """A viewer is served, whatever else the call says; and null is an argument left out."""
+    """A call that changes nothing is answered without it, and `ignored` says so; null is an argument left out."""
     ref = anywhere.work()
     ember = anywhere.joined("ember")
-    assert ember.inbox(wait=None, colour="blue") == {"letters": []}
-    assert ember.board(cwd="/", to=None, limits=1)["counts"] == {"queued": 1}
+    assert ember.inbox(history="all", wait=None, colour=None) == {"history": []}
+    assert ember.board(state="working", to=None)["counts"] == {"queued": 1}
+    assert (
+        ember.board(state="working")["ignored"] == "state: board has no such argument; did you mean status?"
+    )
     assert ember.task(action="show", task=ref, percent=3)["task"]["id"] == ref
-    assert ember.files(action="list", file="x") == {"held": []}
-    assert ember.share(action="list", id="A-9") == {"artifacts": []}
+    assert ember.files(action="list", file="x")["held"] == []
+    assert ember.share(action="list", id="A-9")["artifacts"] == []
     assert "machines" in ember.ask("ask", {"cwd": "/"})[0]
     assert ember.join(colour=None)["you"] == "ember"
 
@@ -165,7 +168,12 @@ def test_a_call_that_changes_something_takes_no_unknown_argument(anywhere: Team)
     ember = anywhere.joined("ember")
     calls: dict[str, list[tuple[dict[str, object], str, str]]] = {
         "join": [({"doing": "x", "paths": ["a.py"]}, "paths", "files")],
-        "inbox": [({"acks": ["M-1"]}, "acks", "ack"), ({"ack": ["all"], "waits": 1}, "waits", "wait")],
+        "inbox": [
+            ({"acks": ["M-1"]}, "acks", "ack"),
+            ({"ack": ["all"], "waits": 1}, "waits", "wait"),
+            ({"wiat": 3}, "wiat", "wait"),
+            ({"akc": ["all"]}, "akc", "ack"),
+        ],
         "send": [({"to": "lead", "text": "x", "depends_on": ["T-1"], "kind": "task"}, "depends_on", "needs")],
         "task": [
             ({"action": "claim", "task_id": "T-1"}, "task_id", "task"),
@@ -241,7 +249,12 @@ def test_a_bound_token_is_nobody_else(anywhere: Team) -> None:
 @requires("all.nameless")
 def test_nobody_is_refused(anywhere: Team) -> None:
     """A token that is bound to nobody has to say who it is, and is told how."""
-    said: dict[str, Json] = {"send": {"to": "a", "text": "x"}, "task": {"action": "claim"}}
+    said: dict[str, Json] = {
+        "inbox": {"wait": 0},
+        "send": {"to": "a", "text": "x"},
+        "task": {"action": "claim"},
+        "ask": {"machine": "box"},
+    }
     nobody = anywhere.program()
     with every_row() as row, anywhere.unchanged():
         for tool in ("join", "inbox", "send", "task", "files", "share", "ask"):

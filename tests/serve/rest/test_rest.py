@@ -560,12 +560,11 @@ def test_a_value_that_is_not_allowed_is_invalid(hub: Hub, acting: Acting, path: 
 
 
 def test_values_at_their_limits_are_taken(acting: Acting) -> None:
-    """The longest text, title and name are taken, and members that nobody knows ignored."""
+    """The longest text, title and name are taken, and null is a member left out."""
     body = {
         "text": "x" * 50_000,
         "title": "t" * 200,
         "sender": "s" * 64,
-        "unknown": {"a": [1]},
         "context": None,
     }
     task = done(acting().post("/tasks", body))["task"]
@@ -579,6 +578,46 @@ def test_values_at_their_limits_are_taken(acting: Acting) -> None:
 def test_a_query_that_is_not_allowed_is_invalid(acting: Acting, query: str) -> None:
     """A wrong value in a query is a 400 too, never clamped."""
     assert refusal(acting().get(f"/tasks?{query}")) == (400, "invalid")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sentence"),
+    [
+        (
+            "/tasks",
+            {"text": "x", "assignee": "ann"},
+            "assignee: this call has no such member; did you mean to?",
+        ),
+        ("/tasks/1/complete", {"reslt": "done"}, "reslt: this call has no such member; did you mean result?"),
+        ("/messages", {"to": NAME, "body": "x"}, "body: this call has no such member; did you mean text?"),
+        ("/tasks?projct=a", {"text": "x"}, "projct: this call has no such parameter; did you mean project?"),
+        (
+            "/tasks",
+            {"text": "x", "colour": 1},
+            "colour: this call has no such member; its members are text, ",
+        ),
+    ],
+)
+def test_a_call_with_an_unknown_member_does_nothing(
+    acting: Acting, hub: Hub, path: str, body: Json, sentence: str
+) -> None:
+    """Nothing is lost without a word: a member that the call does not have is refused, with the one that was meant."""
+    web = acting(secret=hub.owner_secret)
+    done(web.post("/tasks", {"text": "first"}))
+    before = done(web.get("/activity"))
+    answer = web.post(path, body)
+    assert refusal(answer) == (400, "invalid")
+    assert answer.json()["message"].startswith(sentence)
+    assert done(web.get("/activity")) == before
+
+
+def test_an_unknown_filter_is_refused(acting: Acting) -> None:
+    """A filter that the hub does not have is not left out, which would list everything."""
+    answer = acting().get("/tasks?state=running&colour=blue")
+    assert refusal(answer) == (400, "invalid")
+    first, second = answer.json()["message"].split("; colour: ")
+    assert first == "state: this call has no such parameter; did you mean status?"
+    assert second.startswith("this call has no such parameter; its parameters are status, ended, assignee, ")
 
 
 def test_a_refusal_repeats_no_more_than_a_name(acting: Acting) -> None:

@@ -12,13 +12,15 @@ from hubbub.core.actions import inbox
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Refusal, Reply, Run, Shape, Tool, complete
-from hubbub.dialects.hub import argument_names
+from hubbub.model import argument_names
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.people.rights import Actor
 from hubbub.store.tx import Tx
 
-KEY, UNREAD = "key", "unread"
+KEY, UNREAD, IGNORED = "key", "unread", "ignored"
+ACCEPTED = {"task": {"id": "task"}}  # by tool: the name in replies, and the name of the argument
+MOST_TOLD = 5  # unknown arguments of one call
 ONWARD = "hub/onward"  # the note by which a call goes on
 
 Looks = Callable[[Mapping[str, object]], bool]
@@ -68,7 +70,7 @@ class MailNoticeDialect(Dialect):
         def registered(run: Run) -> Run:
             @wraps(run)
             def telling(tx: Tx, **values: Any) -> Reply:
-                return with_unread(tx, run(tx, **values))
+                return {**with_unread(tx, run(tx, **values)), **_ignored(values.get("call"))}
 
             register(telling)
             self.looking[run.__name__] = looks or (lambda _: reads)
@@ -78,13 +80,10 @@ class MailNoticeDialect(Dialect):
 
     def understood(self, tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """Check the arguments like any dialect; a call that changes something takes no unknown ones."""
-        given, known = argument_names.renamed(tool.name, arguments), tuple(tool.input.model_fields)
-        strange = [name for name in given if name not in known and name != KEY]
-        probably = {argument_names.meant(name, known) or name: given[name] for name in strange}
-        if strange and not self.looking[tool.name]({**given, **probably}):
-            raise BadArguments(
-                "; ".join(argument_names.complaint(tool.name, name, known) for name in strange)
-            )
+        given, known = renamed(tool.name, arguments), tuple(tool.input.model_fields)
+        probably = {argument_names.meant(name, known) or name: given[name] for name in _strange(tool, given)}
+        if probably and not self.looking[tool.name]({**given, **probably}):
+            raise BadArguments(_complaints(tool, given))
         return given
 
     def is_one_step(self, tool: str, given: Mapping[str, object]) -> bool:
@@ -111,6 +110,8 @@ class MailNoticeDialect(Dialect):
         given = arguments.get(KEY)
         chosen = given if isinstance(given, str) else key
         kept = None if name in self.in_steps else chosen
+        if (tool := self.tools.get(name)) is not None:
+            call.notes[IGNORED] = _complaints(tool, renamed(name, arguments))
         answer = await super().call(transactions, actor, name, arguments, kept, call, shape=shape)
         onward = call.notes.pop(ONWARD, None)
         if onward is None or answer.is_error:
@@ -120,6 +121,31 @@ class MailNoticeDialect(Dialect):
             return await go_on(transactions, actor, chosen)
         except HubError as error:
             return self.refuse(error)
+
+
+def renamed(tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the arguments by their own names, if they came by a name that is accepted for them; without nulls."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    for other, name in ACCEPTED.get(tool, {}).items():
+        if other in given and name not in given:
+            given[name] = given.pop(other)
+    return given
+
+
+def _strange(tool: Tool, given: Mapping[str, object]) -> list[str]:
+    """Return the first unknown arguments; more would make neither sentence nor decision better."""
+    return [name for name in given if name not in tool.input.model_fields and name != KEY][:MOST_TOLD]
+
+
+def _complaints(tool: Tool, given: Mapping[str, object]) -> str:
+    known = tuple(tool.input.model_fields)
+    return "; ".join(argument_names.complaint(tool.name, name, known) for name in _strange(tool, given))
+
+
+def _ignored(call: Call | None) -> Reply:
+    """Tell of the unknown arguments of a call that went without them, as it changes nothing."""
+    said = call.notes.get(IGNORED) if call is not None else None
+    return {IGNORED: said} if said else {}
 
 
 def continue_after_commit(call: Call, onward: Onward) -> None:

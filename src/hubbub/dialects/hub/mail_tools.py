@@ -58,7 +58,9 @@ Acked = Annotated[Refs, BeforeValidator(lambda given: [given] if isinstance(give
 Lasts = Annotated[int, Field(ge=1, le=2_592_000), WithJsonSchema({"type": "integer"})]
 
 
-@DIALECT.tool(looks=lambda given: "ack" not in given, short=True)
+@DIALECT.tool(
+    looks=lambda given: "ack" not in given and bool({"history", "about"} & given.keys()), short=True
+)
 def inbox(
     tx: Tx,
     call: Call,

@@ -31,7 +31,7 @@ from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.endpoint import Use
 from hubbub.serve.rest import cost, first_steps
 from hubbub.serve.rest.agents import agents, edits, merges, scopes
-from hubbub.serve.rest.base.shapes import Failure
+from hubbub.serve.rest.base.shapes import UNKNOWN_MEMBER, Failure
 from hubbub.serve.rest.fleet import approvals, hub_services, managed_agents, nodes, shares, terminal
 from hubbub.serve.rest.limits import breakers, budgets, usage_limits
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
@@ -169,10 +169,13 @@ def routes() -> list[BaseRoute]:
 async def _misunderstood(_request: Request, error: Exception) -> Response:
     """Answer a call with wrong arguments: one sentence that names each, without quoting it."""
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
-    said = [
-        _OF_BODIES.get(each["type"]) or validation_message([_named(each)], "the body") for each in problems
-    ]
-    return error_response(HTTPStatus.BAD_REQUEST, "invalid", "; ".join(said))
+    return error_response(HTTPStatus.BAD_REQUEST, "invalid", "; ".join(map(_sentence, problems)))
+
+
+def _sentence(problem: Mapping[str, Any]) -> str:
+    if problem["type"] == UNKNOWN_MEMBER:
+        return ".".join((*map(str, problem["loc"][1:]), problem["msg"]))
+    return _OF_BODIES.get(problem["type"]) or validation_message([_named(problem)], "the body")
 
 
 def _named(problem: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,16 +1,19 @@
 """One REST call: its caller, its project, and its way to the core."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Query, Request
+from fastapi.dependencies.models import Dependant
 
 from hubbub.core.log import idempotency
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
 from hubbub.core.work import tasks
+from hubbub.model.argument_names import complaint
 from hubbub.model.errors import Conflict, Invalid, ProjectRequired
 from hubbub.model.json_fields import storable
 from hubbub.model.people.rights import Actor, Right
@@ -19,6 +22,8 @@ from hubbub.serve.http.guard import actor_of
 from hubbub.store.tx import Operation, Tx
 
 T = TypeVar("T")
+
+MOST_TOLD = 5  # unknown parameters of one call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +84,7 @@ async def _call(
 ) -> RestCall:
     for value in (*request.query_params.values(), *request.path_params.values()):
         _require_storable(str(value))
+    _require_known(request)
     _require_storable(idempotency_key or "")
     return RestCall(
         actor=actor_of(request.scope),
@@ -93,6 +99,24 @@ async def _digest(request: Request, project: str | None) -> str:
     """Return the digest of the request, by which two calls with one key are compared."""
     asked = f"{request.method} {request.url.path} {project}\n".encode() + await request.body()
     return hashlib.sha256(asked).hexdigest()
+
+
+def _require_known(request: Request) -> None:
+    """Refuse unknown query parameters: a filter that is not applied answers another question."""
+    if not request.query_params:
+        return
+    known = list(dict.fromkeys(_parameters(request.scope["route"].dependant)))
+    strange = [name for name in request.query_params if name not in known]
+    if strange:
+        said = [complaint("this call", name, known, "parameter") for name in strange[:MOST_TOLD]]
+        raise Invalid("; ".join(said))
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    """Yield the names of the query parameters of a call, also of what it depends on."""
+    yield from (each.alias for each in dependant.query_params)
+    for each in dependant.dependencies:
+        yield from _parameters(each)
 
 
 def _require_storable(value: str) -> None:

@@ -14,9 +14,12 @@ from pydantic import (
     PlainSerializer,
     WithJsonSchema,
     create_model,
+    model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from hubbub.model.agents.scopes import Area
+from hubbub.model.argument_names import complaint
 from hubbub.model.fields import REST, Seen, declared, merged, seen
 from hubbub.model.fields import Field as NounField
 from hubbub.model.json_fields import storable
@@ -41,6 +44,8 @@ from hubbub.model.records import (
     Task,
 )
 
+UNKNOWN_MEMBER = "unknown_member"  # pydantic's type of this problem
+MOST_TOLD = 5  # unknown members of one body
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
 
 
@@ -84,9 +89,20 @@ PriorityName = Annotated[
 
 
 class Body(BaseModel):
-    """The body of a call. Unknown members are ignored, null means omitted."""
+    """The body of a call. An unknown member is refused with the one that was probably meant; null means omitted."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_known(cls, given: object) -> object:
+        """Refuse unknown members before anything else: one that is missing has often come by another name."""
+        known = cls.model_fields
+        strange = [name for name in given if name not in known] if isinstance(given, dict) else []
+        if strange:
+            said = "; ".join(complaint("this call", each, known, "member") for each in strange[:MOST_TOLD])
+            raise PydanticCustomError(UNKNOWN_MEMBER, "{said}", {"said": said})
+        return given
 
 
 class Shape(BaseModel):

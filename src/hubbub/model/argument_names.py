@@ -1,26 +1,29 @@
-"""Arguments by other names: one is accepted; a call that changes something is refused if it has any other.
+"""Arguments by wrong names: the one that was probably meant, and the sentence that says so.
 
-A model that uses the name of an argument in another tool would otherwise omit it without knowing,
-and `task` would claim another task than the one meant.
+A model that uses the name of an argument in another tool, or a program with a slip in a member's name, would otherwise
+omit it without knowing, and `task` would claim another task than the one meant.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
-ACCEPTED = {"task": {"id": "task"}}  # by tool: the name in replies, and the name of the argument
 LONGEST_SHOWN = 64
-_ALIKE = 0.7  # share of a name that two words have in common which are probably the same
+_ALIKE = 0.65  # share of a name that two words have in common which are probably the same
 
 _ALSO: Mapping[str, str] = {
     "ack": "acked acks acknowledge id ids",
     "action": "verb do",
     "artifact": "id ref artifact_id",
+    "assignee": "to holder agent alias",
     "before": "cursor next",
     "command": "cmd shell script",
+    "depends_on": "needs dependencies blocked_by after",
     "doing": "task activity working_on",
     "expires_in": "ttl timeout expires",
     "files": "paths path file globs",
+    "find": "q query search text words",
     "folder": "cwd workdir dir directory path",
+    "in_reply_to": "reply_to replyto message id",
     "key": "idempotency_key",
     "kind": "type",
     "machine": "host hostname node",
@@ -29,23 +32,20 @@ _ALSO: Mapping[str, str] = {
     "paths": "files path file globs patterns",
     "progress": "percent percentage pct",
     "proof": "evidence",
+    "q": "find query search text words",
+    "reason": "text message comment why",
     "repository": "repo project",
     "reply_to": "in_reply_to replyto message id parent thread",
+    "result": "text output message",
+    "sender": "from author by",
+    "status": "state",
     "task": "id task_id ref number",
     "text": "body content message result reason note comment description prompt",
     "timeout": "wait timeout_ms",
     "title": "name subject",
     "to": "recipient receiver assignee agent alias",
+    "ttl_seconds": "ttl expires_in expires",
 }
-
-
-def renamed(tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
-    """Return the arguments by their own names, if they came by a name that is accepted for them."""
-    given = {name: value for name, value in arguments.items() if value is not None}
-    for other, name in ACCEPTED.get(tool, {}).items():
-        if other in given and name not in given:
-            given[name] = given.pop(other)
-    return given
 
 
 def meant(name: str, known: Iterable[str]) -> str | None:
@@ -55,8 +55,10 @@ def meant(name: str, known: Iterable[str]) -> str | None:
     return next(also, None) or next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)
 
 
-def complaint(tool: str, name: str, known: Iterable[str]) -> str:
-    """Return the sentence for an argument that the tool does not have."""
+def complaint(owner: str, name: str, known: Collection[str], kind: str = "argument") -> str:
+    """Return the sentence for an argument, or another `kind` of thing, that `owner` does not have."""
     likely = meant(name, known)
-    hint = f"did you mean {likely}?" if likely is not None else f"its arguments are {', '.join(known)}"
-    return f"{name[:LONGEST_SHOWN]}: {tool} has no such argument; {hint}"
+    those = f"its {kind}s are {', '.join(known)}" if known else "it has none"
+    hint = f"did you mean {likely}?" if likely is not None else those
+    shown = name[:LONGEST_SHOWN].encode("utf-8", "backslashreplace").decode()
+    return f"{shown}: {owner} has no such {kind}; {hint}"
