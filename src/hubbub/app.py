@@ -39,7 +39,7 @@ from hubbub.serve.background.echo_agents import EchoAgents
 from hubbub.serve.background.last_tools import LastTools
 from hubbub.serve.background.log_retention import LogRetention
 from hubbub.serve.background.maintenance import Maintenance
-from hubbub.serve.background.node_heartbeat import own_node_present
+from hubbub.serve.background.node_heartbeat import OwnMachinePresence
 from hubbub.serve.background.relay_folder import mirror_project
 from hubbub.serve.background.storage_usage import StorageUsage
 from hubbub.serve.fleet.hub_services import HubServices, InProcessWire
@@ -209,7 +209,9 @@ class Hub:
             await stack.enter_async_context(parts.fleet.alive())
             if node is not None:
                 slug = parts.workspace_project
-                await stack.enter_async_context(own_node_present(parts.transactions, node, slug, measure))
+                presence = OwnMachinePresence(parts.transactions, node, measure)
+                parts.feed.listen(presence.hear)
+                await stack.enter_async_context(presence.kept())
                 with suppress(HubError):  # another machine has that name
                     await parts.signing.begin(slug, node.name)
                 await stack.enter_async_context(node.alive())

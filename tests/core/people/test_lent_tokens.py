@@ -11,7 +11,7 @@ from hubbub.core import agent_removal
 from hubbub.core.actions import task_actions
 from hubbub.core.fleet import dispatches, enrolment, nodes
 from hubbub.core.fleet.requesters import LinkedMachine, OwnMachine, Program, Requester
-from hubbub.core.people import access, lent_tokens, members, tokens
+from hubbub.core.people import access, lent_tokens, members, tokens, users
 from hubbub.model.errors import Conflict, Forbidden, Unauthorized, WrongIdentity
 from hubbub.model.fleet.calls import NodeCall, NodeInfo, Principal, ToolResult
 from hubbub.model.fleet.nodes import Machine
@@ -25,6 +25,15 @@ from tests.core.conftest import World, on_one_engine, person
 
 ABOUT = NodeInfo(name="web1", machine_id="m", platform="Linux", version="1", sandbox="none")
 HALF_AN_HOUR, DAY = timedelta(minutes=30), timedelta(days=1)
+
+
+@pytest.fixture
+def served(world: World) -> World:
+    """The world whose project the hub's own machine serves, as the hub's owner has joined it."""
+    secret = world.acting(SYSTEM).do(users.first_start)
+    assert secret is not None
+    world.acting(world.do(access.authenticate, secret)).do(members.join, world.project.slug)
+    return world
 
 
 @pytest.fixture
@@ -143,9 +152,10 @@ LETS_GO: dict[str, Callable[[World, Task], object]] = {
 
 @pytest.mark.parametrize("how", LETS_GO)
 def test_what_is_lent_for_a_task_ends_when_the_machine_has_it_no_more(
-    world: World, eve: Actor, machine: Machine, ann: Token, how: str
+    served: World, eve: Actor, machine: Machine, ann: Token, how: str
 ) -> None:
     """Whatever ends a task, or takes it from its machine, ends what was lent for it; nothing is lent for it then."""
+    world = served
     world.report("bob", Condition.IDLE)
     people = world.acting(eve)
     begin = partial(nodes.begin_task, project=world.project, sender="ann", title="t", description="d")

@@ -217,7 +217,7 @@ def test_a_machine_with_an_agent(machine: Workshop) -> None:
 
 
 def test_the_machine_is_there_while_the_hub_runs(machine: Workshop) -> None:
-    """The hub's own machine is among its project's machines, and serves agents of every project."""
+    """The hub's own machine is among its project's machines, and serves agents of every project of its owner."""
     (known,) = machine.hub.do(lambda tx: nodes.listed(tx, machine.hub.project))
     assert known.sandbox in ("bwrap", "landlock", "none")
 

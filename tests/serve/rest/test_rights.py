@@ -73,6 +73,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /projects/{slug}": READ,
     "PATCH /projects/{slug}": MANAGE,
     "GET /projects/{slug}/members": READ,
+    "POST /projects/{slug}/join": OWNER,
     "PUT /projects/{slug}/members/{name}": PERSON_MANAGES,
     "DELETE /projects/{slug}/members/{name}": PERSON_MANAGES,
     "GET /projects/{slug}/coordinators": READ,

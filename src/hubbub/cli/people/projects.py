@@ -128,6 +128,15 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
         display.show(f"area {area['slug']:15}{area['name']}: {' '.join(area['patterns'])}")
 
 
+@command("join", short_help="Join any project, as the hub's owner.", example="hubbub project join shop")
+@click.argument("slug")
+@uses_hub
+def join(*, hub: Hub, slug: str, as_json: bool) -> None:
+    """Join the project SLUG as an admin. Only for the hub's owner, whose machine then serves it."""
+    joined = hub.post(f"{_path(slug)}/join", {})["project"]
+    display.show_result(joined, f"joined {joined['slug']}; the hub's machine serves it", as_json=as_json)
+
+
 @command("area", example="hubbub project area shop backend --name Backend --pattern 'app/**' --pattern db/")
 @click.argument("slug")
 @click.argument("area")
@@ -220,5 +229,5 @@ def _path(slug: str) -> str:
     return f"/projects/{segment('project', slug)}"
 
 
-for each in (create, change, archive, restore, list_, show, put_area, coordinator, proof):
+for each in (create, change, archive, restore, list_, show, join, put_area, coordinator, proof):
     project.add_command(each)

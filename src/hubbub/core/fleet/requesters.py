@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from hubbub.core.fleet import api_keys, audit_heads, dispatches, managed_agents, nodes
+from hubbub.core.fleet import api_keys, audit_heads, dispatches, managed_agents, nodes, own_machine
 from hubbub.core.people import access, lent_tokens, projects
 from hubbub.core.work import task_search, tasks
 from hubbub.model.errors import Forbidden, NotFound
@@ -63,6 +63,10 @@ class Requester(ABC):
     def delegation(self, tx: Tx, claimed: Principal) -> Delegation:
         """Determine for whom something is done, given the claimed principal. Raises `HubError`."""
 
+    def serves(self, tx: Tx, project_id: UUID) -> bool:
+        """Tell whether the requester, whose question was answered, still works for that project."""
+        return True
+
     @abstractmethod
     def home(self, tx: Tx) -> Project:
         """Return the requester's project. Raises `HubError`."""
@@ -101,7 +105,7 @@ class Requester(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnMachine(Requester):
-    """The machine that a hub runs on, of the project with that slug. It serves all projects of the hub."""
+    """The machine that a hub runs on, of the project with that slug. It serves the projects of the hub's owner."""
 
     project: str
     node: str
@@ -114,9 +118,11 @@ class OwnMachine(Requester):
 
     def delegation(self, tx: Tx, claimed: Principal) -> Delegation:
         sender = None if claimed.is_person else claimed.name
-        return Delegation(
-            project=projects.find(tx, claimed.project), principal=claimed, sender=sender, node=self.node
-        )
+        project = self._served(tx, claimed)
+        return Delegation(project=project, principal=claimed, sender=sender, node=self.node)
+
+    def serves(self, tx: Tx, project_id: UUID) -> bool:
+        return own_machine.serves(tx, project_id)
 
     def home(self, tx: Tx) -> Project:
         return projects.find(tx, self.project)
@@ -131,9 +137,14 @@ class OwnMachine(Requester):
         nodes.end_task(tx, ref, text=text, failed=failed)
 
     def lend(self, tx: Tx, claimed: Principal, task_id: str | None, chain: CallChain) -> str:
-        project = projects.find(tx, claimed.project)
+        project = self._served(tx, claimed)
         purpose = _begun(tx, project, task_id, self.node) if task_id is not None else new_id()
         return lent_tokens.lend(tx, project, claimed, node=self.node, purpose=purpose, chain=chain)[1]
+
+    def _served(self, tx: Tx, claimed: Principal) -> Project:
+        project = projects.find(tx, claimed.project)
+        own_machine.require_served(tx, project)
+        return project
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ Nobody gives more rights than they have, and a project keeps an owner.
 from uuid import UUID
 
 from hubbub.core.people import access, lent_tokens, tokens, users
+from hubbub.core.people.projects import find as find_project
 from hubbub.model.errors import Conflict, Forbidden, NotFound
 from hubbub.model.people.rights import Right, Role
 from hubbub.model.records import Project
@@ -13,6 +14,10 @@ from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
 NOUN = "member"
+OWNER_JOINS = (
+    "the owner of the hub, whose machine serves the projects that they belong to, joins a project only by themselves: "
+    "hubbub project join"
+)
 
 # These need no rule of their own, so they are the store's functions.
 of_project = projects.members
@@ -23,7 +28,7 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
 
     For people who manage it; only an owner makes another owner, or takes the role from one. Raises `Forbidden`,
     `NotFound` for an unknown name, `Invalid`, and `Conflict` if the project would lose its last
-    owner.
+    owner. Only the owner of the hub makes themselves a member: the hub's own machine then serves the project.
     """
     tokens.require_given(role)
     known = _manage(tx, project)
@@ -31,6 +36,8 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
     if user is None:
         raise NotFound("user", name)
     before = known.get(name)
+    if before is None and user.owns_hub:
+        raise Forbidden(OWNER_JOINS)
     _require_may(tx, project, {role, before[1] if before else role})
     if role is not Role.OWNER:
         _require_owner_left(known, name)
@@ -39,6 +46,21 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
         lent_tokens.end_of(tx, project, user.id)
         tx.record("member.put", project_id=project.id, detail=_detail(user.id, name, role))
     return user.id, name, role
+
+
+def join(tx: Tx, slug: str) -> Project:
+    """Make the owner of the hub, who calls, an admin of any project, unless they are a member. Records `member.put`.
+
+    From then on the hub's own machine serves it. Raises `Forbidden` to others, and `NotFound`.
+    """
+    access.require_hub_owner(tx)
+    project, user_id = find_project(tx, slug), tx.actor.user_id
+    assert user_id is not None  # the owner is a person
+    if all(user_id != each for each, _name, _role in projects.members(tx, project, lock=True)):
+        projects.put_member(tx, project.id, user_id, Role.ADMIN)
+        detail = _detail(user_id, tx.actor.label, Role.ADMIN)
+        tx.record("member.put", project_id=project.id, detail=detail)
+    return project
 
 
 def remove(tx: Tx, project: Project, name: str) -> tuple[UUID, str, Role]:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
-from hubbub.core.fleet import api_keys, nodes, shares
+from hubbub.core.fleet import api_keys, nodes, own_machine, shares
 from hubbub.core.people import access
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import vocabulary
@@ -96,17 +96,17 @@ def _sync_workspaces(tx: Tx, call: Call, _wanted: ConnectArguments) -> Reply:
     }
 
 
-def _elsewhere(_tx: Tx, _call: Call, wanted: ConnectArguments) -> Reply:
-    """Raise `Offline`, as only a machine can do this, and there is none."""
-    raise Offline(wanted.hostname)
+def _elsewhere(_tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
+    """Raise `NotServed` or `Offline`: only a machine can do this, and there is none for the project."""
+    raise Offline(wanted.hostname) if call.site.node is None else own_machine.NotServed
 
 
 def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
-    """Make the hub's own machine known to the project, and return it: it is present in every project.
+    """Make the hub's own machine known to a project that it serves, and return it.
 
-    None if the hub has none, or if another machine of the project had its name before.
+    None if there is none, or if another machine of the project had its name before.
     """
-    if call.site.node is None:
+    if call.site.node is None or not own_machine.serves(tx, project.id):
         return None
     with suppress(Conflict):
         return nodes.report(tx, project, call.site.node.about, runtime=call.site.node.runtime)

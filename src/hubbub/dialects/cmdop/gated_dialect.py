@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
 
+from hubbub.core.fleet import own_machine
 from hubbub.core.log import idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import node_routing
-from hubbub.dialects.cmdop.node_routing import Offline
 from hubbub.dialects.cmdop.prior_approvals import APPROVAL, approved_words
 from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Reply, Shape, Tool, complete, digest
 from hubbub.model.errors import Conflict, HubError, Invalid
@@ -68,8 +68,8 @@ class GatedDialect(Dialect):
             return ToolResult(self.unknown(name), is_error=True)
         assert call is not None  # it says which machine is meant
         try:
-            order = await self._order(transactions, actor, tool, arguments, call)
-            trip = GatedCall(self, transactions, actor, call, order, None if tool.reads else key)
+            order, own = await self._order(transactions, actor, tool, arguments, call)
+            trip = GatedCall(self, transactions, actor, call, order, own, None if tool.reads else key)
             return await trip.outcome()
         except BadArguments as error:
             return ToolResult(self.invalid(str(error)), is_error=True)
@@ -88,11 +88,11 @@ class GatedDialect(Dialect):
         if tool is None or tool.name in self.of_machine - node_routing.BY_NAME - {node_routing.ASK_ALL}:
             raise Invalid(f"the hub has no tool {asked.tool!r}")
         try:
-            order = await self._order(transactions, actor, tool, asked.arguments, call)
+            order, own = await self._order(transactions, actor, tool, asked.arguments, call)
         except BadArguments as error:
             raise Invalid(str(error)) from None
         passed = replace(order, who=replace(order.who, is_person=False), chain=asked.chain)
-        trip = GatedCall(self, transactions, actor, call, passed, None if tool.reads else key)
+        trip = GatedCall(self, transactions, actor, call, passed, own, None if tool.reads else key)
         return await trip.beyond(passed, trip.key)
 
     async def _order(
@@ -102,11 +102,19 @@ class GatedDialect(Dialect):
         tool: Tool,
         arguments: Mapping[str, object],
         call: Call,
-    ) -> NodeCall:
-        """Return the call as an order. Raises `BadArguments`, and a `HubError` for a caller that may not give it."""
+    ) -> tuple[NodeCall, Node | None]:
+        """Return the call as an order, with the hub's own machine if that serves the caller's project.
+
+        Raises `BadArguments`, and a `HubError` for a caller that may not give it.
+        """
         given = tool.given(arguments)
         right = Right.READ if tool.reads and tool.name not in self.of_machine else Right.WRITE
-        who = await transactions.read(actor, lambda tx: self.identify(tx, call, right, given))
+
+        def look(tx: Tx) -> tuple[Principal, Node | None]:
+            who = self.identify(tx, call, right, given)
+            return who, own_machine.serving(tx, call.site.node, who.project)
+
+        who, own = await transactions.read(actor, look)
         order = NodeCall(
             who=who,
             tool=tool.name,
@@ -117,8 +125,8 @@ class GatedDialect(Dialect):
         )
         if APPROVAL in call.meta and tool.name not in self.of_machine:
             approved = await transactions.write(actor, lambda tx: approved_words(tx, call, order))
-            return replace(order, approved=approved)
-        return order
+            return replace(order, approved=approved), own
+        return order, own
 
     async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
         """Do a machine's work at most once for each key: unlike a transaction it cannot be undone.
@@ -146,7 +154,8 @@ class GatedDialect(Dialect):
 class GatedCall:
     """One call on its way: past the gate of each machine that it concerns, to the machine or the hub that does it.
 
-    `key` is its idempotency key, if it has one and changes something.
+    `own` is the hub's own machine, if it serves the caller's project; `key` the call's idempotency key, if it has one
+    and changes something.
     """
 
     dialect: GatedDialect
@@ -154,20 +163,19 @@ class GatedCall:
     actor: Actor
     call: Call
     order: NodeCall
+    own: Node | None
     key: str | None
 
     async def outcome(self) -> ToolResult:
-        """Return the result of the call. Raises `Offline` for an absent machine, and `InputRequired`."""
+        """Return the result of the call. Raises `Offline`, `NotServed` and `InputRequired`."""
         order, site = self.order, self.call.site
         named = self.call.headers.get(node_routing.NODE_HEADER) or None
         if named is not None:
             return await self._perform(await self._find(self.key, named), order, self.key)
         if not all(node_routing.is_own_node(site, each) for each in node_routing.hosts_of(order)):
             return await self.beyond(order, self.key)
-        if site.node is not None:
-            return await self._perform(site.node, order, self.key)
-        if order.tool in self.dialect.of_machine:
-            raise Offline(None)
+        if self.own is not None or order.tool in self.dialect.of_machine:
+            return await self._perform(node_routing.require_own(site, self.own), order, self.key)
         return await self.beyond(order, self.key)
 
     async def beyond(self, order: NodeCall, key: str | None) -> ToolResult:
@@ -182,7 +190,7 @@ class GatedCall:
         )
 
     async def _find(self, key: str | None, name: str) -> Node:
-        return await node_routing.find_node(self.call.site, name, replace(self.order, key=key))
+        return await node_routing.find_node(self.call.site, self.own, name, replace(self.order, key=key))
 
     async def _find_one_of_all(self, key: str | None, name: str) -> Node:
         return await self._find(_key_of_one(key, name), name)

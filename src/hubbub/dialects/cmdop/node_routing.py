@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from hubbub.core.fleet.own_machine import NotServed
 from hubbub.dialects.call import HubContext
 from hubbub.model.errors import HubError
 from hubbub.model.fleet import fan_out
@@ -41,10 +42,17 @@ def is_own_node(site: HubContext, name: str) -> bool:
     return own is not None and is_meant(own.name, name)
 
 
-async def find_node(site: HubContext, name: str, order: NodeCall) -> Node:
-    """Return the machine with that name, in any case, for an order. Raises `Offline`."""
-    if is_own_node(site, name) and site.node is not None:
-        return site.node
+def require_own(site: HubContext, own: Node | None) -> Node:
+    """Return the hub's own machine, given it if it serves the caller's project. Raises `NotServed` and `Offline`."""
+    if own is not None:
+        return own
+    raise Offline(None) if site.node is None else NotServed
+
+
+async def find_node(site: HubContext, own: Node | None, name: str, order: NodeCall) -> Node:
+    """Return the machine with that name, in any case, for an order. Raises `NotServed` and `Offline`."""
+    if is_own_node(site, name):
+        return require_own(site, own)
     node = await site.fleet.find(order.who.project, name, order) if site.fleet is not None else None
     if node is None:
         raise Offline(name)

@@ -13,7 +13,8 @@ from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
-from hubbub.core.fleet import nodes
+from hubbub.core.fleet import nodes, own_machine
+from hubbub.core.fleet.own_machine import NotServed
 from hubbub.core.log import idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
@@ -72,15 +73,17 @@ def ask(
         chain=call_chain.of_call(call.meta, tx.actor.chain),
         patience=timedelta(seconds=timeout),
     )
-    continue_after_commit(call, MachineCall(call, machine, order, header_of(here), tx.speaker).done)
+    own = own_machine.serving(tx, call.site.node, here.project.slug)
+    continue_after_commit(call, MachineCall(call, machine, order, header_of(here), tx.speaker, own).done)
     return {}
 
 
 def _machines(tx: Tx, call: Call, here: OwnContext) -> list[vocabulary.Row]:
-    """List the machines that can be asked, the hub's own among them."""
-    if call.site.node is not None:
+    """List the machines that can be asked, the hub's own among them if it serves the project."""
+    own = own_machine.serving(tx, call.site.node, here.project.slug)
+    if own is not None:
         with suppress(Conflict):  # another machine had its name before
-            nodes.report(tx, here.project, call.site.node.about, runtime=call.site.node.runtime)
+            nodes.report(tx, here.project, own.about, runtime=own.runtime)
     return [vocabulary.machine_row(each, tx.now) for each in nodes.listed(tx, here.project)]
 
 
@@ -100,7 +103,8 @@ class MachineCall:
     """One order on its way to the named machine.
 
     `headers` make the calls that the machine sends back act in the same project, by the same name. `speaker` is the
-    project and the name of the agent that asks; None for a person.
+    project and the name of the agent that asks; None for a person. `own` is the hub's own machine, if it serves the
+    project.
     """
 
     call: Call
@@ -108,9 +112,10 @@ class MachineCall:
     order: NodeCall
     headers: Mapping[str, str]
     speaker: tuple[UUID, str] | None
+    own: Node | None
 
     async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> ToolResult:
-        """Return the result. Raises `Offline`, and `Conflict` for a key that was used for another call."""
+        """Return the result. Raises `Offline`, `NotServed`, and `Conflict` for a key of another call."""
         owner = self._owner(actor)
         own = digest(owner, key) if owner is not None and key is not None else key
         keyed = replace(self.order, key=own)
@@ -160,10 +165,12 @@ class MachineCall:
         return await node.perform(self.order, act_for_it if carry_out is not None else None)
 
     async def _find(self, keyed: NodeCall) -> Node:
-        """Return the named machine, if it is there or has begun the order before. Raises `Offline`."""
+        """Return the named machine, if it is there or has begun the order before. Raises `Offline`, `NotServed`."""
         site = self.call.site
         if site.node is not None and is_meant(site.node.name, self.machine):
-            return site.node
+            if self.own is None:
+                raise NotServed
+            return self.own
         fleet = site.fleet
         node = await fleet.find(keyed.who.project, self.machine, keyed) if fleet is not None else None
         if node is None:

@@ -1,56 +1,87 @@
-"""The hub's own machine, present in its project for as long as the hub runs."""
+"""The hub's own machine, present in the projects that it serves for as long as the hub runs."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from functools import partial
+from uuid import UUID
 
 import structlog
 
-from hubbub.core.fleet import nodes
-from hubbub.core.people import projects
+from hubbub.core.fleet import nodes, own_machine
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import Node
 from hubbub.model.fleet.nodes import Load
 from hubbub.model.people.rights import SYSTEM
+from hubbub.model.records import Activity, Project
 from hubbub.store.tx import Tx
 
 log = structlog.get_logger(__name__)
 
 REPORT_EVERY = timedelta(seconds=30)
+CHANGES = frozenset({"project.created", "project.changed", "member.put", "member.removed"})
 
 
-@asynccontextmanager
-async def own_node_present(
-    transactions: Transactions, node: Node, slug: str, measured: Callable[[], Load | None]
-) -> AsyncIterator[None]:
-    """Report the machine to the project while the context lasts; at its end the machine leaves.
+class OwnMachinePresence:
+    """Reports the machine to the projects that it serves. `measured` returns its load."""
 
-    `measured` returns its load.
-    """
+    def __init__(self, transactions: Transactions, node: Node, measured: Callable[[], Load | None]) -> None:
+        self._transactions, self._node, self._measured = transactions, node, measured
+        self._reported: dict[UUID, Project] = {}
+        self._news = asyncio.Event()
 
-    def report(tx: Tx) -> None:
-        reported = nodes.report(tx, projects.find(tx, slug), node.about, runtime=node.runtime)
-        if (load := measured()) is not None:
-            nodes.note_load(tx, reported.id, load)
+    def hear(self, activities: Iterable[Activity]) -> None:
+        """Note that the served projects may be others now; it does not block."""
+        if any(each.kind in CHANGES for each in activities):
+            self._news.set()
 
-    async def tell() -> None:
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Keep the machine present while the context lasts; at its end it leaves."""
+        await self._report()
+        keeping = asyncio.create_task(self._keep())
         try:
-            await transactions.write(SYSTEM, report)
+            yield
+        finally:
+            keeping.cancel()
+            await self._leave(self._reported.values())
+
+    async def _keep(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REPORT_EVERY.total_seconds()):
+                    await self._news.wait()
+            await self._report()
+
+    async def _report(self) -> None:
+        self._news.clear()
+        try:
+            served = {each.id: each for each in await self._transactions.read(SYSTEM, own_machine.served)}
+            await self._leave(each for key, each in self._reported.items() if key not in served)
         except HubError as error:
             log.warning("the hub's own machine could not be reported", reason=str(error))
+            return
+        self._reported = served
+        for project in served.values():
+            try:
+                await self._transactions.write(SYSTEM, partial(self._tell, project=project))
+            except HubError as error:
+                log.warning(
+                    "the hub's own machine could not be reported", project=project.slug, reason=str(error)
+                )
 
-    async def keep() -> None:
-        while True:
-            await asyncio.sleep(REPORT_EVERY.total_seconds())
-            await tell()
+    def _tell(self, tx: Tx, project: Project) -> None:
+        if not own_machine.serves(tx, project.id):
+            return  # not any more
+        reported = nodes.report(tx, project, self._node.about, runtime=self._node.runtime)
+        if (load := self._measured()) is not None:
+            nodes.note_load(tx, reported.id, load)
 
-    await tell()
-    keeping = asyncio.create_task(keep())
-    try:
-        yield
-    finally:
-        keeping.cancel()
-        with suppress(HubError):
-            await transactions.write(SYSTEM, lambda tx: nodes.leave(tx, projects.find(tx, slug), node.name))
+    async def _leave(self, projects: Iterable[Project]) -> None:
+        for project in projects:
+            with suppress(HubError):
+                await self._transactions.write(
+                    SYSTEM, partial(nodes.leave, project=project, name=self._node.name)
+                )

@@ -15,6 +15,7 @@ from hubbub.core.actions import next_tool
 from hubbub.core.agents import agents
 from hubbub.core.cost import meter
 from hubbub.core.fleet import approvals, nodes
+from hubbub.core.fleet.own_machine import NotServed
 from hubbub.core.fleet.requesters import Delegation, Requester
 from hubbub.core.limits import accounts
 from hubbub.core.people import lent_tokens
@@ -140,7 +141,13 @@ class HubServices:
         found = await _until_answered(look, self._news, asker.actor, approval, min(left + MOMENT, longest))
         if found.is_forsaken or (found.status is ApprovalStatus.PENDING and loop.time() < over):
             return None
-        return await self._transactions.write(asker.actor, lambda tx: _told(tx, found, receipt))
+
+        def tell(tx: Tx) -> Value:
+            if not asker.serves(tx, found.project_id):  # any more: a person may have taken long
+                raise NotServed
+            return _told(tx, found, receipt)
+
+        return await self._transactions.write(asker.actor, tell)
 
 
 # ---- the requests --------------------------------------------------------------------------------------------------

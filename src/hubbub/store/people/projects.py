@@ -112,6 +112,16 @@ def members(tx: Tx, project: Project, *, lock: bool = False) -> list[tuple[UUID,
     return [(row["id"], row["name"], Role(row["role"])) for row in rows]
 
 
+def has_hub_owner(tx: Tx, project_id: UUID) -> bool:
+    """Tell whether the owner of the hub is a member of the project."""
+    row = tx.one(
+        """SELECT 1 AS one FROM members m JOIN users u ON u.id = m.user_id
+           WHERE m.project_id = :project_id AND u.owns_hub = 1""",
+        project_id=project_id,
+    )
+    return row is not None
+
+
 def remove_member(tx: Tx, project_id: UUID, user_id: UUID) -> None:
     tx.run(
         "DELETE FROM members WHERE project_id = :project_id AND user_id = :user_id",

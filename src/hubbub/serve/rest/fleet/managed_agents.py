@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, TypeAdapter
 from starlette.responses import JSONResponse, Response
 
-from hubbub.core.fleet import managed_agents, nodes
+from hubbub.core.fleet import managed_agents, nodes, own_machine
 from hubbub.core.people import access
 from hubbub.dialects.call import ActivitySource, HubContext
 from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NotDone, NotFound, Offline
@@ -102,7 +102,7 @@ async def start_agent(request: Request, call: Call, name: Name, body: AgentStart
         return managed_agents.order(tx, project, agent=name, machine=machine, command=body.run)
 
     project, node = await call.read(look)
-    machine = await _machine(request, project, node)
+    machine = await _machine(request, call, project, node)
     placed = await call.write(order)
     given = {"agent": name, "command": body.run, "concurrency": body.concurrency}
     if body.folder is not None:
@@ -122,7 +122,7 @@ async def start_agent(request: Request, call: Call, name: Name, body: AgentStart
 async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
     """Stop an agent on its machine; its work is finished within seconds, or handed back. For people."""
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
-    machine = await _machine(request, project, placed.node)
+    machine = await _machine(request, call, project, placed.node)
     outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
     if outcome.is_error and outcome.code is not RefusalCode.NOT_FOUND:  # that is the wanted state
         raise refusal(outcome, name)
@@ -148,7 +148,7 @@ async def show_logs(
     With `follow` it is a stream of Server-Sent Events, one for each line, until the agent ends.
     """
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
-    machine = await _machine(request, project, placed.node)
+    machine = await _machine(request, call, project, placed.node)
     given = {"agent": name, "lines": lines, "follow": follow}
     order = _order(call, project, "agent_logs", given)
     if follow:
@@ -171,11 +171,12 @@ def _placed(tx: Tx, call: RestCall, name: str) -> tuple[Project, ManagedAgent]:
     return project, managed_agents.find(tx, project, name)
 
 
-async def _machine(request: Request, project: Project, name: str) -> Node:
-    """Return the machine of that name, as its callers see it. Raises `Offline`."""
+async def _machine(request: Request, call: RestCall, project: Project, name: str) -> Node:
+    """Return the machine of that name, as its callers see it. Raises `NotServed` and `Offline`."""
     site: HubContext = request.app.state.site
     own = site.node
     if own is not None and project.slug == site.workspace_project and own.name.casefold() == name.casefold():
+        await call.read(lambda tx: own_machine.require_served(tx, project))
         return own
     machine = await site.fleet.find(project.slug, name) if site.fleet is not None else None
     if machine is None:

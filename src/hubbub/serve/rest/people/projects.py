@@ -137,6 +137,12 @@ async def list_members(call: Call, slug: str) -> Members:
     return Members(members=[_member(each) for each in found])
 
 
+@router.post("/projects/{slug}/join")
+async def join_project(call: Call, slug: str) -> OneProject:
+    """Make the owner of the hub, who calls, an admin of the project, which the hub's machine then serves."""
+    return OneProject(project=ProjectShape.of(await call.write(lambda tx: members.join(tx, slug))))
+
+
 @router.put("/projects/{slug}/members/{name}")
 async def put_member(call: Call, slug: str, name: str, body: PutMember) -> OneMember:
     """Make a person a member of the project, or change the member's role. For those who manage it."""
