@@ -33,6 +33,11 @@ class Instance:
         return f"{KIND}:{self.host}:{self.pid}:{self.started}"
 
     @property
+    def whereabouts(self) -> str:
+        """Return where it runs, in words for people."""
+        return f"already runs as process {self.pid} on {self.host}"
+
+    @property
     def is_here(self) -> bool:
         """Tell whether it ran on this machine, so that we can know whether it lives."""
         return self.host == _host()

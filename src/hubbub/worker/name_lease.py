@@ -71,7 +71,7 @@ class NameLease:
             self._put(take=True, instead_of=agent["instance"])
             return
         if holder is not None and holder.is_here:
-            raise refusal
+            raise HubRefused(refusal.status, refusal.code, f"{self.name} {holder.whereabouts}")
         self.say(f"{refusal}; waiting for that")
         silence = max(0, (agent["expires_at"] or 0) - agent["now"]) / 1000
         if not self.interrupted.wait(silence + 1):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.processes import RunningHub, ends
+from tests.cli.screens import at_terminal
 
 
 def pid_in(fifo: Path) -> int:
@@ -101,6 +103,18 @@ def test_shows_messages_and_acknowledges_them(hub: RunningHub) -> None:
     assert "just so you know" in worker.says("message from owner")
     hub.until("message.acked")
     assert hub.client().inbox("listener") == []
+
+
+def test_the_sender_of_a_message_hears_that_it_is_only_shown(hub: RunningHub) -> None:
+    """A message runs nothing: its sender is told so at once, at a terminal with the command that has it done."""
+    hub.work("listener", "echo done").says("ready")
+    piped = hub.run("send", "listener", "what are you doing?")
+    note = "hubbub work runs it: it does tasks and answers them; a message it only shows."
+    assert (piped.stdout, piped.stderr) == (f"sent M-1 to listener\n{note}\n", "")
+    assert "To have it done and answered: hubbub send listener --task TEXT" in at_terminal(
+        hub, "send", "listener", "and now?"
+    )
+    assert "To have it done" not in at_terminal(hub, "send", "listener", "--task", "do it")
 
 
 def test_answers_a_broadcast(hub: RunningHub) -> None:
@@ -383,7 +397,7 @@ def test_one_worker_a_name(hub: RunningHub) -> None:
     hub.work("unique", "cat").says("ready")
     second = hub.work("unique", "cat")
     assert second.ended() == 1
-    assert "'unique' is live as work:" in second.said[-1]
+    assert re.fullmatch(r"Error: unique already runs as process \d+ on \S+\n", second.said[-1])
 
 
 def test_revoked_token_ends_it(hub: RunningHub) -> None:

@@ -80,7 +80,7 @@ def test_a_call_or_a_stream_held_open_is_native(world: World) -> None:
     assert outlook(world, DeliveryChannel.STREAM) == ("native", True)
 
 
-def test_a_worker_takes_what_comes_while_it_is_there(world: World) -> None:
+def test_a_worker_sees_what_comes_while_it_is_there(world: World) -> None:
     """`hubbub work` will see a letter while it is there, and not when it has left."""
     world.report("bob", runtime="work")
     assert outlook(world) == ("worker", True)

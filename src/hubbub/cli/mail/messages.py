@@ -14,6 +14,7 @@ from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_project
 from hubbub.terminal.exit_codes import TIMED_OUT
 
+WORKER = "worker"  # the way to an agent of `hubbub work`, whose program is run for tasks
 PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 
 
@@ -47,6 +48,8 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
         display.show(f"sent M-{sent['number']} to {parties.receiver(sent)}")
     if delivery is not None:
         display.show(delivery["note"])
+        if delivery["wake"] == WORKER and not is_task:
+            display.advise(f"To have it done and answered: hubbub send {display.clean(to)} --task TEXT")
 
 
 def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
