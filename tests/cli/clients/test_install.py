@@ -137,10 +137,10 @@ def test_it_says_what_it_finds_and_takes_away(desk: Desk) -> None:
 
 
 def test_a_token_that_another_install_uses_stays(desk: Desk) -> None:
-    """Two clients may be one agent: its token goes with the last of them."""
+    """Two clients are one agent if a person insists: its token goes with the last of them."""
     desk.does("codex", "--as", "ember")
     token = desk.token("ember")
-    desk.does("gemini", "--as", "ember")
+    desk.does("gemini", "--as", "ember", "--force")
     desk.does("codex", "--uninstall")
 
     assert desk.token("ember") == token
@@ -323,8 +323,9 @@ def test_another_name_takes_the_place_of_the_first(desk: Desk) -> None:
     """The token of the name that the client had is worth nothing any more, and its file is gone."""
     desk.does("codex", "--as", "ember")
     token = desk.token("ember")
-    desk.does("codex", "--as", "flint")
+    said = desk.does("codex", "--as", "flint")
 
+    assert "what waits for ember stays at the hub: hubbub inbox ember\n" in said
     assert desk.me(desk.token("flint"))["agent"] == "flint"
     assert not (desk.config / "agents" / "ember.token").exists()
     with pytest.raises(HubRefused, match="valid token"):
@@ -353,6 +354,50 @@ def test_files_of_our_own_are_counted(desk: Desk) -> None:
 
     assert f"changed {desk.home}/.claude/settings.json" in lines
     assert len([each for each in lines if str(desk.config) in each]) == 1
+
+
+def test_a_name_that_belongs_to_another_client_is_refused(desk: Desk) -> None:
+    """A name that another client has is refused, with the command that frees it, and nothing is changed."""
+    desk.does("codex", "--as", "birch")
+    desk.does("gemini", "--as", "ember")
+    before = desk.tree()
+    refused = desk.run("gemini", "--as", "birch")
+
+    assert refused.returncode == 1
+    assert "codex is installed as 'birch'; choose another name with --as" in refused.stderr
+    assert "hubbub install codex --uninstall" in refused.stderr
+    assert desk.tree() == before
+    assert desk.me(desk.token("ember"))["agent"] == "ember"
+
+
+def test_what_an_install_sets_up_is_said(desk: Desk) -> None:
+    """A line each tells of the reports of use, the place of the token, and prompts at the hub; a dry run tells too."""
+    settings = desk.home / ".claude" / "settings.json"
+    lines = [
+        f"Claude Code reports its tokens and cost to the hub, by the OTEL variables in {settings}; see hubbub cost",
+        f"the agent's token is in {settings}, which only you can read",
+        "Claude Code's permission prompts also come to the hub, where you may answer them: hubbub approve",
+    ]
+    for how in (["--dry-run"], []):
+        said = desk.does("claude-code", *how).splitlines()
+        assert [each for each in lines if each not in said] == []
+
+
+def test_a_missing_program_is_said(desk: Desk, tmp_path: Path) -> None:
+    """An install for a program that is not on the PATH says so, and its own files are no sign of the program."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    bare = desk.run("claude-code", PATH=str(folder)).stdout
+    assert bare.endswith("; `claude` is not on your PATH: install it, then start it\n")
+
+    def is_here() -> bool:
+        rows = json.loads(desk.run("--list", "--json", PATH=str(folder)).stdout)
+        return any(each["here"] for each in rows if each["client"] == "claude-code")
+
+    assert not is_here()
+    (folder / "claude").touch(0o755)
+    assert is_here()
+    assert "PATH" not in desk.run("claude-code", PATH=str(folder)).stdout
 
 
 def test_a_name_that_belongs_to_another_project_is_refused(desk: Desk) -> None:

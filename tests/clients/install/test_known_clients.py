@@ -305,7 +305,7 @@ def test_a_client_is_found_where_it_shows(name: str, tmp_path: Path) -> None:
     at = UserFolders(tmp_path / "home", {"PATH": str(tmp_path / "bin")}, "linux")
     assert detection.found(at) == []
     signs = detection.SIGNS[name]
-    for each in signs.commands:
+    for each in signs.all_commands():
         command = tmp_path / "bin" / each
         command.parent.mkdir(exist_ok=True)
         command.touch(0o755)

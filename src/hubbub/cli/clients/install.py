@@ -118,7 +118,7 @@ class _Several:
         if self.uninstall:
             return [name for name in CLIENTS if name in there]
         fitting = [name for name in CLIENTS if self.scope != PROJECT or not CLIENTS[name].no_project]
-        here = detection.found(UserFolders.this())
+        here = detection.found(UserFolders.this(), installs)
         return [name for name in fitting if name in here and name not in there]
 
     def _nothing(self) -> NoReturn:
@@ -191,7 +191,7 @@ def _deed(file: str) -> str:
 
 def _show_list(installs: list[install_record.Install], *, as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
-    here = detection.found(UserFolders.this())
+    here = detection.found(UserFolders.this(), installs)
     for name, client in CLIENTS.items():
         scopes = [USER] if client.no_project else [USER, PROJECT]
         present = [

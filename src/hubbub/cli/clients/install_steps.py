@@ -12,9 +12,10 @@ from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, segment
 from hubbub.clients import install_record
 from hubbub.clients.hook import ringer_process
 from hubbub.clients.hook.main import RUNG
-from hubbub.clients.install import undo
+from hubbub.clients.install import detection, undo
 from hubbub.clients.install.client_installer import (
     PROJECT,
+    USER,
     VARIABLE,
     ClientInstaller,
     InstallRequest,
@@ -85,13 +86,14 @@ def install_client(
     installs = install_record.read(wish.config)
     earlier = wish.earlier(installs)
     others = [each for each in installs if each is not earlier]
+    _require_free(request, others, wish)
     plan = _planned(wish, replace(request, token=read_token(file) or NO_TOKEN_YET), earlier)
     if plan.conflicts and not wish.force:
         sentence = f"{'; '.join(plan.conflicts)}; nothing was changed; replace it with --force"
         return InstallOutcome(sentence, _changed(plan), plan.diff(), plan.notes, plan.conflicts, well=False)
     if wish.dry_run:
-        return InstallOutcome(_would(plan), _changed(plan), plan.diff(), wish.client.notes(request))
-    _require_free(request, others, force=wish.force)
+        notes = [*plan.notes, *_token_notes(plan, request.token), *wish.client.notes(request)]
+        return InstallOutcome(_would(plan), _changed(plan), plan.diff(), notes)
     folders = missing_folders(file)
     with closing(replace(choice, url=url, project=project).connect()) as hub:
         token, token_id, is_new = _token(hub, wish.client, request, installs)
@@ -161,15 +163,29 @@ class _Made:
 
     def outcome(self, made: tuple[InstallPlan, Install], forgotten: Sequence[str]) -> InstallOutcome:
         plan, installed = made
-        notes = [*plan.notes, *self.wish.client.notes(self.request), *forgotten]
+        notes = [
+            *plan.notes,
+            *_token_notes(plan, self.request.token),
+            *self.wish.client.notes(self.request),
+            *self._left_behind(),
+            *forgotten,
+        ]
         verdict = verify(installed, _without_token(os.environ))
         if installed.client in RUNG:
             _wait_for_ringer(self.wish.config)
         is_same = self.earlier is not None and plan.is_empty()
         done = f"{self.wish.client.title} is {'already ' if is_same else ''}installed"
         found = f": {verdict.found}" if verdict.well else f", but {verdict.found}; {verdict.do}"
-        sentence = done + found
-        return InstallOutcome(sentence, _changed(plan), "", notes, well=verdict.well)
+        program = detection.missing_program(self.wish.client.name, self.request.machine)
+        start = f"; `{program}` is not on your PATH: install it, then start it" if program else ""
+        return InstallOutcome(done + found + start, _changed(plan), "", notes, well=verdict.well)
+
+    def _left_behind(self) -> list[str]:
+        """Tell where the mail of the client's earlier name is, if it had another."""
+        old = self.request.agent if self.earlier is None else self.earlier.agent
+        if old == self.request.agent:
+            return []
+        return [f"it was {old} until now; what waits for {old} stays at the hub: hubbub inbox {old}"]
 
 
 def _wait_for_ringer(config: Path) -> None:
@@ -204,18 +220,25 @@ def _would(plan: InstallPlan) -> str:
     return "nothing would change" if plan.is_empty() else "nothing was changed: this was a dry run"
 
 
-def _require_free(request: InstallRequest, others: Sequence[Install], *, force: bool) -> None:
-    """Raise `CannotInstall` if an install at another hub uses the agent's name and would lose its token."""
+def _require_free(request: InstallRequest, others: Sequence[Install], wish: InstallOptions) -> None:
+    """Raise `CannotInstall` if another client, or an install at another hub, has the agent's name."""
     for each in others:
-        if (
-            each.agent == request.agent
-            and (each.url, each.project) != (request.url, request.project)
-            and not force
-        ):
-            raise CannotInstall(
-                f"{each.client} is installed as {each.agent!r} of project {each.project} at {each.url}; "
-                "choose another name with --as, or use --force"
-            )
+        is_elsewhere = (each.url, each.project) != (request.url, request.project)
+        is_another = each.client != wish.client.name
+        if each.agent != request.agent or wish.force or not (is_elsewhere or is_another):
+            continue
+        place = f" of project {each.project} at {each.url}" if is_elsewhere else ""
+        scope = "" if each.scope == USER else f" --scope {each.scope}"
+        raise CannotInstall(
+            f"{each.client} is installed as {each.agent!r}{place}; choose another name with --as, or first run: "
+            f"hubbub install {each.client}{scope} --uninstall (with --force, both are one agent)"
+        )
+
+
+def _token_notes(plan: InstallPlan, token: str) -> list[str]:
+    """Tell which changed files of the client hold the agent's token."""
+    files = [str(path) for path in plan.files.changed() if token in (plan.files.read(path) or "")]
+    return [f"the agent's token is in {' and '.join(files)}, which only you can read"] if files else []
 
 
 def _token(

@@ -105,6 +105,11 @@ def grant_note(client: str) -> str:
     return f"{client} may use {len(UNATTENDED)} tools of the hub without asking you: {tools}; not ask"
 
 
+def prompts_note(client: str) -> str:
+    """Return a note on the client's permission prompts, which its hooks bring to the hub, too."""
+    return f"{client}'s permission prompts also come to the hub, where you may answer them: hubbub approve"
+
+
 def bearer(token: str) -> str:
     """Return the value of the Authorization header; `token` may be the client's word for a variable."""
     return f"Bearer {token}"

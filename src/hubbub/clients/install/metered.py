@@ -22,6 +22,7 @@ class Offer:
     client: str
     file: Path
     language: str
+    says: str  # its entries, in the words of its file
     entries: Sequence[tuple[Keys, object]]
     beside: Sequence[Keys] = ()
 
@@ -38,6 +39,9 @@ class Offer:
             return
         for each in made:
             each.make(plan)
+        plan.notes.append(
+            f"{self.client} reports its tokens and cost to the hub, by {self.says} in {self.file}; see hubbub cost"
+        )
 
     @staticmethod
     def _is_taken(plan: InstallPlan, entry: ConfigEntry) -> bool:
@@ -60,6 +64,7 @@ def claude_code(request: InstallRequest, settings: Path) -> Offer:
         "Claude Code",
         settings,
         "json",
+        "the OTEL variables",
         [(("env", name), value) for name, value in told.items()],
         [("env", name) for name in others],
     )
@@ -73,5 +78,10 @@ def codex(request: InstallRequest, file: Path) -> Offer:
         "headers": {"Authorization": bearer(request.token)},
     }
     return Offer(
-        "Codex", file, "toml", [(("otel", "exporter", "otlp-http"), exporter)], [("otel", "exporter")]
+        "Codex",
+        file,
+        "toml",
+        "[otel]",
+        [(("otel", "exporter", "otlp-http"), exporter)],
+        [("otel", "exporter")],
     )

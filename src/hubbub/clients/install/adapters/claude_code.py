@@ -27,6 +27,7 @@ from hubbub.clients.install.client_installer import (
     bearer,
     export_note,
     grant_note,
+    prompts_note,
 )
 from hubbub.clients.install.file_changes import missing_folders
 from hubbub.clients.install.hook_command import hook_command
@@ -75,8 +76,8 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 def notes(request: InstallRequest) -> Sequence[str]:
     """Return the client's new permissions, and the person's remaining steps."""
     again = "start Claude Code anew if it runs already"
-    granted = grant_note("Claude Code")
-    return [granted, again] if request.is_user else [granted, export_note(request), again]
+    told = [grant_note("Claude Code"), prompts_note("Claude Code")]
+    return [*told, again] if request.is_user else [*told, export_note(request), again]
 
 
 def _for_user(request: InstallRequest) -> Iterator[InstallStep]:

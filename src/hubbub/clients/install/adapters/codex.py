@@ -20,6 +20,7 @@ from hubbub.clients.install.client_installer import (
     InstallRequest,
     export_note,
     grant_note,
+    prompts_note,
 )
 from hubbub.clients.install.install_plan import ClientCommand, ConfigEntry, InstallStep
 from hubbub.clients.install.plugin_files import hook_items, skill_files
@@ -47,13 +48,13 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 def notes(request: InstallRequest) -> Sequence[str]:
     """Return the client's new permissions, and the person's remaining steps."""
-    granted = grant_note("Codex")
+    told = grant_note("Codex"), prompts_note("Codex")
     trust = "Codex will ask you once to trust hubbub's hooks (or run /hooks there): they claim the files that it edits"
     if request.is_user:
         busy = "Codex is in a turn: start it anew when it is done, or run: codex app-server daemon restart"
-        return (granted, trust, busy) if _door(request).is_busy() else (granted, trust)
+        return (*told, trust, busy) if _door(request).is_busy() else (*told, trust)
     return (
-        granted,
+        *told,
         trust,
         export_note(request),
         "Codex reads a project's configuration only where you said that you trust it",

@@ -17,6 +17,7 @@ from hubbub.clients.install.client_installer import (
     InstallRequest,
     bearer,
     export_notes_in_project,
+    prompts_note,
 )
 from hubbub.clients.install.hook_command import program
 from hubbub.clients.install.install_plan import ConfigEntry, InstallStep, OwnedFile
@@ -37,6 +38,11 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     ]
 
 
+def notes(request: InstallRequest) -> Sequence[str]:
+    """Return the client's questions at the hub, and the person's remaining step."""
+    return [prompts_note("opencode"), *export_notes_in_project(request)]
+
+
 def _rendered() -> str:
     """Return the plugin, with the absolute command of this installation."""
     text = files(plugin).joinpath("opencode", "hub.ts").read_text("utf-8")
@@ -54,4 +60,4 @@ def _file(request: InstallRequest) -> Path:
     return next((each for each in names if each.exists()), names[0])
 
 
-CLIENT = ClientInstaller("opencode", "opencode", changes, export_notes_in_project, WORDS)
+CLIENT = ClientInstaller("opencode", "opencode", changes, notes, WORDS)
