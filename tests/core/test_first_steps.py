@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from hubbub.core import echo_agent, first_steps
-from hubbub.core.mail import messages
+from hubbub.core.mail import delivery_forecast, messages
 from hubbub.model.people.rights import HUB, Role
 from tests.core.conftest import World, person
 
@@ -23,16 +23,25 @@ def test_each_step_is_done_when_it_was_done(world: World) -> None:
     assert _done(world) == {"installed", "started", "has_message", "has_claim", "has_talk"}
 
 
-def test_the_echo_takes_no_step(world: World) -> None:
-    """To be answered by the echo is a message, and neither an agent that has started, nor its work, nor a talk."""
+def test_the_echo_takes_the_steps_that_it_can(world: World) -> None:
+    """What the echo does is a message and work on a task, and neither an agent that has started nor a talk."""
     boss = world.acting(person(world, "boss", Role.ADMIN))
     boss.do(echo_agent.begin, world.project)
     world.do(messages.send, world.id, sender="ann", to="echo", body="Hello?")
     world.send("echo")
     world.do(echo_agent.attend, world.id)
 
-    assert _done(world) == {"installed", "has_message", "has_echo"}
+    assert _done(world) == {"installed", "has_message", "has_claim", "has_echo"}
     assert "echo" not in world.do(first_steps.of_project, world.id).installed
+
+
+def test_a_program_that_works_is_no_client(world: World) -> None:
+    """What `hubbub work` runs has started, and no client was set up for it."""
+    for name in ("ann", "bob"):
+        world.report(name, runtime=delivery_forecast.WORKER)
+    steps = world.do(first_steps.of_project, world.id)
+    assert not {"ann", "bob"} & {*steps.installed}
+    assert {"ann", "bob"} <= {*steps.started}
 
 
 def _done(world: World) -> set[str]:

@@ -17,7 +17,7 @@ from tests.dashboard.shell.test_keyboard_only import test_ten_ways_without_a_mou
 from tests.dashboard.shell.test_keys import test_a_draft_is_there_again, test_keys_do_nothing_behind_a_dialog
 from tests.dashboard.shell.test_replay_bar import (
     test_brackets_step_and_space_plays,
-    test_dragging_shows_a_moment_and_the_pill_leads_back,
+    test_dragging_shows_a_moment_and_a_button_leads_back,
 )
 from tests.dashboard.shell.test_room import test_every_column_of_the_board_is_whole_at_every_width
 from tests.dashboard.shell.test_shell import (
@@ -37,7 +37,7 @@ __all__ = [
     "test_a_reply_goes_to_the_other_end_and_stands_there_at_once",
     "test_an_approval_by_keys_alone",
     "test_brackets_step_and_space_plays",
-    "test_dragging_shows_a_moment_and_the_pill_leads_back",
+    "test_dragging_shows_a_moment_and_a_button_leads_back",
     "test_every_column_of_the_board_is_whole_at_every_width",
     "test_every_view_has_a_place_in_the_navigation_an_address_and_a_title",
     "test_keys_do_nothing_behind_a_dialog",

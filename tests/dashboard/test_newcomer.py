@@ -73,7 +73,9 @@ def test_the_first_screen_leads_to_the_blocked_task(
     """The first screen counts what waits; there the blocked task says why it is, and a written answer frees it."""
     page = visit("/", size=size)
     card = page.get_by_role("group", name="Blocked, waiting for you").first
-    number = card.get_by_role("link").text_content() or ""  # also of what is not drawn yet
+    number = (card.get_by_role("link").text_content() or "").removeprefix(
+        "Open "
+    )  # also of what is not drawn yet
     card = page.get_by_role("group", name="Blocked, waiting for you").filter(has_text=number)
     task = _now(hub, number)
     assert task.note is not None

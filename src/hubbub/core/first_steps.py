@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from hubbub.core import echo_agent
+from hubbub.core.mail import delivery_forecast
 from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.people.rights import HUB
 from hubbub.store.agents import agents, file_claims
@@ -19,7 +20,7 @@ NAMED = 10  # agents
 class FirstSteps:
     """Progress of a project's first steps. The names are those of its first agents, without the echo."""
 
-    installed: tuple[str, ...]  # agents whose program was set up
+    installed: tuple[str, ...]  # agents whose client was set up
     started: tuple[str, ...]  # agents that have been there
     has_message: bool  # somebody has written to an agent
     has_claim: bool  # an agent has taken a task, or holds files
@@ -35,10 +36,12 @@ def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
         if agent.name != echo_agent.NAME and not agent.name.startswith(NODE_PREFIX)
     ]
     names = {agent.name for agent in known}
+    there = agents.presences(tx, project_id)
+    run = {each.agent for each in there if each.runtime == delivery_forecast.WORKER}
     said = messages.history(tx, project_id, limit=LOOKED_AT)
     is_old = len(said) == LOOKED_AT
     return FirstSteps(
-        installed=tuple(agent.name for agent in known[:NAMED]),
+        installed=tuple(agent.name for agent in known if agent.name not in run)[:NAMED],
         started=tuple(agent.name for agent in known if agent.presence_id is not None)[:NAMED],
         has_message=is_old or any(message.recipient not in (HUB, None) for message in said),
         has_claim=is_old or _is_claimed(tx, project_id),
@@ -48,5 +51,4 @@ def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
 
 
 def _is_claimed(tx: Tx, project_id: UUID) -> bool:
-    is_taken = tasks.is_any_taken(tx, project_id, first=LOOKED_AT, but_by=echo_agent.NAME)
-    return is_taken or bool(file_claims.of_project(tx, project_id))
+    return tasks.is_any_taken(tx, project_id, first=LOOKED_AT) or bool(file_claims.of_project(tx, project_id))

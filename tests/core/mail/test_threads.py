@@ -65,6 +65,16 @@ def test_a_conversation_has_the_name_that_its_sender_gave_it(world: World) -> No
     assert world.do(threads.find, world.id, "the plan").count == 3
 
 
+def test_a_conversation_under_an_id_has_the_title_of_its_first_message(world: World) -> None:
+    """An id that a program gave as the name says nothing to people: the title is the first line that was said."""
+    name = str(new_id())
+    say(world, "Shall we split it?\nI take the first half.", thread=Thread(name=name))
+    say(world, "yes", "ann", sender="bob", thread=Thread(name=name))
+    (found,), _more = world.do(threads.listed, world.id, limit=10)
+
+    assert (found.title, found.name, found.count) == ("Shall we split it?", name, 2)
+
+
 def test_what_is_about_a_task_is_not_among_them(world: World) -> None:
     """Messages that answer a task, or an answer to one, or bear its id, are the task's."""
     task = world.send()
@@ -126,7 +136,7 @@ def test_answers_in_a_circle_end(world: World) -> None:
     say(world, "b", thread=Thread(name=str(first.id)))
     say(world, "c", thread=Thread(name=str(one)))
 
-    assert titles(world) == [str(one), str(other)]
+    assert titles(world) == ["c", "a"]
 
 
 def test_another_projects_conversation_is_not_there(world: World) -> None:

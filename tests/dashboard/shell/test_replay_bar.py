@@ -41,7 +41,7 @@ def drag(page: Page, share: float) -> None:
     page.mouse.up()
 
 
-def test_dragging_shows_a_moment_and_the_pill_leads_back(page: Page) -> None:
+def test_dragging_shows_a_moment_and_a_button_leads_back(page: Page) -> None:
     """The past is shown with how long ago it was, and a strip that says that it cannot be changed."""
     expect(handle(page)).to_have_attribute("aria-valuetext", re.compile("Live, event"))
     drag(page, 0.4)
@@ -50,8 +50,10 @@ def test_dragging_shows_a_moment_and_the_pill_leads_back(page: Page) -> None:
     expect(strip).to_contain_text(re.compile(r"looking at \d\d:\d\d, 1h"))
     expect(page.locator(".bar-time")).to_contain_text(re.compile(r"^-1h \d+m"))
     expect(page).to_have_url(re.compile(r"at=\d+"))
-    page.get_by_role("button", name="Live", exact=True).click()
+    expect(page.locator(".connection")).to_contain_text("Past")
+    page.get_by_role("button", name="Back to live").click()
     expect(strip).to_have_count(0)
+    expect(page.locator(".connection")).to_contain_text("Live")
     expect(page).not_to_have_url(re.compile("at="))
 
 
@@ -139,7 +141,7 @@ def test_a_tap_on_a_phone_shows_that_moment(visit: Visit) -> None:
     assert box["height"] >= 40
     page.touchscreen.tap(box["x"] + box["width"] / 3, box["y"] + 20)
     expect(page.get_by_text(STRIP)).to_be_visible()
-    page.get_by_role("button", name="Live", exact=True).tap()
+    page.get_by_role("button", name="Back to live").tap()
     expect(page.get_by_text(STRIP)).to_have_count(0)
 
 

@@ -68,7 +68,7 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
 
     for name in ("ember", "birch", "cedar", "dune"):
         hub.do(partial(agents.meet, project_id=project.id, name=name))
-    expect(steps.locator("[aria-current=step]")).to_contain_text("Start it")
+    expect(steps.locator("[aria-current=step]")).to_contain_text("Start an agent")
     hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))
     expect(steps).to_have_count(0)
     settle(page)

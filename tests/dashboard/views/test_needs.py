@@ -88,10 +88,12 @@ def test_what_an_agents_own_program_asks_is_shown_as_that(visit: Visit, hub: Hub
     """Where no machine asks but a program with an agent's token, the card and the log say whose, and where it says."""
     asked = ask(hub, {"command": "rotate keys"}, QuestionKind.CALL, node=beside("ember", "prod-db"))
     card = visit("/").locator(f"[data-item='need:approval:{asked.id}']")
-    expect(card).to_contain_text("asked by ember’s own program, which says it runs on prod-db")
+    expect(card).to_contain_text(
+        "ember’s own program, which says it is on prod-db, wants to run run_command:"
+    )
     entries = visit("/audit").locator(".audit-table")
     expect(entries).to_contain_text(
-        re.compile("program of ember asks to run run_command, on prod-db as it says", re.IGNORECASE)
+        re.compile("ember’s own program, which says it is on prod-db, asks to run run_command", re.IGNORECASE)
     )
 
 

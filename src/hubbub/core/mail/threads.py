@@ -1,6 +1,7 @@
 """Conversations that are not about a task: the first message, its answers, and how far everyone has read.
 
-A conversation has the name that its sender gave; without one it is named by its first message. Messages about a task
+A conversation has the name that its sender gave; without one it is named by its first message. Its title is that name,
+unless a program made it of an id; then, as without a name, the first line of its first message. Messages about a task
 belong to the task, and are left out.
 """
 
@@ -135,7 +136,7 @@ def _conversation(tx: Tx, project_id: UUID, root: ThreadRoot) -> Conversation:
     rows = messages.parties(tx, project_id, root=root.id, name=root.name)
     return Conversation(
         root=root,
-        title=cut(title_of(root.message.body) if root.message is not None else root.name, TITLE_LENGTH),
+        title=cut(_title(tx, project_id, root), TITLE_LENGTH),
         count=count,
         created_at=began,
         last=newest[0],
@@ -143,3 +144,10 @@ def _conversation(tx: Tx, project_id: UUID, root: ThreadRoot) -> Conversation:
         unread_by=sorted({row["inbox"] for row in rows if row["unread"]}),
         unacked_by=sorted({row["inbox"] for row in rows if row["unacked"]}),
     )
+
+
+def _title(tx: Tx, project_id: UUID, root: ThreadRoot) -> str:
+    if root.message is None and parse_id(root.name) is None:
+        return root.name
+    first = root.message or messages.first_said(tx, project_id, root=root.id, name=root.name)
+    return title_of(first.body) or root.name

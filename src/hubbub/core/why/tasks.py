@@ -5,6 +5,7 @@ from uuid import UUID
 
 from hubbub.core.agents import agents
 from hubbub.core.log import activity
+from hubbub.core.mail.delivery_forecast import BUILT_IN
 from hubbub.core.snapshots import card_states
 from hubbub.core.why import presence, proof, waits
 from hubbub.core.why.explanation import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
@@ -164,7 +165,11 @@ def _free(tx: Tx, task: Task) -> Iterator[Fact]:
     if task.status is not Status.QUEUED:
         yield Fact("task.unheld", say("task_unheld"), {"number": task.number})
         return
-    here = [each.agent for each in agents.presences(tx, [task.project_id]) if each.is_live(tx.now)]
+    here = [
+        each.agent
+        for each in agents.presences(tx, [task.project_id])
+        if each.is_live(tx.now) and each.runtime != BUILT_IN  # the echo takes only what is sent to it
+    ]
     if not tasks.is_ready(tx, task):
         return
     if not here:

@@ -12,8 +12,10 @@ router = APIRouter(tags=["first steps"])
 
 
 class FirstSteps(BaseModel):
-    installed: list[str] = Field(description="the first agents that the project knows, without the echo")
-    started: list[str] = Field(description="those of them that have been there")
+    installed: list[str] = Field(
+        description="the first agents whose client was set up: neither the echo nor what `hubbub work` runs"
+    )
+    started: list[str] = Field(description="the first agents that have been there, without the echo")
     has_message: bool = Field(description="somebody has written to an agent")
     has_claim: bool = Field(description="an agent has taken a task, or holds files")
     has_talk: bool = Field(description="two agents have talked to each other: that was the last step")

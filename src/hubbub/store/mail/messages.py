@@ -124,6 +124,19 @@ def conversation(
     return [_message(row) for row in reversed(rows)]
 
 
+def first_said(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> Message:
+    """Return the first message of a conversation that has any."""
+    row = tx.one(
+        f"""WITH RECURSIVE {_CONVERSATION}
+            SELECT {_MESSAGE} FROM messages m JOIN said ON said.id = m.id ORDER BY m.number LIMIT 1""",
+        project_id=project_id,
+        root=root,
+        name=name,
+    )
+    assert row is not None
+    return _message(row)
+
+
 def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int, int]:
     """Return the number of messages in a conversation, the number of the last, and the time of the first."""
     row = tx.one(

@@ -274,14 +274,13 @@ def number_in_run(tx: Tx, run: Run) -> int:
     return int(row["tasks"]) if row else 0
 
 
-def is_any_taken(tx: Tx, project_id: UUID, *, first: int, but_by: str) -> bool:
-    """Tell whether one of the project's `first` tasks was accepted by any agent but that one."""
+def is_any_taken(tx: Tx, project_id: UUID, *, first: int) -> bool:
+    """Tell whether one of the project's `first` tasks was accepted by an agent."""
     row = tx.one(
         """SELECT 1 AS found FROM tasks WHERE project_id = :project_id AND number <= :first
-           AND accepted_at IS NOT NULL AND assignee <> :but_by LIMIT 1""",
+           AND accepted_at IS NOT NULL AND assignee IS NOT NULL LIMIT 1""",
         project_id=project_id,
         first=first,
-        but_by=but_by,
     )
     return row is not None
 

@@ -178,6 +178,13 @@ export async function play() {
   requestAnimationFrame(next);
 }
 
+/** From the first activity that is loaded on, without idle time. */
+export async function playFromStart() {
+  squeezed.value = true;
+  await seek(recent.value[0].id);
+  await play();
+}
+
 /** What time it is in the past when so much has passed here; where nothing happened for long, time hurries. */
 function timeAfter(at, passed) {
   const rate = Math.max(1, lengthOf(reel) / PLAYED_IN);

@@ -42,8 +42,20 @@ export const columnOf = (state) => COLUMN_OF.get(state) ?? "queued";
 /** Whether a task is over, as far as anyone can tell. @param {Task} task */
 export const isEnded = (task) => task.ended_at !== null;
 
+const TITLE_LENGTH = 80; // characters: of a task given as one text the title is the first line, as far as that
+
+/** A task's title; where it was cut off, with the sign for that. @param {{title: string}} task */
+export const titleOf = ({ title }) => ([...title].length === TITLE_LENGTH ? `${title}…` : title);
+
 /** Whether an agent is only a name as yet: nothing that is called so was ever there. @param {Agent} agent */
 export const isNew = (agent) => !agent.live && agent.ended_at === null;
+
+/** What the hub runs itself, which takes only what is sent to it. @param {Agent} agent */
+export const isBuiltIn = (agent) => agent.runtime === "echo, built in";
+
+/** Whether somebody is there who could take a task from the open queue. @param {Picture} picture */
+export const isQueueServed = ({ agents }) =>
+  agents.values().some((agent) => agent.live && !isBuiltIn(agent));
 
 // Lookups are made once for each map: the next picture brings another map only where something changed.
 const lookups = new WeakMap();

@@ -51,6 +51,9 @@ export const project = signal(null);
 export const inProject = (command) =>
   (project.value === "default" ? command : `${command} --project ${project.value}`);
 
+/** The command that makes a client an agent of the project that is shown. */
+export const install = () => inProject("hubbub install claude-code --as ember");
+
 /** Who looks: `{user, owns_hub, csrf, projects: [{slug, name, role}]}`. */
 export const me = signal(null);
 

@@ -120,9 +120,9 @@ const inMenu = ({ view, icon, count }) => ({
 /** Whether what is seen is what is: always in sight. */
 function Connection() {
   const { status, behindMs, id, why } = connection.value;
-  const words = status !== "live" ? t(`shell.${status}`)
+  const words = moment.value ? t("shell.past") : status !== "live" ? t(`shell.${status}`)
     : behindMs < 1000 ? t("shell.live") : t("shell.live_behind", { span: span(behindMs) });
-  return html`<div class="connection" data-status=${status} title=${why ?? words}>
+  return html`<div class="connection" data-status=${moment.value ? "past" : status} title=${why ?? words}>
     <span class="row"><i class="dot"></i><span class="connection-word">${words}</span></span>
     <span class="connection-event num">${t("shell.event", { id: String(moment.value?.id ?? id) })}</span>
     <span class="sr" role="status">${status === "live" ? "" : words}</span>

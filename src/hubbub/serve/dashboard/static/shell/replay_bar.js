@@ -80,6 +80,9 @@ function bars(counts, first, end) {
   return path;
 }
 
+/** So few bars say nothing of a course; two of them look like the sign for a pause. */
+const FEW = 6;
+
 /** The marks above what went wrong. @param {Set<number>} bad */
 const marks = (bad) => [...bad].map((bucket) => `M${bucket - 0.2} 0h1.4v2h-1.4z`).join("");
 
@@ -209,6 +212,7 @@ function Track() {
   const share = moment.value ? ((places[place] ?? to) - from) / (to - from) : 1;
   const { counts, bad } = bucketed(activities, places, scale);
   const until = Math.round(share * BUCKETS);
+  const isYoung = counts.filter(Boolean).length < FEW;
   const onKeyDown = (event) => {
     const run = KEYS[event.key];
     if (!run || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -216,11 +220,12 @@ function Track() {
     run();
   };
   return html`<div class="bar-track" ...${drag}>
-    <svg viewBox=${`0 0 ${BUCKETS} 24`} preserveAspectRatio="none" aria-hidden="true">
-      <path class="bar-past" d=${bars(counts, 0, until)} />
-      <path class="bar-future" d=${bars(counts, until, BUCKETS)} />
-      <path class="bar-bad" d=${marks(bad)} />
-    </svg>
+    ${isYoung ? html`<span class="bar-young faint small clip">${t("replay.young")}</span>` : html`
+      <svg viewBox=${`0 0 ${BUCKETS} 24`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="bar-past" d=${bars(counts, 0, until)} />
+        <path class="bar-future" d=${bars(counts, until, BUCKETS)} />
+        <path class="bar-bad" d=${marks(bad)} />
+      </svg>`}
     <div class="bar-handle" role="slider" tabindex="0" aria-label=${t("replay.slider")} aria-valuemin="1"
       aria-valuemax=${Math.max(1, activities.length)} aria-valuenow=${place + 1}
       aria-valuetext=${told(place, activities.length)} onKeyDown=${onKeyDown}
@@ -228,13 +233,12 @@ function Track() {
   </div>`;
 }
 
-/** How the page is connected: said here too, as small screens have no room for it elsewhere. */
+/** What is shown, and how the page is connected: said here too, as small screens have no room for it elsewhere. */
 function Pill() {
   const { status } = connection.value;
   const isLive = !moment.value;
-  const word = isLive && status !== "live" ? t(`shell.${status}`) : t("replay.live");
-  return html`<button type="button" class=${`bar-live is-${isLive ? status : "past"}`} onClick=${toLive}
-    title=${t(isLive ? "replay.is_live" : "replay.back")}><i aria-hidden="true"></i>${word}</button>`;
+  const word = !isLive ? t("shell.past") : status === "live" ? t("replay.live") : t(`shell.${status}`);
+  return html`<span class=${`bar-live is-${isLive ? status : "past"}`}><i aria-hidden="true"></i>${word}</span>`;
 }
 
 /** While the past is shown: which moment, and that nothing can be done to it. */

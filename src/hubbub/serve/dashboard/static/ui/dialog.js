@@ -57,7 +57,8 @@ export function Dialog({ title, onClose, wide, onSubmit, footer, back, draft = t
 const FIRST = ["[autofocus]", ".dialog-body :is(input, textarea, select)"];
 
 /** Above the buttons while the hub is away, as the strip of the page is behind the dialog. */
-const Away = () => html`<p class="dialog-away amber small" role="status">${lostAt.value !== null && t("dialogs.away")}</p>`;
+const Away = () =>
+  html`<p class="dialog-away amber small" role="status">${lostAt.value !== null && t("dialogs.away")}</p>`;
 
 /** Opened as a modal, the focus where one writes if it is a form, and given back afterwards. */
 function useModal(box, isForm) {

@@ -1,7 +1,7 @@
 // Small marks that are read at a glance: the state of something, an agent, how much happened, how loaded a machine is.
 
 import { html } from "../vendor/ui.js";
-import { GLYPHS, pausing } from "../model/states.js";
+import { GLYPHS, isBuiltIn, pausing } from "../model/states.js";
 import { now } from "../model/store.js";
 import { day, fullTime, hourAndMinute, t } from "../i18n.js";
 import { Icon } from "./controls.js";
@@ -124,3 +124,6 @@ export function Sparkline({ values, label, height = 22 }) {
     })}
   </svg>`;
 }
+
+/** What an agent runs as, as people read it. @param {import("../model/fold.js").Agent} agent */
+export const runtimeOf = (agent) => (isBuiltIn(agent) ? t("fleet.built_in") : agent.runtime);

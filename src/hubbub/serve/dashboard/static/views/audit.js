@@ -31,14 +31,14 @@ function Entry({ entry, askedAt }) {
       <td class="clip"><bdi>${entry.actor}</bdi></td>
       <td><span class="audit-what"><${Icon} name=${iconOf(entry.kind)} size=${15} /><span class="grow">
         <${Sentence} activity=${entry} />
+        ${askedAt && ANSWERS.has(entry.kind) && html`<span class="faint"> · ${t("audit.took")}${" "}
+          <${Span} from=${askedAt} to=${entry.at} /></span>`}
         ${said && html`<${Text} class="activity-said mono" value=${said} lines=${2} />`}</span></span></td>
-      <td class="nowrap">${askedAt && ANSWERS.has(entry.kind)
-        && html`<${Span} from=${askedAt} to=${entry.at} />`}</td>
       <td><${IconButton} kind="quiet" small icon=${isOpen ? "chevron-up" : "chevron-down"}
         label=${t("activity.detail", { id: String(entry.id) })} aria-expanded=${isOpen}
         onClick=${() => setIsOpen(!isOpen)} /></td>
     </tr>
-    ${isOpen && html`<tr><td colspan="5"><${Detail} activity=${entry} /></td></tr>`}`;
+    ${isOpen && html`<tr><td colspan="4"><${Detail} activity=${entry} /></td></tr>`}`;
 }
 
 /** @param {{entries: object[]}} props newest first */
@@ -46,7 +46,7 @@ function Entries({ entries }) {
   const asked = questions(entries);
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${t("audit.entries")}>
     <table class="table audit-table"><thead><tr>
-      ${["when", "who", "what", "took"].map((key) => html`<th key=${key}>${t(`audit.${key}`)}</th>`)}
+      ${["when", "who", "what"].map((key) => html`<th key=${key}>${t(`audit.${key}`)}</th>`)}
       <th><span class="sr">${t("audit.more")}</span></th>
     </tr></thead><tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry}
       askedAt=${asked.get(entry.detail.approval_id)} />`)}</tbody></table></div>`;

@@ -3,7 +3,7 @@
 import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { matches, parse, toggle } from "../model/filter.js";
 import { waiting } from "../model/needs.js";
-import { columnOf, COLUMNS } from "../model/states.js";
+import { columnOf, COLUMNS, isQueueServed, titleOf } from "../model/states.js";
 import { inProject, isPending, loaded, may, moment, now, shown } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { language, number, t } from "../i18n.js";
@@ -128,13 +128,14 @@ const TELLING = new Set(["blocked", "waiting", "failed"]);
  * @param {string} props.state
  * @param {import("../model/fold.js").Picture} props.picture
  * @param {{links: number, files: number, letters: number}} props.counts
+ * @param {boolean} props.lonely  nobody has it, and nobody who is there would take it
  * @param {number|null} props.progress  percent, if its holder is at it and says so
  * @param {boolean} props.selected  one of those that the next action is for
  * @param {boolean} props.current  the one that is open at the side
  * @param {boolean} props.pending  something is being done to it
  * @param {(event: MouseEvent) => void} props.onPick
  */
-function TaskCard({ task, state, picture, counts, progress, selected, current, pending, onPick }) {
+function TaskCard({ task, state, picture, counts, lonely, progress, selected, current, pending, onPick }) {
   const note = TELLING.has(state) && reasonOf(task, picture);
   return html`
     <div class="board-card" role="listitem" onClick=${onPick} ...${drag(task)}>
@@ -146,8 +147,9 @@ function TaskCard({ task, state, picture, counts, progress, selected, current, p
           <${Priority} priority=${task.priority} />
           <span class="end meta faint"><${Ago} at=${since(task, state)} /></span>
         </div>
-        <div class="board-title"><${Text} value=${task.title} lines=${2} /></div>
+        <div class="board-title"><${Text} value=${titleOf(task)} lines=${2} /></div>
         <${Paused} task=${task} picture=${picture} />
+        ${lonely && html`<div class="board-note is-plain">${t("board.nobody_takes")}</div>`}
         ${note && html`<div class="board-note" data-state=${state}><${Text} value=${note} lines=${2} /></div>`}
         <div class="board-line board-foot">
           <${Holder} task=${task} picture=${picture} />
@@ -199,7 +201,7 @@ function FinishedRow({ task, state, selected, current, pending, onPick }) {
         current=${current} pending=${pending} flash=${state}>
         <div class="board-line">
           <${Glyph} state=${state} quiet />
-          <span class="grow clip"><${Text} value=${task.title.split("\n", 1)[0]} /></span>
+          <span class="grow clip"><${Text} value=${titleOf(task).split("\n", 1)[0]} /></span>
           <span class="meta faint"><${Ago} at=${since(task, state)} /></span>
         </div>
         ${state === "failed" && task.note && html`
@@ -317,6 +319,7 @@ function ofCard(task, state, look) {
     links: look.links.get(task.id) ?? 0,
     files: (task.files ?? (atIt ? agent.files : null))?.length ?? 0,
     letters: look.letters.get(task.id) ?? 0,
+    lonely: state === "queued" && !task.assignee && !look.isServed,
     progress: atIt && state === "running" ? agent.progress : null,
   };
 }
@@ -454,7 +457,8 @@ function Columns({ picture, typed, group, sort }) {
   const links = useMemo(() => linksOf(picture.tasks), [picture.tasks]);
   const letters = useMemo(() => lettersOf(picture.letters), [picture.letters]);
   const current = openTask(picture)?.id ?? null;
-  const look = { picture, links, letters, current, selected: selected.value, pick };
+  const isServed = useMemo(() => isQueueServed(picture), [picture.agents]);
+  const look = { picture, isServed, links, letters, current, selected: selected.value, pick };
   return html`
     <div class="columns">
       ${columns.map((column) => (column.name === "finished"

@@ -61,10 +61,12 @@ export function Budgets({ budgets, asked, onDone }) {
     const wanted = budgets.find(({ id }) => id === asked);
     if (wanted && may.value.manage) raise(wanted, onDone);
   }, [asked]);
+  if (!budgets.length && !may.value.manage) return null;
   return html`<section class="budgets" aria-label=${t("cost.budgets")}>
     <div class="row"><h2 class="grow">${t("cost.budgets")}</h2>
       ${may.value.manage && html`<${Button} small title=${t("cost.budget_tip")}
         onClick=${() => raise(NEW, onDone)}>${t("cost.budget_add")}<//>`}</div>
+    ${!budgets.length && html`<p class="small muted">${t("cost.budget_none")}</p>`}
     <ul>${budgets.map((budget) => html`<${Row} key=${budget.id} budget=${budget} onDone=${onDone} />`)}</ul>
   </section>`;
 }

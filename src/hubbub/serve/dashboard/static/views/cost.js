@@ -2,7 +2,7 @@
 // at the moment that is shown. What nobody has told of is unmetered, which is not nothing.
 
 import { html, useComputed } from "../vendor/ui.js";
-import { now } from "../model/store.js";
+import { install, now } from "../model/store.js";
 import { link, read } from "../hub/endpoints.js";
 import { day, hourAndMinute, money, number, t } from "../i18n.js";
 import { route, set } from "../shell/router.js";
@@ -69,7 +69,7 @@ function Line({ line, values }) {
   const name = line.label ?? line.name ?? t("cost.nobody");
   if (line.unmetered) {
     return html`<tr><td class="clip"><bdi>${name}</bdi></td>
-      <td colspan="6" class="muted">${t("cost.unmetered")}</td></tr>`;
+      <td class="num muted">${t("cost.unmetered")}</td><td colspan="5"></td></tr>`;
   }
   return html`<tr><td class="clip"><bdi>${name}</bdi></td>
     <td class="num nowrap">${worth(line)}
@@ -133,7 +133,7 @@ export function View() {
     <${Fetched} of=${found}>${({ by: shown, cost, course }) => {
       if (cost.total.unmetered && !cost.unmetered.length) {
         return html`<${Empty} icon="timer" title=${t("cost.empty")} text=${t("cost.empty_text")}
-          command="hubbub install claude-code" />`;
+          command=${install()} />`;
       }
       const long = step === "hour" ? HOUR : DAY;
       const starts = steps(cost.since, cost.until, long);

@@ -3,7 +3,7 @@
 import { computed, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { claims, overlapsOf, reviewed } from "../model/file_claims.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
-import { agents, could, inProject, leases, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
+import { agents, could, install, leases, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
@@ -307,7 +307,7 @@ export function View() {
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   if (rows.length === 0 && leases.value.size === 0) {
     return html`<${Empty} icon="folder-tree" title=${t("files.empty")} text=${t("files.empty_text")}
-      command=${inProject("hubbub install claude-code")} />`;
+      command=${install()} />`;
   }
   const picture = shown.value;
   const found = isEmpty(query) ? rows : rows.filter((row) => matches(cardOf(row), query, picture));

@@ -2,13 +2,14 @@
 // echo to try them with before any program is installed.
 
 import { html, useEffect, useState } from "../vendor/ui.js";
-import { inProject, may, project } from "../model/store.js";
+import { inProject, install, may, project } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
 import { Button, Icon } from "../ui/controls.js";
-import { Command, Empty, Skeleton } from "../ui/empty.js";
+import { Command, Skeleton } from "../ui/empty.js";
 import { done, useFetched } from "./fetching.js";
+import { NothingWaits } from "./nothing_waits.js";
 
 /** What changes how far one has come. */
 const KINDS = ["agent.", "message.", "task.", "file.", "token."];
@@ -18,7 +19,7 @@ const STEPS = {
   hub: { isDone: () => true },
   install: {
     isDone: ({ installed }) => installed.length > 0,
-    command: () => inProject("hubbub install claude-code --as ember"),
+    command: install,
   },
   start: { isDone: ({ started }) => started.length > 0, command: () => "claude" },
   message: {
@@ -40,23 +41,30 @@ export function View({ alone = false }) {
   const [isOver, setIsOver] = useState(false); // then nothing that happens matters any more, and nothing is asked
   const steps = useFetched(() => read.firstSteps(), [project.value], isOver ? [] : KINDS);
   useEffect(() => setIsOver(Boolean(steps.value?.has_talk)), [steps.value]);
-  if (steps.error) return alone && html`<${Nothing} />`;
+  if (steps.error) return alone && html`<${NothingWaits} />`;
   if (steps.value === null) return alone && html`<${Skeleton} lines=${6} />`;
-  return steps.value.has_talk ? alone && html`<${Nothing} />` : html`<${Steps} steps=${steps.value} />`;
+  return steps.value.has_talk ? alone && html`<${NothingWaits} />` : html`<${Steps} steps=${steps.value} />`;
 }
 
-const Nothing = () =>
-  html`<${Empty} icon="circle-check" title=${t("needs.empty_title")} text=${t("needs.empty_text")} />`;
+/** What comes next: whoever tries it with the echo first writes to it. @param {object} steps */
+function nextOf(steps) {
+  const open = Object.keys(STEPS).filter((name) => !STEPS[name].isDone(steps));
+  const first = steps.has_echo && !steps.started.length && open.find((name) => name === "message" || name === "claim");
+  return first || open[0];
+}
 
 function Steps({ steps }) {
-  const next = Object.keys(STEPS).find((name) => !STEPS[name].isDone(steps));
+  const next = nextOf(steps);
+  const step = (name) => html`<${Step} key=${name} name=${name} steps=${steps} isNext=${name === next} />`;
+  const [done, open] = [true, false].map((is) => Object.keys(STEPS).filter((name) => STEPS[name].isDone(steps) === is));
   return html`<section class="first-steps" aria-label=${t("steps.title")}>
     <h2>${t("steps.title")}</h2>
     <p class="muted">${t("steps.text")}${" "}
       <a class="link" href="/docs/quickstart">${t("steps.more")}</a></p>
-    <ol>${Object.keys(STEPS).map((name) => html`
-      <${Step} key=${name} name=${name} steps=${steps} isNext=${name === next} />`)}</ol>
-    <${Echo} isThere=${steps.has_echo} />
+    ${done.length > 1 ? html`<details><summary>${t("steps.done_all", { count: done.length })}</summary>
+      <ol>${done.map(step)}</ol></details>` : html`<ol>${done.map(step)}</ol>`}
+    <ol>${open.map(step)}</ol>
+    <${Echo} steps=${steps} />
   </section>`;
 }
 
@@ -64,7 +72,7 @@ function Step({ name, steps, isNext }) {
   const { isDone, command } = STEPS[name];
   const ticked = isDone(steps);
   const names = { install: steps.installed, start: steps.started }[name] ?? [];
-  const agent = steps.started[0] ?? steps.installed[0] ?? "ember";
+  const agent = steps.started[0] ?? steps.installed[0] ?? (steps.has_echo ? "echo" : "ember");
   return html`<li class=${ticked ? "is-done" : ""} aria-current=${isNext ? "step" : undefined}>
     <${Icon} name=${ticked ? "circle-check" : "circle-dashed"} size=${18} />
     <div class="grow stack tight">
@@ -78,11 +86,13 @@ function Step({ name, steps, isNext }) {
 }
 
 /** An agent of the hub's own that answers, for who manages the project. */
-function Echo({ isThere }) {
+function Echo({ steps: { has_echo: isThere, has_message: isWritten } }) {
   return html`<div class="first-echo">
     <span class="grow">${t(isThere ? "steps.echo_there" : "steps.echo_text")}</span>
-    ${isThere && html`<${Button} kind="primary" icon="send" disabled=${!may.value.write}
-      onClick=${() => compose(["echo"])}>${t("steps.echo_write")}<//>`}
+    ${isThere && html`<${Button} kind=${isWritten ? "plain" : "primary"} icon="send" disabled=${!may.value.write}
+      onClick=${() => compose(["echo"])}>${t("steps.echo_write")}<//>
+    <${Button} kind=${isWritten ? "primary" : "plain"} icon="plus" disabled=${!may.value.write}
+      onClick=${() => compose(["echo"], "task")}>${t("steps.echo_task")}<//>`}
     ${isThere
       ? html`<${Button} disabled=${!may.value.manage}
           onClick=${() => done("removeEcho", {}, t("steps.echo_removed"))}>${t("steps.echo_remove")}<//>`

@@ -3,7 +3,7 @@
 import { computed, html, signal, useEffect, useMemo, useRef, useSignal } from "../vendor/ui.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { currentTask, isNew, tasksOf } from "../model/states.js";
-import { hubNow, inProject, loaded, machines, moment, now, recent, shown } from "../model/store.js";
+import { hubNow, install, loaded, machines, moment, now, recent, shown } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { language, span, t } from "../i18n.js";
 import { useList } from "../shell/keyboard.js";
@@ -12,7 +12,7 @@ import { Card } from "../ui/card.js";
 import { Button, Icon } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { useElementCache, useThrottled } from "../ui/long_lists.js";
-import { Sparkline, StateWord, stateWord, Tile } from "../ui/marks.js";
+import { runtimeOf, Sparkline, StateWord, stateWord, Tile } from "../ui/marks.js";
 import { Ago, Text } from "../ui/text.js";
 import { Accounts } from "./accounts.js";
 import { Load } from "./machines.js";
@@ -197,7 +197,7 @@ const METHOD_ICONS = { stream: "zap", worker: "play", wait: "timer", none: "bell
  * @param {import("../model/fold.js").Picture} props.picture
  */
 function AgentCard({ agent, state, task, pulse, fact, href, taskHref, current, picture }) {
-  const about = [agent.runtime ?? fact?.runtime, agent.area].filter(Boolean).join(", ");
+  const about = [runtimeOf(agent) ?? fact?.runtime, agent.area].filter(Boolean).join(", ");
   return html`<${Card} item=${`agent:${agent.name}`} href=${href} current=${current} class="agent" flash=${state}
     name=${`${agent.name}, ${stateWord(state, true)}`}>
     <div class="row agent-head">
@@ -346,5 +346,5 @@ function Nobody({ filtered }) {
   if (filtered) return html`<${Empty} icon="filter" title=${t("fleet.none_match")}
     text=${t("fleet.none_match_text")} />`;
   return html`<${Empty} icon="bot" title=${t("fleet.empty")} text=${t("fleet.empty_text")}
-    command=${inProject("hubbub work ember --run 'claude -p'")} />`;
+    command=${install()} />`;
 }

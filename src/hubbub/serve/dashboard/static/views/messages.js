@@ -118,11 +118,17 @@ function Reply({ thread, messages, disabled, onSent }) {
     onSent(answer.message);
   };
   return html`<form class="reply" ref=${form} onSubmit=${send}>
-    <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${isBusy || moment.value !== null}
+    <${TextArea} label=${replyLabel(last)} rows="2" value=${text} disabled=${isBusy || moment.value !== null}
       onKeyDown=${onCommandEnter} onInput=${(event) => setText(event.currentTarget.value)} />
     <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
       keyHint=${written("mod+Enter")}>${t("messages.send_reply")}<//>
   </form>`;
+}
+
+/** Who gets an answer to a message: the other end of it, as the hub takes it. @param {object} [last] */
+function replyLabel(last) {
+  if (!last || (last.sender === HUB && last.recipient === null)) return t("messages.reply");
+  return t("messages.reply_to", { name: last.sender === HUB ? receiverOf(last) : senderOf(last) });
 }
 
 // What is said in one thread: each message with how far it has got, and the place to answer.

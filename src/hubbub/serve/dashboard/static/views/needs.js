@@ -4,7 +4,7 @@
 import { html, signal, useRef, useState } from "../vendor/ui.js";
 import { matches, parse } from "../model/filter.js";
 import { needOf, settled, waiting } from "../model/needs.js";
-import { currentTask, findTask } from "../model/states.js";
+import { currentTask, findTask, titleOf as cardTitle } from "../model/states.js";
 import { could, isPending, loaded, may, moment, now, shown, standstill } from "../model/store.js";
 import { act } from "../hub/actions.js";
 import { read } from "../hub/endpoints.js";
@@ -18,6 +18,7 @@ import { Button, Icon } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { toast } from "../ui/overlays.js";
 import { Ago, Text, Until } from "../ui/text.js";
+import { NothingWaits } from "./nothing_waits.js";
 import { HUB, receiverOf, senderOf } from "./deliveries.js";
 import { labelOf, perform, refOf, TASK_ACTIONS, taskHref } from "./task/actions.js";
 
@@ -52,7 +53,7 @@ async function deny(approval) {
 // What a person can do about each kind of need, the best first. Each is `{id, label, run | href}` and, for some,
 // the `key` that does it and what the button looks like.
 
-const openLink = (task) => task && { id: "open", label: refOf(task), href: taskHref(task) };
+const openLink = (task) => task && { id: "open", label: t("needs.open", { ref: refOf(task) }), href: taskHref(task) };
 const taskAction = (id, task, more = {}) => {
   const label = labelOf(TASK_ACTIONS.find((each) => each.id === id), task);
   return { id, label, run: () => perform(id, task), ...more };
@@ -180,7 +181,7 @@ const MOST_PLACES = 5;
 const SEEN = 240; // characters of a command that are seen without asking for more
 
 const number = (task) => html`<span class="ref mono">${refOf(task)}</span>`;
-const title = (task) => html`<${Text} value=${task.title} lines=${2} />`;
+const title = (task) => html`<${Text} value=${cardTitle(task)} lines=${2} />`;
 const name = (text) => html`<bdi>${text}</bdi>`;
 
 /** Parts in one line, with dots between them; each dot stays with what follows, so that none ends a line. */
@@ -190,9 +191,10 @@ const DOT = html`<span class="faint">${" ·\u00a0"}</span>`;
 
 const WORDS_OF = {
   approval: ({ approval }) => ({
-    main: html`<${Command} key=${approval.id} approval=${approval} />`,
-    aside: html`${line(!approval.said_node && name(approval.who), name(approval.tool), whereAsked(approval))}
-      ${approval.reason && html`<div><${Text} value=${approval.reason} lines=${3} /></div>`}
+    main: html`<div class=${approval.said_node ? "need-asks amber" : "need-asks"}>${name(whoAsks(approval))}</div>
+      <${Command} key=${approval.id} approval=${approval} />`,
+    aside: html`${approval.reason && html`<div><span class="faint">${t("needs.because")}</span>${" "}
+        <${Text} value=${reasonOf(approval)} lines=${3} /></div>`}
       ${approval.kind === "prompt" && html`<div class="faint">${t("needs.at_client")}</div>`}`,
   }),
   question: ({ task, agent }) => ({
@@ -230,9 +232,28 @@ const WORDS_OF = {
   }),
 };
 
-/** The machine that asks; where the agent's own program does, that it is only said. */
-function whereAsked({ who, node, said_node: said }) {
-  return said ? html`<span class="amber">${name(t("needs.own_program", { who, node: said }))}</span>` : name(node);
+/** Who wants to run what, and where; where no machine asks but somebody's own program, that it is only said. */
+function whoAsks({ who, tool, node, said_node: said }) {
+  if (!said) return t("needs.asks", { who, tool, node });
+  return t(who === HUB ? "needs.asks_own" : "needs.asks_beside", { who, tool, node: said });
+}
+
+/**
+ * The reasons that machines give most, in the language of the page; others in the machine's own words.
+ * @type {[RegExp, string][]}
+ */
+const REASONS = [
+  [/^it changes files$/, "needs.reason_changes"],
+  [/^no rule is about this call of (?<tool>.+)$/, "needs.reason_no_rule"],
+];
+
+/** Why people are asked. */
+function reasonOf({ reason }) {
+  for (const [said, words] of REASONS) {
+    const found = said.exec(reason);
+    if (found) return t(words, found.groups);
+  }
+  return reason;
 }
 
 WORDS_OF.expired = WORDS_OF.approval;
@@ -416,11 +437,11 @@ export function View() {
   const all = asked(waiting.value, route.value.query.q, shown.value);
   return html`
     <div class="view needs" ref=${page}>
-      ${isYoung() && html`<${LazyView} path="first_steps" alone=${!all.length} />`}
       ${!loaded.value ? html`<${Skeleton} lines=${6} />`
         : all.length ? GROUPS.map(({ name, kinds }) => html`
             <${Group} key=${name} name=${name} needs=${all.filter((need) => kinds.includes(need.kind))} />`)
           : html`<${Nothing} />`}
+      ${isYoung() && html`<${LazyView} path="first_steps" alone=${!all.length} />`}
     </div>`;
 }
 
@@ -460,6 +481,5 @@ function Nothing() {
   if (route.value.query.q) {
     return html`<${Empty} icon="filter" title=${t("needs.filtered_title")} text=${t("needs.filtered_text")} />`;
   }
-  if (isYoung()) return null;
-  return html`<${Empty} icon="circle-check" title=${t("needs.empty_title")} text=${t("needs.empty_text")} />`;
+  return isYoung() ? null : html`<${NothingWaits} />`;
 }

@@ -18,9 +18,10 @@ const MOST_NAMES = 3; // of those whom a message to everyone reached
 /** Kinds whose reason is what the sentence says. */
 const SAID_ALREADY = new Set(["agent.timeout", "agent.checkout"]);
 
-/** Kinds that are told in another way where something is known, or not: kind -> [ending, when]. */
+/** Kinds that are told in another way where something is known, or not: kind -> [ending, when]; an ending may
+ *  depend on more. */
 const VARIANTS = {
-  "approval.asked": ["said", ({ detail }) => Boolean(detail.said_node)],
+  "approval.asked": [({ agent }) => (agent === HUB ? "own" : "said"), ({ detail }) => Boolean(detail.said_node)],
   "approval.approved": ["client", byClient],
   "approval.denied": ["client", byClient],
   "approval.expired": ["unused", ({ detail }) => Boolean(detail.answered_by)],
@@ -59,7 +60,7 @@ export function keyOf(activity) {
   const key = `activity.${activity.kind.replace(/\./g, "_")}`;
   if (activity.reached) return `${key}_reached`;
   const [ending, applies] = VARIANTS[activity.kind] ?? [];
-  if (applies?.(activity)) return `${key}_${ending}`;
+  if (applies?.(activity)) return `${key}_${typeof ending === "function" ? ending(activity) : ending}`;
   return has(key) ? key : "activity.other";
 }
 

@@ -9,7 +9,7 @@ import { t } from "../../i18n.js";
 import { href, set } from "../../shell/router.js";
 import { Badge, Button, Icon, IconButton } from "../../ui/controls.js";
 import { Empty, Skeleton } from "../../ui/empty.js";
-import { Glyph, StateWord, Tile } from "../../ui/marks.js";
+import { Glyph, runtimeOf, StateWord, Tile } from "../../ui/marks.js";
 import { Ago, Text } from "../../ui/text.js";
 import { AgentActions, releaseTask } from "./actions.js";
 import { senderOf } from "../deliveries.js";
@@ -58,7 +58,7 @@ const rowOf = ({ files, areas }) => (files.length > 0 ? keyOf("file", files[0]) 
 function Facts({ agent, told }) {
   const files = agent.files ?? [];
   const rows = [
-    ["runs", [agent.runtime, agent.model].filter(Boolean).join(", ")],
+    ["runs", [runtimeOf(agent), agent.model].filter(Boolean).join(", ")],
     ["machine", agent.machine && html`<a class="link" href=${href("machines", { node: agent.machine })}>
       <bdi>${agent.machine}</bdi></a>`],
     ["area", agent.area && html`<bdi>${agent.area}</bdi>`],

@@ -1,7 +1,7 @@
 // Connecting a client: where the hub is, and what to write where. A token stands in it only if it was made just now.
 
 import { html, useState } from "../../vendor/ui.js";
-import { could, inProject, may } from "../../model/store.js";
+import { could, install, inProject, may } from "../../model/store.js";
 import { has, t } from "../../i18n.js";
 import { Button, Tabs } from "../../ui/controls.js";
 import { CopyButton } from "../../ui/empty.js";
@@ -69,7 +69,7 @@ export function Connect() {
   const action = could.value.write && html`
     <${Button} icon="key-round" disabled=${!may.value.write} onClick=${make}>${t("settings.token_make")}<//>`;
   return html`<${Part} title=${t("settings.install")} text=${t("settings.install_text")}>
-    <${Snippet} where=${t("settings.in_terminal")} text=${inProject("hubbub install claude-code --as ember")} />
+    <${Snippet} where=${t("settings.in_terminal")} text=${install()} />
     <p class="small"><a class="link" href="/docs/clients">${t("settings.install_docs")}</a></p>
   <//>
   <${Part} title=${t("settings.connect")} text=${t("settings.connect_text")} action=${action}>

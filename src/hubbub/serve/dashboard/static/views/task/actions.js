@@ -103,7 +103,8 @@ export const TASK_ACTIONS = [
   },
   {
     id: "cancel", icon: "ban", verbs: ["cancel"], bulk: true, danger: true,
-    asks: sentence("cancel", "reason", { danger: true, optional: true, back: "inspector.cancel_not" }), run: call("cancel"),
+    asks: sentence("cancel", "reason", { danger: true, optional: true, back: "inspector.cancel_not" }),
+    run: call("cancel"),
     undo: (task) => act("retry", { task: task.id }),
   },
   {

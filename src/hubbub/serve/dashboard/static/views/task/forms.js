@@ -1,7 +1,7 @@
 // What is asked when a person gives somebody work, hands it to somebody else, or answers who is at it.
 
 import { html, useEffect, useState } from "../../vendor/ui.js";
-import { tasksOf } from "../../model/states.js";
+import { isQueueServed, tasksOf } from "../../model/states.js";
 import { project, shown } from "../../model/store.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
@@ -82,7 +82,7 @@ const EMPTY = { title: "", text: "", to: "", priority: "medium", area: "", depen
 
 /** @param {{onClose: () => void, given?: object}} props `given`: what is filled in already */
 export function CreateTask({ onClose, given = {} }) {
-  const [task, setTask] = useState({ ...EMPTY, ...given });
+  const [task, setTask] = useState({ ...EMPTY, to: onlyOneThere(shown.value), ...given });
   const [busy, setBusy] = useState(false);
   const areas = useAreas();
   const put = (name) => ({
@@ -112,6 +112,11 @@ export function CreateTask({ onClose, given = {} }) {
       </div>
       <${More} put=${put} areas=${areas} open=${Object.keys(given).length > 1} />
     <//>`;
+}
+
+/** Where only the echo is there, a task in the open queue would stay there. */
+function onlyOneThere(picture) {
+  return isQueueServed(picture) ? "" : picture.agents.values().find((each) => each.live)?.name ?? "";
 }
 
 /** What most tasks do without. */

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { toggle } from "../../model/filter.js";
-import { childrenOf, currentTask, findTask, neededBy } from "../../model/states.js";
+import { childrenOf, currentTask, findTask, neededBy, titleOf } from "../../model/states.js";
 import { arrived, could, isPending, moment, shown, standstill } from "../../model/store.js";
 import { act } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
@@ -118,7 +118,7 @@ function Head({ task, state, picture }) {
         <span class="end">
           <${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
       </div>
-      ${task && html`<h2><${Text} value=${task.title} lines=${4} /></h2>
+      ${task && html`<h2><${Text} value=${titleOf(task)} lines=${4} /></h2>
         <${Doings} task=${task} picture=${picture} />`}
     </header>`;
 }
