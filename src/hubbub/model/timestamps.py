@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from hubbub.model.errors import Invalid
 
+MILLISECOND = timedelta(milliseconds=1)
 EPOCH = datetime.fromtimestamp(0, UTC)
 PARTS = 999  # activities of one millisecond that get a moment each
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
@@ -39,7 +40,7 @@ def exact_microseconds(at: int, number: int) -> int:
 
 def milliseconds(duration: timedelta) -> int:
     """Return a duration in whole milliseconds, to be added to times."""
-    return duration // timedelta(milliseconds=1)
+    return duration // MILLISECOND
 
 
 def utc_time(at: int) -> str:

@@ -73,5 +73,5 @@ def _in_inbox(tx: Tx, which: Literal["pending", "unread"], project_id: UUID, rec
         project_id=project_id,
         recipient=recipient,
     )
-    changed: int = sum(getattr(each, which)[project_id, recipient] for each in (tx.before, tx.tally))
+    changed: int = sum(getattr(each, which).get((project_id, recipient), 0) for each in (tx.before, tx.tally))
     return changed + (int(row["kept"]) if row is not None else 0)

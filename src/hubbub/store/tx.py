@@ -99,6 +99,9 @@ class CounterChanges:
                 own[key] += change
 
 
+_NOTHING = CounterChanges()  # never changed, as `before` is only read
+
+
 @dataclass(slots=True)
 class Tx:
     """One transaction: a connection, the caller, and the time."""
@@ -109,7 +112,7 @@ class Tx:
     is_read: bool = False  # run as a read: an operation that has to write raises `MustWrite`
     tally: CounterChanges = field(default_factory=CounterChanges)
     before: CounterChanges = field(
-        default_factory=CounterChanges
+        default_factory=lambda: _NOTHING
     )  # of the calls that are committed together with this one
     recorded: int = 0  # activities written; on commit, followers of the log are woken
     stored: int = 0  # characters of the texts passed to the store: about their size there

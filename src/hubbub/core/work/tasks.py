@@ -7,7 +7,6 @@ Callers' verbs are in `task_actions`; ends of tasks are in `completion`, changes
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -88,35 +87,43 @@ def send(
         agents.require_known(tx, project_id, to)
     area = scopes.require_area(tx, project_id, area) if area is not None else None
     derived_from = _parent(tx, project_id, parent) if parent is not None else None
-    return _make(
-        tx,
-        Task(
-            id=inboxes.next_id(tx),
-            project_id=project_id,
-            number=0,  # counted once all else is locked
-            sender=sender,
-            assignee=to,
-            addressed=to is not None,
-            title=title or title_of(text),
-            description=text,
-            context=context,
-            priority=priority,
-            status=Status.QUEUED,
-            parent_id=derived_from.id if derived_from else None,
-            depth=derived_from.depth + 1 if derived_from else 0,
-            reason=reason,
-            area=area,
-            issue=str(github_issues.parse(issue)) if issue is not None else None,
-            run_id=run.id if run else runs.id_of_current(tx, project_id),
-            external_id=external_id,
-            gated=bool(needs),
-            created_at=tx.now,
-            updated_at=tx.now,
-            expires_at=tx.now + milliseconds(ttl) if ttl else None,
-        ),
-        needs,
-        on_duplicate,
+    run_id = run.id if run else runs.id_of_current(tx, project_id)
+    task_id = inboxes.next_id(tx)
+    delivery = _delivery(tx, needs, to, task_id)
+    made = Task(
+        id=task_id,
+        project_id=project_id,
+        number=sequence_numbers.next_number(tx, project_id, NOUN),  # counted once all else is locked
+        sender=sender,
+        assignee=to,
+        addressed=to is not None,
+        title=title or title_of(text),
+        description=text,
+        context=context,
+        priority=priority,
+        parent_id=derived_from.id if derived_from else None,
+        depth=derived_from.depth + 1 if derived_from else 0,
+        reason=reason,
+        area=area,
+        issue=str(github_issues.parse(issue)) if issue is not None else None,
+        run_id=run_id,
+        external_id=external_id,
+        gated=bool(needs),
+        created_at=tx.now,
+        updated_at=tx.now,
+        expires_at=tx.now + milliseconds(ttl) if ttl else None,
+        author=tx.actor.person_behind(sender),
+        **delivery,
     )
+    return _put(tx, made, needs, on_duplicate)
+
+
+def _delivery(tx: Tx, needs: Sequence[Task], to: str | None, task_id: UUID) -> dict[str, Any]:
+    """Return the status of a new task, and its delivery if it has an assignee and waits for nothing."""
+    if to is None or not _are_met(tx, needs, to):
+        return {"status": Status.QUEUED}
+    status = advance(Status.QUEUED, Event.DELIVER)
+    return {"status": status, "delivery_id": task_id, "delivered_at": tx.now}
 
 
 def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
@@ -128,18 +135,11 @@ def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
     return all(need.status is Status.COMPLETED for need in found)
 
 
-def _make(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -> Task:
-    """Store a new task, and deliver it if it has an assignee and waits for nothing.
+def _put(tx: Tx, made: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -> Task:
+    """Store a new task, with its inbox row.
 
     Callers that create one at the same time take turns by its number, so the later sees the earlier.
     """
-    changes: dict[str, Any] = {}
-    if task.assignee is not None and _are_met(tx, needs, task.assignee):
-        status = advance(task.status, Event.DELIVER)
-        changes = {"status": status, "delivery_id": task.id, "delivered_at": tx.now}
-    number = sequence_numbers.next_number(tx, task.project_id, NOUN)
-    changes |= {"number": number, "author": tx.actor.person_behind(task.sender)}
-    made = replace(task, **changes)  # in one step, as the record is large
     saying = duplicates.read(made)
     if on_duplicate is OnDuplicate.REFUSE:
         duplicates.require_none(tx, made, saying, needs)

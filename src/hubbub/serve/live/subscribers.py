@@ -114,7 +114,7 @@ class Subscribers:
     def hear(self, activities: Iterable[Activity]) -> None:
         """Pass on activities: tell their followers, and end those of a revoked token."""
         for activity in activities:
-            for topic in changed_by(activity):
+            for topic in changed_by(activity) if self._wanted else ():
                 for follower in self._wanted.get(topic, ()):
                     follower.tell(follower.topics[topic])
             if activity.kind in ENDINGS:
