@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from hubbub.core import agent_renaming
+from hubbub.core import agent_removal, agent_renaming
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agent_renaming import Renamed
 from hubbub.core.agents import agents
@@ -28,6 +28,7 @@ from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Message, Task
 from hubbub.store import status_counters
 from hubbub.store.people import coordinators as coordinator_rows
+from hubbub.store.tx import Tx
 from hubbub.store.work import memory as memory_rows
 from tests.core.conftest import TEN_MINUTES, World, member, on_one_engine, person
 
@@ -57,6 +58,33 @@ def in_inbox(world: World, name: str) -> tuple[int, int]:
     counts = status_counters.pending, status_counters.unread
     pending, unread = (world.do(count, world.id, name) for count in counts)
     return pending, unread
+
+
+def test_an_old_name_leads_to_the_present_one(world: World, boss: World) -> None:
+    """However often an agent was renamed, each name that it had tells the last, until another agent takes it."""
+    rename(boss, "typo", "ember")
+    rename(boss, "ember", "birch")
+    for old in ("typo", "ember"):
+        with pytest.raises(UnknownAgent, match=f"'{old}' is called 'birch' now"):
+            boss.do(agents.find, boss.id, old)
+    world.do(agents.meet, world.id, "ember")
+    assert boss.do(agents.find, boss.id, "ember").name == "ember"
+
+    boss.do(agent_removal.remove, boss.project, "birch")
+    with pytest.raises(UnknownAgent, match="was ever seen"):
+        boss.do(agents.find, boss.id, "typo")
+
+
+def test_an_old_name_tells_nothing_in_other_dialects(world: World, boss: World) -> None:
+    """The documented tool sets refuse it as any unknown name."""
+    rename(boss, "typo", "ember")
+
+    def by_another_door(tx: Tx) -> None:
+        tx.door = "commhub"
+        agents.require_known(tx, world.id, "typo")
+
+    with pytest.raises(UnknownAgent, match="was ever seen"):
+        world.do(by_another_door)
 
 
 def test_mail_and_tasks_go_to_the_new_name(world: World, boss: World) -> None:

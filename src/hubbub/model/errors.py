@@ -84,15 +84,17 @@ class NotFound(HubError):
 
 
 class UnknownAgent(NotFound):
-    """The project has never seen an agent of that name; `near` lists similar names."""
+    """The project knows no agent of that name; `near` lists similar names, and `now` is the name that it was given."""
 
     code: ClassVar[str] = "unknown_agent"
 
-    def __init__(self, name: str, near: Sequence[str]) -> None:
+    def __init__(self, name: str, near: Sequence[str], now: str | None = None) -> None:
         super().__init__("agent", name)
-        self.name, self.near = name, tuple(near)
+        self.name, self.near, self.now = name, tuple(near), now
 
     def __str__(self) -> str:
+        if self.now is not None:
+            return f"{quoted(self.name)} is called {quoted(self.now)} now"
         hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
         return f"no agent named {quoted(self.name)} was ever seen in this project{hint}"
 

@@ -75,12 +75,15 @@ def test_an_agent_is_renamed(hub: RunningHub) -> None:
     )
     assert [each["text"] for each in hub.json("inbox", "coder2")] == ["hello"]
     for names, sentence in (
-        (("codre2", "coder3"), "did you mean coder2"),
+        (("codre2", "coder3"), "'codre2' is called 'coder2' now"),
         (("coder2", "coder"), "'coder' already"),
         (("coder2", "x y"), "an agent's name has letters"),
     ):
         refused = hub.run("agent", "rename", *names)
         assert (refused.returncode, sentence in refused.stderr) == (1, True), refused.stderr
+    for command in (("agent", "remove"), ("agent", "logs"), ("why",), ("inbox",), ("wait",)):
+        refused = hub.run(*command, "codre2")
+        assert refused.stderr == "Error: 'codre2' is called 'coder2' now\n", command
 
 
 def test_a_person_makes_no_agent_with_a_strange_name(hub: RunningHub, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from tests.serve.served_hub import Hub
 
 LONG = "an-agent-whose-name-is-longer-than-any-card-has-room-for-it"
 WIDTHS = (1440, 1280, 1180, 1024, 900, 760)
-ACROSS = 1000  # pixels: a tablet held so, and everything wider
+TABLETS = ((999, 1200), (820, 1180), (768, 1024), (999, 700), (900, 600))  # upright, and across
+ROOM = 200  # pixels that a view and what is open keep at least, in both directions
 
 # What lies over a field that somebody writes in, by what the browser finds at its middle.
 COVERED = """() => [...document.querySelectorAll("textarea, input[type=text], input[type=search]")]
@@ -45,8 +46,10 @@ BROKEN = """() => [...document.querySelectorAll(".ref, .num, time, .badge, kbd")
   }).map((each) => each.outerHTML.slice(0, 120))"""
 
 # How far what is open at the side reaches over the view.
-OVERLAP = """() => Math.max(0, document.querySelector("main").getBoundingClientRect().right
-  - document.querySelector(".side").getBoundingClientRect().left)"""
+OVERLAP = """() => {
+  const [view, side] = ["main", ".side"].map((each) => document.querySelector(each).getBoundingClientRect());
+  return Math.max(0, Math.min(view.right - side.left, view.bottom - side.top));
+}"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -87,12 +90,16 @@ def test_every_column_of_the_board_is_whole_at_every_width(visit: Visit, scene: 
 
 @pytest.mark.parametrize("view", ["board", "graph"])
 def test_an_open_task_covers_nothing_on_a_tablet(visit: Visit, scene: Scene, view: str) -> None:
-    """On a tablet held across, and on everything wider, a view makes room for the task that is open beside it."""
+    """A view makes room for the task that is open: beside it, or below it where the window is narrow and high."""
     page = visit(f"/{view}?task={scene.tasks['running'][0].number}")
-    for width in (width for width in WIDTHS if width >= ACROSS):
-        page.set_viewport_size({"width": width, "height": 900})
+    for width, height in (*((width, 900) for width in WIDTHS), *TABLETS):
+        page.set_viewport_size({"width": width, "height": height})
         until_whole(page)
-        assert page.evaluate(OVERLAP) == 0, width
+        assert page.evaluate(OVERLAP) == 0, (width, height)
+        for part in ("main", ".side"):
+            box = page.locator(part).bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= ROOM, (part, width, height)
 
 
 def test_numbers_and_counts_never_break(visit: Visit, scene: Scene) -> None:

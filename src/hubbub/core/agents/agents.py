@@ -12,11 +12,13 @@ from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.model.records import Agent, Condition, Presence
 from hubbub.store.agents import agents
-from hubbub.store.log import projection
+from hubbub.store.log import activity, projection
 from hubbub.store.people import users
 from hubbub.store.tx import MustWrite, Tx
 
 OWN_DOORS = frozenset({"", "hub"})  # REST, the command line and the hub's own tools
+RENAMED = "agent.renamed"
+MOST_RENAMED = 1_000  # renames that are looked through, the latest
 STEPS = (".", "..")  # in an address they mean another folder, even when they are encoded
 
 # These need no rule of their own, so they are the store's functions.
@@ -87,6 +89,20 @@ def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
     return not is_known(tx, project_id, name) and projection.is_person(tx, project_id, name)
 
 
+def name_now(tx: Tx, project_id: UUID, name: str) -> str | None:
+    """Return the name of the agent that had this one before a rename, as far as the log tells.
+
+    None if there is none, and if an agent has it now.
+    """
+    if is_known(tx, project_id, name):
+        return None
+    now = name
+    for renamed in reversed(activity.of_kind(tx, project_id, RENAMED, limit=MOST_RENAMED)):
+        if renamed.detail["old"] in (name, now):
+            now = str(renamed.detail["new"])
+    return now if now != name and is_known(tx, project_id, now) else None
+
+
 def require_known(tx: Tx, project_id: UUID, name: str) -> None:
     """Raise `UnknownAgent`, with up to three near names, if the project has never seen `name`.
 
@@ -99,7 +115,12 @@ def require_known(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def unknown(tx: Tx, project_id: UUID, name: str) -> UnknownAgent:
-    """Return the refusal of a name that the project has never seen, with up to three near names."""
+    """Return the refusal of a name that the project does not know, with up to three near names.
+
+    By our own doors it says which name the agent has now, if it was renamed.
+    """
+    if tx.door in OWN_DOORS and (now := name_now(tx, project_id, name)) is not None:
+        return UnknownAgent(name, [now], now)
     known = [agent.name for agent in agents.of_project(tx, project_id)]
     folded = {each.casefold(): each for each in known}
     near = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)

@@ -94,9 +94,14 @@ def drop(tx: Tx, placed: ManagedAgent) -> None:
 
 
 def find(tx: Tx, project: Project, agent: str) -> ManagedAgent:
-    """Return the agent's placement, or its last one. Raises `NotFound` if it was never placed."""
+    """Return the agent's placement, or its last one.
+
+    Raises `NotFound` if it was never placed, `UnknownAgent` with the present name of one that was renamed.
+    """
     placed = rows.find(tx, project.id, agent)
     if placed is None:
+        if agents.name_now(tx, project.id, agent) is not None:
+            raise agents.unknown(tx, project.id, agent)
         raise NotFound(NOUN, agent)
     return placed
 

@@ -39,6 +39,8 @@ def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None)
         account = found[each](tx, project, ref)
         if account is not None:
             return account
+    if names.name_now(tx, project.id, ref) is not None:
+        raise names.unknown(tx, project.id, ref)
     raise NotFound(str(kind or "task, agent, machine, file or thing"), ref)
 
 

@@ -74,7 +74,7 @@ export function AgentActions({ agent, placed }) {
     <${Button} small icon="plus" disabled=${off} onClick=${() => compose([name], "task")}>${t("fleet.give_task")}<//>
     ${agent.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${off}
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
-    ${could.value.manage && html`<${Button} small disabled=${off || !may.value.manage}
+    ${could.value.manage && html`<${Button} small icon="pencil" disabled=${off || !may.value.manage}
       onClick=${() => rename(name)}>${t("fleet.rename")}<//>`}
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>
       ${t("fleet.logs")}<//>
