@@ -201,7 +201,7 @@ SHOTS: dict[str, Shot] = {
         Role.VIEWER,
         CHECK,
         lambda: json.dumps({"x": ",[{" * (MIB // 3 - 50)}),
-        200,
+        400,
     ),
     "a MiB of quotes": (Role.VIEWER, CHECK, lambda: f'{{"x": {listed(chr(34) * 2, MIB - 500)}}}', 413),
     "deep lists": (Role.VIEWER, CHECK, lambda: '{"x": ' + "[" * 500_000 + "]" * 500_000 + "}", 400),
