@@ -114,9 +114,11 @@ class NotHolder(HubError):
 
     code: ClassVar[str] = "not_holder"
 
-    def __init__(self, assignee: str | None) -> None:
+    def __init__(self, assignee: str | None, ended: str | None = None) -> None:
         holder = f"is assigned to {assignee!r}" if assignee else "is free; claim it first"
-        super().__init__(f"the task {holder}")
+        super().__init__(
+            f"the task {holder}" if ended is None else f"the task {holder}, and has ended: it is {ended}"
+        )
         self.assignee = assignee
 
 

@@ -125,6 +125,7 @@ def test_a_refusal_is_a_code_and_a_sentence(anywhere: Team) -> None:
         "error": "unknown_tool",
         "message": "there is no tool 'nonsense'; tools/list names them",
     }
+    assert ember.wrong("tasks")["message"] == "there is no tool 'tasks'; did you mean task?"
     assert ember.wrong("task", action="show", task="T-7") == {
         "error": "not_found",
         "message": "there is no task 'T-7'",

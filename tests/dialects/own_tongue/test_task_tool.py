@@ -246,11 +246,40 @@ def test_what_an_action_needs(anywhere: Team) -> None:
                 assert refused["message"].startswith(f"{argument} is missing: ")
 
 
+@requires("task.missing")
+def test_a_refused_step_says_what_is_possible(anywhere: Team) -> None:
+    """A claim of what one holds, or of what has ended, says so, with what may be done instead."""
+    ember, rhea = anywhere.joined("ember"), anywhere.joined("rhea")
+    anywhere.work()
+    ember.task(action="claim", task="T-1")
+    with anywhere.unchanged():
+        again = ember.wrong("task", action="claim", task="T-1")
+        early = ember.wrong("task", action="retry", task="T-1")
+    assert again == {
+        "error": "invalid_transition",
+        "message": "you hold it already, and it is accepted; start, progress or complete it",
+    }
+    assert early["message"] == (
+        "the task is accepted, which does not let you retry it; "
+        "possible now: start, block, complete, fail, cancel, release, reassign"
+    )
+    ember.task(action="complete", task="T-1", text="done")
+    assert rhea.wrong("task", action="claim", task="T-1")["message"] == (
+        "the task is assigned to 'ember', and has ended: it is completed"
+    )
+    assert ember.wrong("task", action="start", task="T-1")["message"] == (
+        "the task is completed, which does not let you start it; possible now: nothing but a comment"
+    )
+
+
 def test_a_person_works_on_no_task(anywhere: Team) -> None:
     """People give work and steer it; to take some they would have to be an agent."""
     person = anywhere.person((anywhere.project, Role.MEMBER))
     assert person.send(text="water them", kind="task")["id"] == "T-1"
-    told = "the task cannot be claimed: it is free; say who claims it"
+    told = (
+        "the task cannot be claimed: only an agent works on one; "
+        "reassign it to an agent, or join by an agent's name"
+    )
     assert person.wrong("task", action="claim")["message"] == told
     assert person.task(action="cancel", task="T-1")["status"] == "cancelled"
 

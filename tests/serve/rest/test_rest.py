@@ -611,6 +611,15 @@ def test_a_call_with_an_unknown_member_does_nothing(
     assert done(web.get("/activity")) == before
 
 
+def test_a_call_without_its_body_says_what_to_send(acting: Acting) -> None:
+    """A write without a body is refused by a sentence about bodies."""
+    answer = acting().send("POST", "/tasks", b"")
+    assert refusal(answer) == (400, "invalid")
+    assert answer.json()["message"] == (
+        "the body is missing: send a JSON object, as application/json; {} if it has no members"
+    )
+
+
 def test_an_unknown_filter_is_refused(acting: Acting) -> None:
     """A filter that the hub does not have is not left out, which would list everything."""
     answer = acting().get("/tasks?state=running&colour=blue")

@@ -27,11 +27,11 @@ def require(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbMa
     """
     if may(tx, task, verb, by, manner):
         return
-    wanted = allowed(verb, manner)
+    wanted, ended = allowed(verb, manner), task.status if task.is_ended else None
     if manner is VerbManner.OWN:
-        raise NotYours(task.assignee)
+        raise NotYours(task.assignee, ended)
     if TaskRole.STAND_IN not in wanted:
-        raise NotHolder(task.assignee)
+        raise NotHolder(task.assignee, ended)
     *others, last = (name for part, name in CALLED.items() if part in wanted)
     raise Forbidden(f"only {', '.join(others)} or {last} may {verb} the task")
 

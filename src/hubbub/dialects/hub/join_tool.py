@@ -44,6 +44,8 @@ def join(
     Call it first, after a compaction, and when what you do changes. area, files: your scope; empty clears it.
     status offline: you leave, having done `doing`.
     """
+    if name is not None:
+        agents.require_nameable(name)
     here = act(tx, call, name)
     if here.name == HUB:
         raise Invalid("name is missing: say which name you join by")

@@ -14,9 +14,21 @@ from hubbub.core.work import dependencies, duplicates, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
-from hubbub.dialects.hub.tool_set import DIALECT, Key, Name, OwnContext, Paths, Ref, Text, act, look
+from hubbub.dialects.hub.tool_set import (
+    DIALECT,
+    AlreadyYours,
+    Key,
+    Name,
+    OwnContext,
+    Paths,
+    Ref,
+    Text,
+    act,
+    look,
+)
 from hubbub.model.errors import Invalid, Unavailable
-from hubbub.model.lifecycle import HELD
+from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.people.rights import HUB
 from hubbub.model.records import Activity, Task
 from hubbub.store.tx import Tx
 
@@ -118,13 +130,24 @@ def _is_progress(each: Activity, task: Task) -> bool:
 
 
 def _claim_next(tx: Tx, here: OwnContext) -> Task:
+    _require_agent(here)
     free = tasks.next_free(tx, here.project.id)
     if free is None:
         raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
     return task_actions.accept(tx, free, here.name)
 
 
+def _require_agent(here: OwnContext) -> None:
+    """Raise `Unavailable` for a person, who takes no free task."""
+    if here.name == HUB:
+        raise Unavailable("only an agent works on one; reassign it to an agent, or join by an agent's name")
+
+
 def _claim(tx: Tx, here: OwnContext, task: Task, _said: _Said) -> Task:
+    if task.assignee is None:
+        _require_agent(here)
+    if task.assignee == here.name and task.status in HELD - {Status.DELIVERED}:
+        raise AlreadyYours(f"you hold it already, and it is {task.status}; start, progress or complete it")
     return task_actions.accept(tx, task, here.name)
 
 

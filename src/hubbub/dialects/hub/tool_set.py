@@ -4,9 +4,10 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import Annotated, Any
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from hubbub.core.agents import agents, connections
 from hubbub.core.people import access
@@ -57,6 +58,7 @@ Lines = Annotated[list[Line], Field(max_length=100), _shown("array", items={"typ
 Paths = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=4_096)]],
     Field(max_length=1_000),
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     _shown("array", items={"type": "string"}),
 ]
 Cursor = Annotated[int, Field(ge=1, le=2**53), _shown("integer")]
@@ -81,7 +83,23 @@ def _no(error: HubError) -> Reply:
 
 
 def _stuck(error: InvalidTransition) -> Reply:
-    return no(error.code, f"the task is {error.status}; it cannot {error.event} now")
+    word = vocabulary.ACTION.get(error.event, error.event)
+    possible = ", ".join(vocabulary.possible(error.status)) or "nothing but a comment"
+    return no(
+        error.code, f"the task is {error.status}, which does not let you {word} it; possible now: {possible}"
+    )
+
+
+class AlreadyYours(HubError):
+    """The caller claims a task that it holds."""
+
+    code = InvalidTransition.code
+
+
+def _no_tool(name: str) -> str:
+    near = get_close_matches(name, DIALECT.tools, n=1)
+    hint = f"did you mean {near[0]}?" if near else "tools/list names them"
+    return f"there is no tool {name!r}; {hint}"
 
 
 def _caller(tx: Tx, call: Call) -> str | None:
@@ -110,7 +128,7 @@ DIALECT = MailNoticeDialect(
         HubError: _no,
     },
     invalid=lambda sentence: no(Invalid.code, sentence),
-    unknown=lambda name: no("unknown_tool", f"there is no tool {name!r}; tools/list names them"),
+    unknown=lambda name: no("unknown_tool", _no_tool(name)),
     refusals_are_errors=True,
     in_steps=frozenset({"inbox", "ask"}),
     caller=_caller,

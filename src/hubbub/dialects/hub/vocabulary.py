@@ -7,7 +7,7 @@ from hubbub.dialects.hub.short_ids import ARTIFACT, MESSAGE, TASK, short
 from hubbub.dialects.hub.token_budget import cut
 from hubbub.model.agents.scopes import AgentConflict
 from hubbub.model.fleet.nodes import Machine
-from hubbub.model.lifecycle import ENDED, OPEN, Status
+from hubbub.model.lifecycle import ENDED, LIFECYCLE, OPEN, Event, Status
 from hubbub.model.mail.wakes import WakeResult
 from hubbub.model.people.rights import EVERYONE
 from hubbub.model.records import (
@@ -31,6 +31,8 @@ CONDITION = {condition: str(condition) for condition in Condition}
 KIND = {kind: str(kind) for kind in LetterKind}
 PRIORITY = {priority: priority.name.lower() for priority in Priority}
 PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
+ACTION: Mapping[str, str] = {Event.ACCEPT: "claim"}  # where it is not called like its step
+ACTIONS = frozenset(Event) - {Event.DELIVER, Event.EXPIRE, Event.REOPEN}  # steps that `task` has
 ALSO = {"open": OPEN, "ended": ENDED}  # accepted by `board` beside the statuses
 
 LISTED = 50  # entries of one agent in a list of holders
@@ -41,6 +43,15 @@ SHARED = 5  # entries that a conflict names
 def statuses(word: str) -> frozenset[Status]:
     """Return the statuses that `board` means by `word`."""
     return ALSO.get(word) or frozenset({Status(word)})
+
+
+def possible(status: str) -> list[str]:
+    """Return the actions of `task` that somebody may do to a task in that status."""
+    return [
+        ACTION.get(event, str(event))
+        for event, (allowed_from, _target) in LIFECYCLE.items()
+        if status in allowed_from and event in ACTIONS
+    ]
 
 
 def known(**fields: object) -> dict[str, object]:

@@ -49,6 +49,10 @@ MARK = "mark"  # in the state of a request whose caller is to be confirmed: the 
 KNOWN = 10_000  # tokens whose holders are remembered
 
 JSON = "application/json"
+WRONG_HOST = (
+    "this hub is not that host: call it by the address that it listens on or by localhost, "
+    "or start it with --public-url for another name"
+)
 GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
 
 
@@ -130,7 +134,7 @@ class Guard:
     def _misdirected(self, scope: Scope) -> Response | None:
         hosts = _fields(scope, b"host")
         if not hosts or not all(self.hosts.include(f"http://{host}") for host in hosts):
-            return error_response(HTTPStatus.MISDIRECTED_REQUEST, "wrong_host", "this hub is not that host")
+            return error_response(HTTPStatus.MISDIRECTED_REQUEST, "wrong_host", WRONG_HOST)
         if not all(self.hosts.include(origin) for origin in _fields(scope, b"origin")):
             return error_response(
                 HTTPStatus.FORBIDDEN, "foreign_origin", "web pages of other origins may not use this hub"

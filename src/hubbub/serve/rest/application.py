@@ -175,6 +175,8 @@ async def _misunderstood(_request: Request, error: Exception) -> Response:
 def _sentence(problem: Mapping[str, Any]) -> str:
     if problem["type"] == UNKNOWN_MEMBER:
         return ".".join((*map(str, problem["loc"][1:]), problem["msg"]))
+    if problem["type"] == "missing" and tuple(problem["loc"]) == ("body",):
+        return "the body is missing: send a JSON object, as application/json; {} if it has no members"
     return _OF_BODIES.get(problem["type"]) or validation_message([_named(problem)], "the body")
 
 
