@@ -27,7 +27,7 @@ USUAL_HUB = "http://127.0.0.1:{port}"
     "install",
     short_help="Connect a client on this machine to the hub.",
     example="hubbub install\nhubbub install claude-code\n"
-    "hubbub install codex --as ember --dry-run\nhubbub install codex --uninstall",
+    "hubbub install codex --as birch --dry-run\nhubbub install codex --uninstall",
 )
 @click.argument("client", type=OneOf([*CLIENTS]), metavar="CLIENT", required=False)
 @click.option(
