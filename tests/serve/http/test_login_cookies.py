@@ -57,9 +57,20 @@ def test_by_a_link(browser: Browser) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/board?q=api")
     assert browser.visit("/board").status_code == 200
     assert done(browser.call("GET", "/me"))["user"] == "owner"
-    again = browser.submit(f"/login/{secret}", {})
-    assert again.status_code == 401
-    assert "used already, or it has expired" in again.text
+    with browsing(browser.hub) as stranger:
+        again = stranger.submit(f"/login/{secret}", {})
+        assert again.status_code == 401
+        assert "used already, or it has expired" in again.text
+
+
+def test_a_used_link_leads_whoever_is_signed_in(browser: Browser) -> None:
+    """In a browser that is signed in, a used link leads to its view and changes nothing."""
+    secret, _user, _end = browser.hub.do(logins.link, browser.hub.owner)
+    browser.submit(f"/login/{secret}", {})
+    kept = browser.cookie
+    again = browser.submit(f"/login/{secret}", {"next": "/fleet"})
+    assert (again.status_code, again.headers["location"], browser.cookie) == (303, "/fleet", kept)
+    assert browser.visit("/fleet").status_code == 200
 
 
 def test_by_name_and_password(browser: Browser) -> None:

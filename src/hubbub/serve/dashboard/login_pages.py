@@ -91,16 +91,17 @@ class LoginPages:
         return self.pages.page(request, "link.html", code=code, next=wanted)
 
     async def redeem(self, request: Request) -> Response:
-        """Sign in by a link."""
+        """Sign in by a link; a used one leads whoever is signed in already to the same view."""
         fields = await self._sent(request)
         if isinstance(fields, Response):
             return fields
         code, browser = request.path_params["code"], request.headers.get("user-agent")
+        wanted = page_paths.local(fields.get("next"))
         try:
-            return await self._enter(
-                request, lambda tx: logins.redeem(tx, code, browser), page_paths.local(fields.get("next"))
-            )
+            return await self._enter(request, lambda tx: logins.redeem(tx, code, browser), wanted)
         except BadLink:
+            if await self._is_signed_in(self.logins.secrets(request.headers)):
+                return _go(wanted)
             problem = words_for(request)("login.bad_link")
             return self._form(request, "/", "", problem, HTTPStatus.UNAUTHORIZED)
 
