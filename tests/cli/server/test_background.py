@@ -40,6 +40,26 @@ def test_up_and_down(data: Path) -> None:
 
 
 @pytest.mark.system
+def test_up_names_the_folder_that_down_needs(data: Path, tmp_path: Path) -> None:
+    """The printed commands find this hub: they name its folder, unless a command would find that by itself."""
+    elsewhere = {"HUBBUB_DATA": str(tmp_path / "usual")}
+    up = hubbub("up", "--port", "0", "--data", str(data), data=data, environment=elsewhere)
+    assert f"  to stop      hubbub down --data {data}\n" in up.stdout
+    assert f"  to connect   hubbub install CLIENT --data {data}\n" in up.stdout
+    again = hubbub("up", data=data)
+    assert "  to stop      hubbub down\n" in again.stdout
+
+
+@pytest.mark.system
+def test_down_names_the_workers_that_go_on(own_hub: RunningHub) -> None:
+    """The workers that wait for the hub to come back are named when it stops."""
+    own_hub.work("ada", "cat").says("ready")
+    assert own_hub.run("down").stdout == (
+        "the hub has stopped\n1 worker still runs and will go on when the hub is back: ada\n"
+    )
+
+
+@pytest.mark.system
 def test_each_is_done_once(data: Path) -> None:
     """A second `up` says that the hub runs already, a second `down` that none runs; both with code 0."""
     first = json.loads(hubbub("up", "--port", "0", "--json", data=data).stdout)

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import click
 
 from hubbub.cli.server import greeting
 from hubbub.cli.server.serve import host_option, port_option
-from hubbub.client import HubUnreachable, running_hub
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
 from hubbub.clients.hook import ringer_process
 from hubbub.clients.wake import ringer
 from hubbub.daemons import hub_starter
+from hubbub.serve.http import listener
 from hubbub.settings import read
 from hubbub.store.engine.folder_lock import holder_of
 from hubbub.terminal import display
@@ -21,6 +23,7 @@ from hubbub.terminal.command import command, data_option
 
 PATIENCE = timedelta(seconds=30)  # for a hub that is told to stop
 LOOK = timedelta(milliseconds=50)
+WORKER = "work"  # the runtime of agents that `hubbub work` runs
 
 
 @command("up", short_help="Start the hub in the background.", example="hubbub up\nhubbub up --port 9000")
@@ -36,6 +39,10 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
     url = hub_starter.running_address(chosen.data)
     is_new = url is None
     if url is None:
+        display.advise("starting the hub …")
+        listener.listen(
+            chosen.host, chosen.port
+        ).close()  # a taken port is told before a hub is started in vain
         given = {"--host": host, "--port": port}
         try:
             url = hub_starter.start(chosen.data, *(f"{name}={text}" for name, text in given.items() if text))
@@ -53,6 +60,7 @@ def down(*, data: str | None, as_json: bool) -> None:
     settings = read(data=data)
     folder = settings.data
     _stop_ringing(settings.config, running_hub(folder))
+    workers = [] if as_json else _workers(folder)
     pid = holder_of(folder)
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
@@ -62,6 +70,28 @@ def down(*, data: str | None, as_json: bool) -> None:
         "the hub has stopped" if pid is not None else "no hub is running on the data folder",
         as_json=as_json,
     )
+    if workers:
+        number = "1 worker still runs" if len(workers) == 1 else f"{len(workers)} workers still run"
+        names = display.clean(", ".join(workers))
+        display.show(f"{number} and will go on when the hub is back: {names}")
+
+
+def _workers(data: Path) -> list[str]:
+    """Name the agents that `hubbub work` runs by itself, as far as the hub tells: they outlive it."""
+    url, token = running_hub(data), owner_token(data)
+    if url is None or token is None:
+        return []
+    with closing(Hub(url, token)) as hub, suppress(HubRefused, HubUnreachable):
+        projects = [each["slug"] for each in hub.get("/me")["projects"]]
+        agents = [
+            each for slug in projects for each in Hub(url, token, project=slug).get("/agents")["agents"]
+        ]
+        return [
+            each["name"]
+            for each in agents
+            if each["live"] and each["runtime"] == WORKER and each["placed"] is None
+        ]
+    return []
 
 
 def _stop_ringing(config: Path, url: str | None) -> None:

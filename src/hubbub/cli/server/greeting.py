@@ -1,5 +1,6 @@
 """The greeting of a running hub: its address, and how to connect."""
 
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +9,7 @@ from hubbub.cli.people.open_dashboard import link
 from hubbub.client import OWNER_FILE, Hub, owner_token
 from hubbub.daemons import hub_starter
 from hubbub.dialects import addresses
-from hubbub.settings import Settings
+from hubbub.settings import Settings, read
 from hubbub.terminal import display
 
 
@@ -30,13 +31,18 @@ def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str
         f"hubbub is ready at {url}" if is_new else f"hubbub is already running at {url}",
         f"  dashboard    {_dashboard(url, data)}",
         f"  docs         {url}/docs",
-        f"  MCP          {mcp}",
-        *(f"               {each}" for each in others),
+        f"  to connect   hubbub install CLIENT{_where(data)}",
+        f"  to stop      hubbub down{_where(data)}",
         f"  your token   in {data / OWNER_FILE}",
         f"  its log      in {data / hub_starter.LOG_FILE}",
-        "  to connect   hubbub install CLIENT",
-        "  to stop      hubbub down",
+        f"  MCP          {mcp}",
+        *(f"               {each}" for each in others),
     ]
+
+
+def _where(data: Path) -> str:
+    """Return the option by which a command finds that data folder; empty if it does so by itself."""
+    return "" if read().data == data else f" --data {shlex.quote(str(data))}"
 
 
 def _dashboard(url: str, data: Path) -> str:
