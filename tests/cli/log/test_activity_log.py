@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+from tests.cli.screens import at_terminal
 
 
 def test_log(hub: RunningHub) -> None:
@@ -14,6 +15,16 @@ def test_log(hub: RunningHub) -> None:
     kinds = [json.loads(line)["kind"] for line in hub.run("log", "--json").stdout.splitlines()]
     assert kinds == ["project.created", "agent.met", "token.created", "task.sent"]
     assert hub.run("log", "--limit", "1").stdout.endswith("task.sent #1 by owner for ada first thing\n")
+
+
+def test_the_log_at_a_terminal(hub: RunningHub) -> None:
+    """A terminal shows what people ask for, and every step with --all; a program gets every step."""
+    hub.meet("ada")
+    hub.send("ada", "first thing")
+    brief, whole = at_terminal(hub, "log"), at_terminal(hub, "log", "--all")
+    assert ("task.sent" in brief, "agent.met" in brief, "agent.met" in whole) == (True, False, True)
+    assert "every step: hubbub log --all" in brief
+    assert "agent.met" in hub.run("log").stdout
 
 
 def test_log_follows(hub: RunningHub) -> None:

@@ -1,5 +1,6 @@
 """`hubbub log`: the activity log, past and live."""
 
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +14,25 @@ from hubbub.terminal.command import command, uses_project
 
 MOST = 500  # of one page
 PAUSE = 1.0  # seconds between tries to reach an absent hub
+# Steps between what people ask for: how programs go about their work, and how it reaches them.
+INNER = frozenset(
+    {
+        "agent.changed",
+        "agent.described",
+        "agent.heartbeat",
+        "agent.met",
+        "approval.spent",
+        "completion.reported",
+        "dispatch.queued",
+        "dispatch.sent",
+        "message.acked",
+        "message.delivered",
+        "node.changed",
+        "outbox.delivered",
+        "task.accepted",
+        "task.progress",
+    }
+)
 
 
 @command(
@@ -30,28 +50,43 @@ PAUSE = 1.0  # seconds between tries to reach an absent hub
 )
 @click.option("--task", metavar="ID", help="Show only this task.")
 @click.option("--agent", metavar="A", shell_complete=agents, help="Show only this agent.")
+@click.option("--all", "is_all", is_flag=True, help="At a terminal, show the inner steps, too.")
 @uses_project
-def log(*, hub: Hub, follow: bool, limit: int, task: str | None, agent: str | None, as_json: bool) -> None:
-    """Show what happened in the project, oldest first."""
+def log(
+    *, hub: Hub, follow: bool, limit: int, task: str | None, agent: str | None, is_all: bool, as_json: bool
+) -> None:
+    """Show what happened in the project, oldest first.
+
+    A terminal shows what people ask for; programs, --all and --task get every step.
+    """
     about = {"task": hub.task(task)["id"] if task is not None else None, "agent": agent}
-    past: list[ActivityReply] = hub.get("/activity", **about, limit=min(limit + 1, MOST))["activity"]
-    if 0 < limit < len(past) and not as_json:
+    is_brief = sys.stdout.isatty() and not (is_all or as_json or task)
+    asked = MOST if is_brief else min(limit + 1, MOST)
+    past: list[ActivityReply] = hub.get("/activity", **about, limit=asked)["activity"]
+    shown = [each for each in past if not (is_brief and each["kind"] in INNER)]
+    if 0 < limit < len(shown) and not as_json:
         click.echo(f"the last {limit}; more with --limit", err=True)
-    for each in reversed(past[:limit]):
+    for each in reversed(shown[:limit]):
         _show(each, as_json=as_json)
     if follow:
+        hidden = INNER if is_brief else frozenset[str]()
         with suppress(KeyboardInterrupt):  # that is how it ends
-            _follow(hub, str(past[0]["id"]) if past else "0", about, as_json=as_json)
+            _follow(hub, str(past[0]["id"]) if past else "0", about, hidden, as_json=as_json)
+    elif len(shown) < len(past):
+        display.advise("every step: hubbub log --all")
 
 
-def _follow(hub: Hub, after: str, about: Mapping[str, str | None], *, as_json: bool) -> None:
+def _follow(
+    hub: Hub, after: str, about: Mapping[str, str | None], hidden: frozenset[str], *, as_json: bool
+) -> None:
     """Show activities as they happen, and after a lost connection the missed ones; only about that task and agent."""
     task, agent = about["task"], about["agent"]
     while True:
         try:
             for frame in hub.follow(after=after):
                 after = frame.id or after
-                if task in (None, frame.data["task_id"]) and agent in (None, frame.data["agent"]):
+                is_meant = task in (None, frame.data["task_id"]) and agent in (None, frame.data["agent"])
+                if is_meant and frame.data["kind"] not in hidden:
                     _show(frame.data, as_json=as_json)  # type: ignore[arg-type]  # a frame is an activity
         except HubUnreachable as error:
             click.echo(display.clean(f"{error}; waiting for it"), err=True)
