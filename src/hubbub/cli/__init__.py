@@ -129,6 +129,13 @@ ELSEWHERE = {
     "lock": "with",
     "flock": "with",
     "leases": "lease",
+    "add": "task add",
+    "who": "agents",
+    "online": "agents",
+    "whoami": "status",
+    "quit": "down",
+    "shutdown": "down",
+    "uninstall": "install CLIENT --uninstall",
 }
 
 SECTIONS = {
@@ -163,24 +170,11 @@ SECTIONS = {
             "hubbub.cli.agents.managed_agents", "Start, stop, follow, rename and remove agents."
         ),
         "mcp": CommandEntry("hubbub.cli.clients.mcp", "Serve MCP on standard input and output."),
-        "ring": CommandEntry("hubbub.cli.mail.ring", "Wake the idle clients of this machine."),
-        "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Allow the hooks of a project to run."),
     },
-    "Things, proof and cost": {
-        "with": CommandEntry(
-            "hubbub.cli.leases.with_command",
-            "Run a command while it holds a port, a database or a GPU.",
-            "with_",
-        ),
-        "lease": CommandEntry(
-            "hubbub.cli.leases.lease", "List and release leases, count things, and set rules."
-        ),
+    "Proof, cost and limits": {
         "proof": CommandEntry("hubbub.cli.work.proof", "Show the evidence of the work on a task."),
         "cost": CommandEntry("hubbub.cli.cost", "Show tokens used and estimated cost."),
         "budget": CommandEntry("hubbub.cli.limits.budget", "Limit tokens or money, and list their use."),
-        "breaker": CommandEntry(
-            "hubbub.cli.limits.breaker", "List agents stopped in a loop, and let them continue."
-        ),
         "account": CommandEntry("hubbub.cli.limits.accounts", "Group agents that share a provider account."),
         "pause": CommandEntry("hubbub.cli.limits.accounts", "Pause the agents of an account."),
         "resume": CommandEntry("hubbub.cli.limits.accounts", "Resume the agents of a paused account."),
@@ -193,8 +187,6 @@ SECTIONS = {
     },
     "Machines": {
         "node": CommandEntry("hubbub.cli.fleet.nodes", "Connect this machine to a hub, and manage machines."),
-        "gate": CommandEntry("hubbub.cli.fleet.gate_check", "Check what this machine's gate would decide."),
-        "audit": CommandEntry("hubbub.cli.fleet.audit", "Verify this machine's audit log."),
     },
     "The hub": {
         "up": CommandEntry("hubbub.cli.server.background", "Start the hub in the background."),
@@ -204,12 +196,31 @@ SECTIONS = {
             "hubbub.cli.server.install_service", "Run the hub as a system service.", "install_service"
         ),
         "doctor": CommandEntry("hubbub.cli.server.doctor", "Check the installation, and say how to fix it."),
-        "prove": CommandEntry("hubbub.cli.server.prove", "Test that the hub keeps its promises."),
         "backup": CommandEntry("hubbub.cli.server.backup", "Back up the database while the hub runs."),
         "restore": CommandEntry("hubbub.cli.server.backup", "Replace the database with a backup."),
         "migrate": CommandEntry("hubbub.cli.server.migrate", "Upgrade the database to this version."),
         "import": CommandEntry(
             "hubbub.cli.clients.import_folder", "Import the memory of a relay folder.", "imports"
+        ),
+    },
+    "Advanced": {
+        "with": CommandEntry(
+            "hubbub.cli.leases.with_command",
+            "Run a command while no other uses a port, a database or a GPU.",
+            "with_",
+        ),
+        "lease": CommandEntry("hubbub.cli.leases.lease", "Show who uses such things now, and release them."),
+        "breaker": CommandEntry(
+            "hubbub.cli.limits.breaker", "Show agents stopped for going in circles, and let them continue."
+        ),
+        "ring": CommandEntry("hubbub.cli.mail.ring", "Wake idle clients of this machine; starts by itself."),
+        "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Allow the hooks of a project to run."),
+        "gate": CommandEntry(
+            "hubbub.cli.fleet.gate_check", "Check what agents would be allowed to do on this machine."
+        ),
+        "audit": CommandEntry("hubbub.cli.fleet.audit", "Verify this machine's log of what agents did."),
+        "prove": CommandEntry(
+            "hubbub.cli.server.prove", "Crash hubs of its own, to test that nothing is lost."
         ),
     },
     "This program": {

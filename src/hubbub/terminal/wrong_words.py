@@ -7,6 +7,7 @@ import click
 
 NONE: Mapping[str, str] = {}
 CUTOFF = 0.7  # of likeness
+SURPLUS = "Got unexpected extra"  # click's words for an argument too many
 
 
 def did_you_mean(word: str, known: Iterable[str], elsewhere: Mapping[str, str] = NONE) -> str:
@@ -42,7 +43,9 @@ class OneOf(click.Choice[str]):
 def sentence(error: click.UsageError) -> str:
     """Return the error on one line; for a missing or surplus argument, with the command's usage."""
     told = " ".join(error.format_message().split())
-    is_of_shape = isinstance(error, click.MissingParameter) or told.startswith("Got unexpected extra")
+    is_of_shape = isinstance(error, click.MissingParameter) or told.startswith(SURPLUS)
     if error.ctx is None or not is_of_shape:
         return told
-    return f"{told.rstrip('.')}. {' '.join(error.ctx.get_usage().split())}"
+    is_a_text = told.startswith(SURPLUS) and any(each.name == "text" for each in error.ctx.command.params)
+    quotes = " Put a text of several words in quotes." if is_a_text else ""
+    return f"{told.rstrip('.')}.{quotes} {' '.join(error.ctx.get_usage().split())}"

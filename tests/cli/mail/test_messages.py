@@ -62,6 +62,26 @@ def test_wait_gives_up(hub: RunningHub) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
 
 
+def test_wait_is_given_up(own_hub: RunningHub) -> None:
+    """Ctrl-C ends it without a word, with the exit code for nothing that came."""
+    own_hub.meet("ada")
+    process = waiting(own_hub, "ada")
+    own_hub.until_followed()
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate()
+    assert (process.returncode, out, error) == (4, "", "")
+
+
+def test_a_message_the_wrong_way_round(hub: RunningHub) -> None:
+    """Where the text is an agent's name and the receiver is nobody's, the sender is asked whether they are swapped."""
+    hub.meet("counter")
+    done = hub.run("send", "hi there", "counter")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "Error: no agent is called 'hi there'; is it the other way round? hubbub send counter 'hi there'\n",
+    )
+
+
 def test_wait_for_nobody(hub: RunningHub) -> None:
     """Waiting for an agent that the project does not know is refused at once."""
     done = hub.run("wait", "nobody")

@@ -18,7 +18,7 @@ from hubbub.terminal.exit_codes import REFUSED
 MOST = 5000  # heads requested from the hub: those of the last days, and the farthest
 
 
-@click.group("audit", cls=Group, short_help="Verify this machine's audit log.")
+@click.group("audit", cls=Group, short_help="Verify this machine's log of what agents did.")
 def audit() -> None:
     """Verify the record of what agents did."""
 

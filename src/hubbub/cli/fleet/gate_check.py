@@ -37,7 +37,7 @@ EXAMPLE = (
 )
 
 
-@click.group("gate", cls=Group, short_help="Check what this machine's gate would decide.")
+@click.group("gate", cls=Group, short_help="Check what agents would be allowed to do on this machine.")
 def gate() -> None:
     """Check what this machine's gate would decide."""
 

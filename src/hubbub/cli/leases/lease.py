@@ -11,7 +11,7 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 
 
-@click.group("lease", cls=Group, short_help="List and release leases, count things, and set rules.")
+@click.group("lease", cls=Group, short_help="Show who uses such things now, and release them.")
 def lease() -> None:
     """List and release leases, count things, and set which commands need a lease."""
 

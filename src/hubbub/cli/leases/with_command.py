@@ -97,7 +97,7 @@ class WithCommand(click.Command):
 @click.command(
     "with",
     cls=WithCommand,
-    short_help="Run a command while it holds a port, a database or a GPU.",
+    short_help="Run a command while no other uses a port, a database or a GPU.",
     epilog=f"\b\nExample:\n  {EXAMPLE}",
 )
 @click.argument("things", nargs=-1, required=True, metavar="THING...")

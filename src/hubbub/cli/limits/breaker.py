@@ -13,7 +13,9 @@ from hubbub.terminal.command import command, uses_project
 RULE = click.Choice(RULES)
 
 
-@click.group("breaker", cls=Group, short_help="List agents stopped in a loop, and let them continue.")
+@click.group(
+    "breaker", cls=Group, short_help="Show agents stopped for going in circles, and let them continue."
+)
 def breaker() -> None:
     """List agents that were stopped in a loop, let them continue, and set the rules."""
 

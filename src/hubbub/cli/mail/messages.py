@@ -8,6 +8,7 @@ import click
 
 from hubbub.cli.work.tasks import PRIORITIES, show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
+from hubbub.model.errors import UnknownAgent
 from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
@@ -37,7 +38,13 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
         _send_everyone(hub, text, as_json=as_json)
         return
     noun = "task" if is_task else "message"
-    answer = hub.post(f"/{noun}s", {"to": to, "text": text})
+    try:
+        answer = hub.post(f"/{noun}s", {"to": to, "text": text})
+    except HubRefused as refusal:
+        if refusal.code == UnknownAgent.code and _is_agent(hub, text):
+            told = display.clean(f"is it the other way round? hubbub send {text} {to!r}")
+            raise click.ClickException(f"no agent is called {display.clean(repr(to))}; {told}") from None
+        raise
     sent, delivery = answer[noun], answer["delivery"]
     if as_json:
         display.show_json({**sent, "delivery": delivery})
@@ -50,6 +57,10 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
         display.show(delivery["note"])
         if delivery["wake"] == WORKER and not is_task:
             display.advise(f"To have it done and answered: hubbub send {display.clean(to)} --task TEXT")
+
+
+def _is_agent(hub: Hub, name: str) -> bool:
+    return any(each["name"] == name for each in hub.get("/agents")["agents"])
 
 
 def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
@@ -160,12 +171,23 @@ def wait(*, hub: Hub, name: str | None, timeout: float | None) -> None:
     With the token of an agent, that agent is meant instead. Keeps waiting while a hub restarts.
     """
     name = _inboxes(hub, name)[0]
+    try:
+        letters = _letters(hub, name, timeout)
+    except KeyboardInterrupt:  # a person gives up
+        letters = []
+    if not letters:
+        click.get_current_context().exit(TIMED_OUT)
+    display.show_json(letters)
+
+
+def _letters(hub: Hub, name: str, timeout: float | None) -> list[LetterReply]:
+    """Return the letters as soon as there are any; none if the time is over."""
     deadline = None if timeout is None else time.monotonic() + timeout
     letters = hub.inbox(name)  # fails at once if the hub is away, or has no such inbox
     while not (letters := letters or _come(hub, name, deadline)):
         if deadline is not None and time.monotonic() >= deadline:
-            click.get_current_context().exit(TIMED_OUT)
-    display.show_json(letters)
+            return []
+    return letters
 
 
 def _come(hub: Hub, name: str, deadline: float | None) -> list[LetterReply]:

@@ -14,7 +14,7 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command
 
 
-@command("ring", short_help="Wake the idle clients of this machine.", example="hubbub ring")
+@command("ring", short_help="Wake idle clients of this machine; starts by itself.", example="hubbub ring")
 def ring(*, as_json: bool) -> None:
     """Wake idle clients on this machine until you press Ctrl-C, or until no installed client needs it.
 

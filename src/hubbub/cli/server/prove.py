@@ -23,7 +23,7 @@ SHOWN = 5  # findings of a check
 
 @command(
     "prove",
-    short_help="Test that the hub keeps its promises.",
+    short_help="Crash hubs of its own, to test that nothing is lost.",
     example="hubbub prove\nhubbub prove --hours 8 --only histories",
 )
 @click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Time in all.")
