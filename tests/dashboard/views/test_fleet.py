@@ -65,7 +65,7 @@ def come(hub: Hub, name: str, *, files: list[str] | None = None, **told: Any) ->
 
 def leave(hub: Hub, name: str) -> None:
     """Let an agent have been there."""
-    come(hub, name, hostname="atlas")
+    come(hub, name, hostname="demeter")
     hub.do(lambda tx: presences.leave(tx, hub.project.id, name, instance=name))
 
 
@@ -128,8 +128,8 @@ def test_a_new_agent_appears_by_itself(hub: Hub, visit: Visit) -> None:
     """The fleet is live: whoever comes is there without a reload."""
     page = visit("/fleet")
     expect(card(page, "newcomer")).to_have_count(0)
-    come(hub, "newcomer", runtime="codex", hostname="atlas")
-    expect(page.get_by_role("region", name="atlas").locator(".agent")).to_have_count(8)
+    come(hub, "newcomer", runtime="codex", hostname="hermes")
+    expect(page.get_by_role("region", name="hermes").locator(".agent")).to_have_count(1)
 
 
 def test_the_small_bars_count_steps_and_no_signs_of_life(page: Page) -> None:
@@ -159,7 +159,7 @@ def test_evidence_of_work_unread_letters_and_wake_are_told_apart_from_liveness(
     hub: Hub, visit: Visit
 ) -> None:
     """A card says what its agent was last seen to do, how much it has not read, and whether anything listens for it."""
-    come(hub, "scout", hostname="atlas", output="3 of 4 files checked")
+    come(hub, "scout", hostname="demeter", output="3 of 4 files checked")
     hub.send_task("scout", "look")
     page = visit("/fleet")
     facts = card(page, "scout").locator(".agent-facts")
@@ -197,7 +197,7 @@ def test_what_an_agent_has_set_out_to_do_and_what_waits_for_it_is_read_without_a
     hub: Hub, visit: Visit
 ) -> None:
     """A person sees an agent's inbox; nothing in it counts as seen or acknowledged by that."""
-    come(hub, "reader", hostname="atlas")
+    come(hub, "reader", hostname="demeter")
     hub.send_task("reader", "read me")
     page = visit("/fleet?agent=reader")
     waiting = panel(page).get_by_role("region", name="Inbox")
@@ -238,7 +238,7 @@ def test_a_person_has_one_name_in_a_task(hub: Hub, visit: Visit) -> None:
 
 def test_a_person_frees_what_an_agent_claims(hub: Hub, visit: Visit) -> None:
     """Releasing claims empties the agent's scope in the hub, and the agent is told why."""
-    come(hub, "squatter", files=["web/**"], hostname="atlas")
+    come(hub, "squatter", files=["web/**"], hostname="demeter")
     page = visit("/fleet?agent=squatter")
     panel(page).get_by_role("button", name="Release claims").click()
     page.get_by_role("textbox", name="Why?").fill("lumen needs it")
@@ -254,7 +254,7 @@ def test_a_person_frees_what_an_agent_claims(hub: Hub, visit: Visit) -> None:
 
 def test_a_person_takes_a_task_from_an_agent(hub: Hub, visit: Visit) -> None:
     """Releasing a task puts it back into the open queue, and it leaves the list of what the agent holds."""
-    come(hub, "holder", hostname="atlas")
+    come(hub, "holder", hostname="demeter")
     ref = begin(hub, "holder", "Count the stars")
     page = visit("/fleet?agent=holder")
     holds = panel(page).get_by_role("region", name="Holds")
@@ -312,7 +312,7 @@ def test_a_panel_follows_an_agent_that_is_renamed_elsewhere(hub: Hub, visit: Vis
 
 def test_why_an_agent_keeps_its_name_is_told(hub: Hub, visit: Visit, watch: Watch) -> None:
     """An agent that is there keeps its name: the hub's sentence says so, and what was typed is there again."""
-    come(hub, "staying", hostname="atlas")
+    come(hub, "staying", hostname="demeter")
     watch.expect(409)
     page = visit("/fleet?agent=staying")
     rename = panel(page).get_by_role("button", name="Rename")
@@ -321,7 +321,7 @@ def test_why_an_agent_keeps_its_name_is_told(hub: Hub, visit: Visit, watch: Watc
     field.fill("going")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text(
-        "'staying' is here now on 'atlas'; end its program first"
+        "'staying' is here now on 'demeter'; end its program first"
     )
     expect(panel(page).get_by_role("heading", name="staying")).to_be_visible()
     rename.click()
@@ -417,7 +417,7 @@ def test_a_change_of_one_agent_leaves_the_other_cards_alone(hub: Hub, visit: Vis
 
 def test_what_agents_say_of_themselves_breaks_nothing(hub: Hub, visit: Visit) -> None:
     """Markup, invisible letters and a word of 900 letters stay text, inside their card, in every width and theme."""
-    come(hub, "mallory", doing=HOSTILE, runtime=HOSTILE, hostname="atlas", model=HOSTILE, output=HOSTILE)
+    come(hub, "mallory", doing=HOSTILE, runtime=HOSTILE, hostname="demeter", model=HOSTILE, output=HOSTILE)
     hub.send_task("mallory", HOSTILE)
     page = visit("/fleet?agent=mallory&q=mallory")
     expect(panel(page)).to_contain_text("<img src=x onerror=alert(1)>")

@@ -10,6 +10,7 @@ import pytest
 
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.fleet.calls import Ruling
+from hubbub.node.requests import hub_client
 from hubbub.node.requests.http_transport import HttpTransport
 from hubbub.node.requests.hub_client import HubClient as NodeHub
 from tests.serve.fleet.service_routes import ANN, answer, question
@@ -63,6 +64,15 @@ async def test_a_hub_that_comes_back_in_time_has_the_answer(
         await answer(hub, approval_id, approved=True)
         road.url = hub.url
         assert (await waiting).ruling is Ruling.APPROVED
+
+
+async def test_the_hub_says_when_the_time_is_over(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose own time is over asks the hub, which took the question later and may have a yes by now."""
+    async with machine(Road(hub.url), hub.token()) as remote:
+        approval_id = await remote.put(question(), MINUTE)
+        await answer(hub, approval_id, approved=True)
+        monkeypatch.setattr(hub_client._Asked, "left", timedelta(seconds=-1))
+        assert (await remote.answer(approval_id)).ruling is Ruling.APPROVED
 
 
 async def test_a_hub_that_stays_away_has_not_answered(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

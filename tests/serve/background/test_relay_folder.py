@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.core.transaction import Transactions
+from hubbub.serve.background import relay_folder
 from hubbub.serve.background.relay_folder import mirror_project
 from hubbub.serve.live.log_tail import LogTail
 from hubbub.store.engine.sqlite import SQLite
@@ -51,5 +52,6 @@ async def test_project_that_is_not_there(
     with caplog.at_level(logging.WARNING):
         parts = Transactions(sqlite_store), LogTail(sqlite_store)
         await mirror_project(*parts, Workspace(tmp_path, tmp_path / ".relay"), "nowhere")
-    assert caplog.messages == ["the relay folder is not kept in step: project 'nowhere' not found"]
+    said = [each.message for each in caplog.records if each.name == relay_folder.__name__]
+    assert said == ["the relay folder is not kept in step: project 'nowhere' not found"]
     assert not (tmp_path / ".relay").exists()

@@ -102,11 +102,12 @@ class HubClient:
         return approval_id
 
     async def answer(self, approval_id: str) -> Answered:
-        """Wait for the answer to a question that was put here, until its time is over."""
-        left = self._known(approval_id).left
+        """Wait for the answer to a question that was put here, until its time is over.
+
+        The hub says when that is: it took the question a moment after we did, and takes a yes until then.
+        """
+        left = max(self._known(approval_id).left, timedelta())
         try:
-            if left <= timedelta():
-                return Answered(Ruling.EXPIRED, approval_id)
             return self._told(
                 approval_id, await self._wire.request(HubRequest.ASK, self._as_put(approval_id), left)
             )

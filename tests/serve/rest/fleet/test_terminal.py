@@ -146,6 +146,7 @@ def test_a_viewer_runs_nothing(hub: Hub, person: Web, node: str) -> None:
     assert "looker" not in [each["actor"] for each in inputs(person)]
 
 
+@pytest.mark.usefixtures("node")  # is named while it is the only one
 def test_a_machine_that_is_not_there(hub: Hub, person: Web) -> None:
     """A machine that nobody knows is not found; one that is away is offline, and nothing is done."""
     about = NodeInfo(name="far", machine_id="m-far", platform="x", version="1", sandbox="none")
