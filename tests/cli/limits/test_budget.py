@@ -5,6 +5,7 @@ from tests.cli.processes import RunningHub
 
 def test_a_budget_is_set_raised_and_removed(hub: RunningHub) -> None:
     """A budget is told with what is used of it, or that nobody tells; set again it is raised."""
+    hub.meet("ada")
     unmetered = "unmetered: nobody tells what is used, so it stops nobody"
     made = hub.run("budget", "set", "agent:ada", "--usd", "2.5", "--daily").stdout
     assert made == f"agent ada, daily: nothing used of $2.50; {unmetered}\n"
@@ -19,6 +20,14 @@ def test_a_budget_is_set_raised_and_removed(hub: RunningHub) -> None:
     )
     [budget] = hub.json("budget", "list")
     assert hub.run("budget", "remove", budget["id"]).stdout == "agent ada, daily has no budget any more\n"
+
+
+def test_a_budget_of_an_agent_that_nobody_knows_is_refused(hub: RunningHub) -> None:
+    """A misspelt name makes no agent: the refusal names who may be meant."""
+    hub.meet("ghost9")
+    refused = hub.run("budget", "set", "agent:ghost99", "--usd", "1")
+    assert (refused.returncode, "did you mean ghost9?" in refused.stderr) == (1, True)
+    assert [each["name"] for each in hub.client().get("/agents")["agents"]] == ["ghost9"]
 
 
 def test_what_is_no_budget_is_refused(hub: RunningHub) -> None:

@@ -75,3 +75,19 @@ def test_changing_a_project(hub: RunningHub) -> None:
     assert (changed["name"], changed["conflict_mode"]) == ("Shop", "block")
     refused = hub.run("project", "change", hub.project, "--conflict-mode", "loud")
     assert (refused.returncode, "warn" in refused.stderr) == (2, True)
+
+
+def test_the_people_of_a_project(hub: RunningHub) -> None:
+    """A person is added, listed with their role, given another one, and removed; a machine's role nobody gives."""
+    slug, name = f"{hub.project}-team", f"ben-{hub.project}"
+    hub.run("project", "create", slug)
+    secret = hub.secret("user", "create", name)
+    assert hub.run("project", "member", "add", slug, name).stdout == f"{name} is member of {slug}\n"
+    assert hub.run("project", "member", "add", slug, name, "--role", "viewer").returncode == 0
+    assert [name, "viewer"] in [
+        line.split("\t") for line in hub.run("project", "member", "list", slug).stdout.splitlines()
+    ]
+    assert hub.run("project", "show", slug, "--token", secret).returncode == 0
+    assert hub.run("project", "member", "remove", slug, name).stdout == f"removed {name} from {slug}\n"
+    assert hub.run("project", "show", slug, "--token", secret).returncode == 1
+    assert hub.run("project", "member", "add", slug, "nobody-at-all").returncode == 1

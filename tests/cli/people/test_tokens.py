@@ -30,6 +30,31 @@ def test_what_to_do_with_a_secret(hub: RunningHub) -> None:
     """On a terminal it is told what a secret is for; to programs only the secret is printed."""
     secret, *advice = at_terminal(hub, "token", "create").splitlines()
     assert secret.startswith("ntok_")
+    assert advice[0] == f"A token for any agent, member of {hub.project}; it never ends."
     assert hub.url in "".join(advice)
     assert secret not in "".join(advice)
     assert hub.run("token", "create").stderr == ""
+
+
+def test_a_person_changes_their_own_token(hub: RunningHub) -> None:
+    """A person makes another token for themselves, sees both, and revokes the old one; for others the owner does."""
+    name = f"mia-{hub.project}"
+    old = hub.secret("user", "create", name)
+    new = hub.secret("token", "create", "--user", name, "--token", old)
+    assert new.startswith("utok_")
+    listed = hub.json("token", "list", "--token", new)
+    assert [each["user"] for each in listed] == [name, name]
+    assert hub.run("token", "revoke", listed[0]["id"], "--token", new).returncode == 0
+    assert hub.run("project", "list", "--token", old).returncode == 1
+    assert hub.secret("token", "create", "--user", name).startswith("utok_")
+    refused = hub.run("token", "create", "--user", "owner", "--token", new)
+    assert (refused.returncode, "only the owner of the hub" in refused.stderr) == (1, True)
+    assert hub.run("token", "create", "--user", name, "--agent", "ada").returncode == 2
+
+
+def test_a_persons_token_does_not_outlive_the_one_that_made_it(hub: RunningHub) -> None:
+    """With a token that ends, a person makes only tokens that end no later."""
+    short = hub.secret("token", "create", "--user", "owner", "--expires", "1d")
+    refused = hub.run("token", "create", "--user", "owner", "--token", short)
+    assert "a token cannot outlive the one that makes it" in refused.stderr
+    assert hub.run("token", "create", "--user", "owner", "--expires", "1h", "--token", short).returncode == 0

@@ -29,6 +29,31 @@ def test_there_and_back(own_hub: RunningHub, tmp_path: Path) -> None:
     assert with_task == [("too late for the copy",)]
 
 
+def test_what_was_revoked_since_stays_so(own_hub: RunningHub, tmp_path: Path) -> None:
+    """A restore makes no revoked token valid again, and says so; it tells of members that it brought back."""
+    copy, ben = tmp_path / "monday.db", own_hub.secret("user", "create", "ben", "--project", "default")
+    stolen, good = own_hub.secret("token", "create"), own_hub.secret("token", "create")
+    own_hub.json("backup", str(copy))
+    own_hub.client().acting_with(stolen).delete(f"/tokens/{_newest_but_one(own_hub)}")
+    own_hub.client().delete("/projects/default/members/ben")
+    own_hub.stop()
+
+    told = own_hub.run("restore", str(copy)).stdout
+
+    assert "1 tokens that were revoked since the backup stay revoked" in told
+    assert "1 members who were removed since" in told
+    own_hub.start()
+    refused = own_hub.run("agents", "--token", stolen)
+    assert (refused.returncode, own_hub.run("agents", "--token", good).returncode) == (1, 0)
+    assert own_hub.run("agents", "--token", ben).returncode == 0
+
+
+def _newest_but_one(hub: RunningHub) -> str:
+    """The id of the token that was made before the last one."""
+    made = sorted(hub.json("token", "list"), key=lambda each: each["created_at"])
+    return str(made[-2]["id"])
+
+
 def not_a_database(file: Path) -> None:
     file.write_text("hello")
 

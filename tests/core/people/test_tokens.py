@@ -221,13 +221,21 @@ def test_the_token_of_a_person_is_theirs(world: World) -> None:
 
 
 def test_what_tokens_are_seen(world: World) -> None:
-    """The tokens of a project are listed to its people; those of persons to the owner of the hub alone."""
+    """The tokens of a project are listed to its people; a person sees their own, and the hub's owner all."""
     eve = person(world, "eve", Role.MEMBER)
     token, _secret = make(world)
     owner = world.acting(Actor(token_id=None, owns_hub=True))
 
-    assert world.acting(eve).do(tokens.visible, [world.project]) == [token]
-    assert {each.id for each in owner.do(tokens.visible, [world.project])} == {eve.token_id, token.id}
+    noor = person(world, "noor", Role.MEMBER)
+    assert [each.id for each in world.acting(eve).do(tokens.visible, [world.project])] == [
+        eve.token_id,
+        token.id,
+    ]
+    assert {each.id for each in owner.do(tokens.visible, [world.project])} == {
+        eve.token_id,
+        noor.token_id,
+        token.id,
+    }
     assert world.do(tokens.visible, []) == []
 
 

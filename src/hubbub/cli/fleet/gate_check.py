@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -59,6 +60,9 @@ def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: 
     """
     around = _surroundings(home, workspace)
     policy = _policy(around, file, mode)
+    own = settings.read().config / policies.FILE
+    if file is None and own.exists():
+        click.echo(f"by the shipped rules; for this machine's: --policy {shlex.quote(str(own))}", err=True)
     if policy.fault is not None:
         click.echo(f"Error: the policy does not load, so it is strict: {policy.fault}", err=True)
     if not asyncio.run(_answer(around.world(policy), policy)):

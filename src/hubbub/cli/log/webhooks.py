@@ -1,5 +1,7 @@
 """`hubbub webhook`: addresses that receive a project's events, and their deliveries."""
 
+from urllib.parse import urlsplit
+
 import click
 
 from hubbub.cli import Group
@@ -10,6 +12,7 @@ from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
 from hubbub.terminal.wrong_words import OneOf
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OUTCOMES = OneOf([str(outcome) for outcome in DeliveryOutcome])
 
 
@@ -50,9 +53,20 @@ def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, answers: 
         display.show_json(made)
     else:
         display.show(made["secret"])
+        if answers and _is_plain(address):
+            click.echo(
+                "Warning: plain http lets anybody on the way answer questions in your name; use https",
+                err=True,
+            )
         display.advise(
             "Shown only now. With it the receiver checks the header Hubbub-Signature of each delivery."
         )
+
+
+def _is_plain(address: str) -> bool:
+    """Tell whether others on the network can read what is sent there."""
+    url = urlsplit(address)
+    return url.scheme == "http" and url.hostname not in LOOPBACK
 
 
 @command("list", example="hubbub webhook list")

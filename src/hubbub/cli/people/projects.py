@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from hubbub.cli import Group
+from hubbub.cli.people.members import member
 from hubbub.client import Hub, segment
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_hub
@@ -229,5 +230,5 @@ def _path(slug: str) -> str:
     return f"/projects/{segment('project', slug)}"
 
 
-for each in (create, change, archive, restore, list_, show, join, put_area, coordinator, proof):
+for each in (create, change, archive, restore, list_, show, join, put_area, coordinator, proof, member):
     project.add_command(each)

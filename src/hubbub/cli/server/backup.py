@@ -30,17 +30,29 @@ def backup(*, hub: Hub, file: Path, as_json: bool) -> None:
 @click.argument("file", type=FILE)
 @data_option
 def restore(*, file: Path, data: str | None, as_json: bool) -> None:
-    """Replace the database of the data folder with the backup FILE. The hub must not run; the old database is kept."""
+    """Replace the database of the data folder with the backup FILE. The hub must not run; the old database is kept.
+
+    Tokens that were revoked since the backup stay revoked. Members are those of the backup.
+    """
     from hubbub.store.engine import restore as restoring
 
     chosen = settings.read(data=data)
     if chosen.database is not None:
         raise click.ClickException("this hub keeps its data in PostgreSQL; restore it there, with pg_restore")
-    kept = restoring.restore(chosen.data, file)
+    done = restoring.restore(chosen.data, file)
+    kept = str(done.kept) if done.kept else None
     if as_json:
-        display.show_json({"restored": str(file), "kept": str(kept) if kept else None})
+        told = {"restored": str(file), "kept": kept, "revoked": done.revoked, "members": done.members}
+        display.show_json(told)
     else:
         display.show(f"restored {file}" + (f"; the database that was there is now {kept}" if kept else ""))
+        if done.revoked:
+            display.show(f"{done.revoked:,} tokens that were revoked since the backup stay revoked")
+        if done.members:
+            display.show(
+                f"{done.members:,} members who were removed since, or have another role, are as in the backup; "
+                "look at them: hubbub project member list SLUG"
+            )
         if not (chosen.data / OWNER_FILE).exists():
             display.show(
                 f"there is no {OWNER_FILE} in the data folder; hubbub serve makes a new one, to get in"

@@ -132,9 +132,10 @@ def require_given(role: Role) -> None:
 
 
 def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
-    """List the agents' tokens of the projects, and, for the owner of the hub, those of people too."""
-    people = tokens.of_people(tx) if tx.actor.owns_hub else []
-    return people + tokens.of_projects(tx, [project.id for project in projects])
+    """List the agents' tokens of the projects, and those of the person who asks; for the hub's owner, of all people."""
+    people = tokens.of_people(tx) if tx.actor.is_person else []
+    mine = [each for each in people if tx.actor.owns_hub or each.user_id == tx.actor.user_id]
+    return mine + tokens.of_projects(tx, [project.id for project in projects])
 
 
 def revoke(tx: Tx, token_id: UUID) -> Token:

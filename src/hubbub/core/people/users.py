@@ -8,9 +8,10 @@ from uuid import UUID
 from hubbub.core.people import access, projects, tokens
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
-from hubbub.model.people.accounts import User
+from hubbub.model.people.accounts import Token, User
 from hubbub.model.people.rights import HUB, SYSTEM, Actor, Right, Role
 from hubbub.model.records import Project
+from hubbub.model.timestamps import milliseconds
 from hubbub.store.people import projects as project_rows
 from hubbub.store.people import users
 from hubbub.store.tx import Tx
@@ -104,6 +105,17 @@ def register(
         projects.create(tx, _free_slug(tx, name), name=name)
     _token, secret = tokens.for_person(tx, user.id)
     return user, secret
+
+
+def token_for(tx: Tx, name: str, *, ttl: timedelta | None = None) -> tuple[Token, str]:
+    """Create another token of a person, for themselves or by the owner of the hub; return it and its secret.
+
+    It does not outlive the caller's own. Records `token.created`. Raises `Forbidden` and `NotFound`.
+    """
+    user, end = meant(tx, name), tx.actor.expires_at if not tx.actor.is_browser else None
+    if end is not None and (ttl is None or tx.now + milliseconds(ttl) > end):
+        raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
+    return tokens.for_person(tx, user.id, ttl=ttl)
 
 
 def everyone(tx: Tx) -> list[User]:

@@ -1,6 +1,7 @@
 """Restoring a backup as the database of a data folder."""
 
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,11 +18,26 @@ from hubbub.store.engine.sqlite_connection import explaining
 SIDE_FILES = ("-wal", "-shm", "-journal")
 NOTHING = "nothing was restored"
 LOOK = "look whether the backup was restored"
+REVOKED_SINCE = """t.revoked_at IS NULL
+    AND EXISTS (SELECT 1 FROM old.tokens o WHERE o.id = t.id AND o.revoked_at IS NOT NULL)"""
+CHANGED_MEMBERS = """SELECT count(*) FROM members m
+    JOIN old.users u ON u.id = m.user_id JOIN old.projects p ON p.id = m.project_id
+    LEFT JOIN old.members o ON o.user_id = m.user_id AND o.project_id = m.project_id
+    WHERE o.role IS NULL OR o.role <> m.role"""
 PATIENCE = timedelta(seconds=5)  # for another program that reads the database
 
 
-def restore(folder: Path, source: Path) -> Path | None:
-    """Copy the backup `source` to the database of `folder`; return the path of the old database, if there was one.
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The outcome: the replaced database, if there was one, and what the backup did not know of it."""
+
+    kept: Path | None
+    revoked: int = 0  # tokens that were revoked since the backup, and stay so
+    members: int = 0  # who were removed, or had another role since, and are back as they were
+
+
+def restore(folder: Path, source: Path) -> Restored:
+    """Copy the backup `source` to the database of `folder`. Tokens that the replaced database has as revoked stay so.
 
     Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is not a sound database of this
     version or an older one; `StoreUnavailable` if the disk fails.
@@ -35,10 +51,11 @@ def restore(folder: Path, source: Path) -> Path | None:
             fresh.unlink(missing_ok=True)
             _copy_checked(source, fresh)
             kept = _set_aside(folder / DATABASE)
+            outcome = _carry_over(kept, fresh) if kept is not None else Restored(None)
             fresh.replace(folder / DATABASE)
         with explaining(LOOK):
             durable_files.sync(folder)
-        return kept
+        return outcome
     finally:
         fresh.unlink(missing_ok=True)
         lock.release()
@@ -60,6 +77,28 @@ def _copy_checked(source: Path, target: Path) -> None:
         raise  # of the disk, not of the backup
     except apsw.Error as error:
         raise StoreRefused(f"{source.name} is not a database that can be read") from error
+
+
+def _carry_over(kept: Path, fresh: Path) -> Restored:
+    """Revoke in `fresh` the tokens that `kept` has as revoked, and count the members that differ.
+
+    Of a replaced database that cannot be read nothing is carried over.
+    """
+    with closing(apsw.Connection(str(fresh))) as db:
+        db.pragma("journal_mode", "memory")  # nothing beside the file: it is made anew after a crash
+        try:
+            db.execute("ATTACH ? AS old", (str(kept),))
+            ((members,),) = db.execute(CHANGED_MEMBERS)
+            ((revoked,),) = db.execute(f"SELECT count(*) FROM tokens AS t WHERE {REVOKED_SINCE}")
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):
+            return Restored(kept)
+        if revoked:
+            db.execute(
+                f"""UPDATE tokens AS t SET revoked_at = (SELECT revoked_at FROM old.tokens WHERE id = t.id)
+                    WHERE {REVOKED_SINCE}"""
+            )
+    durable_files.sync(fresh)
+    return Restored(kept, revoked, members)
 
 
 def _set_aside(database: Path) -> Path | None:

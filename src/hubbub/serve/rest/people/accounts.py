@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access, projects, tokens, users
 from hubbub.core.people.quotas import Limits, Quota, QuotaUse, Usage
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.people.accounts import Token
 from hubbub.model.people.rights import Actor, Role
@@ -123,6 +123,10 @@ class Tokens(BaseModel):
 
 
 class NewToken(Body):
+    user: Name | None = Field(
+        None,
+        description="the person for whom it stands, instead of a project: oneself, or anybody for the hub's owner",
+    )
     agent: Name | None = None
     program: Line | None = Field(
         None, description="what will be the agent, such as claude-code; told until it is there"
@@ -187,7 +191,7 @@ async def invite(call: Call, body: NewInvite) -> Invite:
 
 @router.get("/tokens")
 async def list_tokens(call: Call) -> Tokens:
-    """List the tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
+    """List the tokens of the caller's projects and their own; for the owner of the hub, all people's. Never secrets."""
     quotas = call.transactions.quotas
 
     def shown(token: Token, **names: str | None) -> ListedToken:
@@ -210,11 +214,16 @@ async def list_tokens(call: Call) -> Tokens:
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
 async def create_token(call: Call, body: NewToken) -> CreatedToken:
-    """Create a token of the project, bound to `agent` if it is named."""
+    """Create a token of the project, bound to `agent` if it is named; or another token of the person `user`."""
+    if body.user is not None and body.model_fields_set - {"user", "expires_seconds"} - _unset(body):
+        raise Invalid("user: a person's token has no agent, role, program or rate of its own")
     call.transactions.quotas.require_rate(call.actor, body.rate)
     ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
 
     def create(tx: Tx) -> tuple[Reply, str]:
+        if body.user is not None:
+            token, secret = users.token_for(tx, body.user, ttl=ttl)
+            return _kept(TokenShape.of(token)), secret
         token, secret = tokens.for_project(
             tx,
             call.enter(tx),
@@ -241,6 +250,11 @@ async def revoke_token(call: Call, token_id: str) -> OneToken:
         return tokens.revoke(tx, known)
 
     return OneToken(token=TokenShape.of(await call.write(revoke)))
+
+
+def _unset(body: NewToken) -> set[str]:
+    """Return the fields with the values that they have when nobody gives them."""
+    return {name for name, field in NewToken.model_fields.items() if getattr(body, name) == field.default}
 
 
 def _use(use: Usage, measures: Mapping[Quota, QuotaUse]) -> UseShape:
