@@ -257,7 +257,7 @@ def test_the_rules_of_the_machine_are_told(visit: Visit) -> None:
     """Its mode, its folders, and what it denies, asks about and allows."""
     page = visit("/settings?tab=rules")
     expect(page.get_by_text("asks unless it is harmless")).to_be_visible()
-    for heading in ("Denied", "Asked about", "Allowed"):
+    for heading in ("Denied", "Asks first", "Allowed"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
 

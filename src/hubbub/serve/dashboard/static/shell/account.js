@@ -35,7 +35,7 @@ export function setTheme(chosen) {
 export function Account() {
   const name = me.value?.user ?? "";
   return html`<${Menu} bare icon="circle-user-round" label=${`${t("shell.account")}: ${name}`} items=${[
-    { heading: html`<b>${name}</b>, ${t(`shell.role_${role.value}`)}` },
+    { heading: html`<b>${name}</b> · ${t("shell.role_is", { role: t(`shell.role_${role.value}`) })}` },
     "-",
     { heading: t("shell.language") },
     ...Object.entries(LANGUAGES).map(([tag, called]) => ({

@@ -331,11 +331,12 @@ function same(a, b) {
 // What ended before what the picture holds: asked of the hub, page by page, when somebody wants to see it.
 
 const PAGE = 50;
+const MINUTE = 60_000;
 
 /** How far back the column goes. */
 function FinishedSpan({ cards }) {
   const oldest = cards.at(-1)?.task.ended_at;
-  if (!oldest) return null;
+  if (!oldest || now.value - oldest < MINUTE) return null;
   return html`${t("board.last")} <${Span} from=${oldest} to=${now.value} />`;
 }
 

@@ -210,7 +210,7 @@ export function Tokens() {
     <${Fetched} of=${tokens}>${(found) => {
       const rows = existed(found.tokens).sort(goodAndNewFirst);
       if (!rows.length) return html`<${Empty} icon="key-round" title=${t("settings.no_tokens")}
-        text=${t("settings.tokens_text")} command="hubbub token create --agent ember" />`;
+        command="hubbub token create --agent ember" />`;
       return html`<${Rows} label=${t("settings.tab_tokens")} headings=${[...headings, ""]} rows=${rows}>
         ${(token) => html`<${Token} key=${token.id} token=${token} people=${people} />`}<//>`;
     }}<//>

@@ -61,7 +61,7 @@ function RulesOf({ names }) {
   const name = names.includes(chosen) ? chosen : names[0];
   const policy = useFetched(async () => (name ? read.policy(name) : null), [name]);
   if (!name) return html`<${Empty} icon="shield-check" title=${t("settings.no_machine")}
-    text=${t("settings.rules_text")} command="hubbub node run --join …" />`;
+    command="hubbub node run --join …" />`;
   return html`<${Part} title=${t("settings.tab_rules")} text=${t("settings.rules_text")}>
     ${names.length > 1 && html`<${Select} label=${t("settings.machine")} value=${name}
       onInput=${(event) => setChosen(event.target.value)}

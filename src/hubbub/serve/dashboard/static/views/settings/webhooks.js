@@ -56,7 +56,6 @@ function List() {
     <${Fetched} of=${webhooks}>${(found) => {
       const rows = existed(found.webhooks);
       if (!rows.length) return html`<${Empty} icon="webhook" title=${t("settings.no_webhooks")}
-        text=${t("settings.webhooks_text")}
         command="hubbub webhook add https://ntfy.example.org/hub --form ntfy --events needs" />`;
       return html`<${Rows} label=${t("settings.tab_webhooks")} headings=${[...headings, ""]} rows=${rows}>
         ${(webhook) => html`<tr key=${webhook.id}>
