@@ -176,7 +176,7 @@ def test_the_account_says_who_looks_and_as_what(visit: Visit) -> None:
     """The menu names the person and the role in the project that is shown."""
     page = visit("/board", who=VIEWER)
     page.get_by_role("button", name=f"Account: {VIEWER}").click()
-    expect(page.get_by_role("menu")).to_contain_text(f"{VIEWER}, viewer")
+    expect(page.get_by_role("menu")).to_contain_text(f"{VIEWER} · role: viewer")
 
 
 @pytest.mark.daily

@@ -20,7 +20,7 @@ export function Text({ value, lines, class: more = "" }) {
 /** @param {string} text @param {number} [lines] */
 function shortened(text, lines) {
   const most = lines ? lines * PER_LINE : 20_000;
-  if (lines) text = text.trim().replaceAll(/\s*\n\s*/g, lines === 1 ? " · " : "\n");
+  if (lines === 1) text = text.trim().replaceAll(/\s*\n\s*/g, " · ");
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
