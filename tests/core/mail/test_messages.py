@@ -13,7 +13,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB, Role
 from hubbub.model.records import LetterKind, Message, Priority
 from hubbub.store.tx import Tx
-from tests.core.conftest import RACERS, World, errors_of, finish, person
+from tests.core.conftest import RACERS, World, errors_of, finish, member, person
 
 
 def send(world: World, body: str = "hello", to: str = "bob", **more: object) -> Message:
@@ -335,7 +335,7 @@ def test_a_person_is_written_to_by_name_through_our_doors(world: World) -> None:
     with pytest.raises(UnknownAgent):
         send(world, to="mallory")  # of no project
 
-    world.do(agents.meet, world.id, "eve")
+    world.acting(member(world.project, agent="eve")).do(agents.meet, world.id, "eve")
     assert (send(world, to="eve").recipient, world.mail("eve")) == ("eve", ["hello"])
 
 
