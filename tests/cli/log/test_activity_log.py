@@ -10,10 +10,11 @@ from tests.cli.screens import at_terminal
 
 def test_log(hub: RunningHub) -> None:
     """The log shows what happened, oldest first, as much of it as is asked for."""
+    hub.until("node.joined")
     hub.meet("ada")
     hub.send("ada", "first thing")
     kinds = [json.loads(line)["kind"] for line in hub.run("log", "--json").stdout.splitlines()]
-    assert kinds == ["project.created", "agent.met", "token.created", "task.sent"]
+    assert kinds == ["project.created", "node.joined", "agent.met", "token.created", "task.sent"]
     assert hub.run("log", "--limit", "1").stdout.endswith("task.sent #1 by owner for ada first thing\n")
 
 
@@ -29,6 +30,7 @@ def test_the_log_at_a_terminal(hub: RunningHub) -> None:
 
 def test_log_follows(hub: RunningHub) -> None:
     """With --follow it goes on with what happens, without a gap between past and present."""
+    hub.until("node.joined")
     hub.meet("ada")
     process = subprocess.Popen(
         [*PROGRAM, "log", "--follow", "--limit", "1", "--json"],
