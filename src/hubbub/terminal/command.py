@@ -13,7 +13,7 @@ import click
 
 from hubbub import settings
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
-from hubbub.model.errors import HubError, Invalid, Unauthorized
+from hubbub.model.errors import HubError, Invalid, Unauthorized, UnknownAgent
 from hubbub.model.fleet import call_chain
 from hubbub.model.programs import extras
 from hubbub.terminal import display
@@ -38,16 +38,24 @@ EXPLAINED = {
 }
 
 
+# The next step after a refusal, by its code.
+NEXT = {
+    UnknownAgent.code: "See who is known: hubbub agents. Make a program an agent: hubbub work NAME --run COMMAND",
+}
+
+
 class Refused(click.ClickException):
-    """The hub refused. At a terminal the page that explains why is named, too."""
+    """The hub refused. At a terminal the next step and the page that explains why are named, too."""
 
     def __init__(self, refusal: HubRefused) -> None:
         super().__init__(display.clean(sentence(refusal)))
-        page = EXPLAINED.get(refusal.code)
+        page, self.next = EXPLAINED.get(refusal.code), NEXT.get(refusal.code)
         self.page = f"{refusal.hub}/docs/{page}" if refusal.hub and page else None
 
     def show(self, file: IO[str] | None = None) -> None:
         super().show(file)
+        if self.next:
+            display.advise(self.next)
         if self.page:
             display.advise(f"Read more: {self.page}")
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+from tests.cli.screens import at_terminal
 
 
 def waiting(hub: RunningHub, *arguments: str) -> subprocess.Popen[str]:
@@ -79,6 +80,14 @@ def test_a_message_the_wrong_way_round(hub: RunningHub) -> None:
     assert (done.returncode, done.stderr) == (
         1,
         "Error: no agent is called 'hi there'; is it the other way round? hubbub send counter 'hi there'\n",
+    )
+
+
+def test_an_unknown_receiver(hub: RunningHub) -> None:
+    """Who writes to an agent that nobody knows is told at a terminal how one comes to be."""
+    assert hub.run("send", "bob", "hello").stderr.count("\n") == 1
+    assert "Make a program an agent: hubbub work NAME --run COMMAND" in at_terminal(
+        hub, "send", "bob", "hello"
     )
 
 
