@@ -60,15 +60,6 @@ def begin(
     return kept, True
 
 
-def is_begun(tx: Tx, machine: Machine, order: NodeCall) -> bool:
-    """Tell whether an earlier call with the order's key has left an order for the machine."""
-    token_id = parse_id(order.who.token_id or "")
-    return (
-        order.key is not None
-        and rows.by_key(tx, machine.id, token_id=token_id, key=access.fingerprint(order.key)) is not None
-    )
-
-
 def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
     """Mark an order as going over its machine's link now; None if it must not be sent (any more).
 

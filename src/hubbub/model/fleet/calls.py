@@ -252,6 +252,6 @@ class Fleet(Protocol):
     async def find(self, project: str, name: str, order: NodeCall | None = None) -> Node | None:
         """Find the project's machine of that name, in any case, while it is there; None stands for the hub's own.
 
-        A machine is there while a hub of this store holds a link to it, or lost it a moment ago. An `order` that an
-        earlier call with its key has begun finds an absent machine too: that order may have been done.
+        A machine is there while a hub of this store holds a link to it, or lost it a moment ago. An `order` with a
+        key finds an absent machine too: an earlier call with the key may have begun it, also just now.
         """

@@ -26,11 +26,15 @@ GIVEN_UP = "the call was cancelled while its machine was away; whether it was do
 
 @dataclass(frozen=True, slots=True)
 class RemoteNode:
-    """One machine that is linked to a hub of this store, or was a moment ago."""
+    """One machine that is linked to a hub of this store, or was a moment ago.
+
+    One that is not there gets no orders; but it may have got the order of an earlier call with the same key.
+    """
 
     fleet: LinkedNodes
     project: Project
     machine: Machine
+    is_there: bool = True
 
     @property
     def name(self) -> str:
@@ -83,7 +87,8 @@ class RemoteNode:
     async def _outcome(self, dispatch: Dispatch, awaited: PendingResult) -> ToolResult:
         pace, clock = self.fleet.pace, asyncio.get_running_loop().time
         if dispatch.status is DispatchStatus.QUEUED:
-            await asyncio.wait({awaited.outcome}, timeout=pace.moment.total_seconds())
+            patience = pace.moment.total_seconds() if self.is_there else 0
+            await asyncio.wait({awaited.outcome}, timeout=patience)
             if not awaited.outcome.done() and await self._withdraw(dispatch):
                 return result_of(replace(dispatch, status=DispatchStatus.WITHDRAWN))
         away_since: float | None = None
@@ -168,16 +173,17 @@ class RemoteNodes:
         if link is not None:
             return RemoteNode(self.fleet, link.project, link.machine)
 
-        def look(tx: Tx) -> tuple[RemoteNode, bool] | None:
+        def look(tx: Tx) -> RemoteNode | None:
             home = projects.find_by_slug(tx, project)
             if home is None:
                 return None
             machine = nodes.find(tx, home, name)
-            is_begun = order is not None and dispatches.is_begun(tx, machine, order)
-            return RemoteNode(self.fleet, home, machine), is_begun or self.fleet.is_elsewhere(machine, tx.now)
+            return RemoteNode(self.fleet, home, machine, self.fleet.is_elsewhere(machine, tx.now))
 
         with suppress(NotFound):
             known = await self.fleet.transactions.read(SYSTEM, look)
-            if known is not None and (known[1] or self.fleet.was_just_lost(known[0].machine.id)):
-                return known[0]
+            if known is not None and self.fleet.was_just_lost(known.machine.id):
+                return replace(known, is_there=True)
+            if known is not None and (known.is_there or (order is not None and order.key is not None)):
+                return known
         return None

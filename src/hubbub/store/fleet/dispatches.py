@@ -82,17 +82,6 @@ def find(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
     return _dispatch(row) if row else None
 
 
-def by_key(tx: Tx, machine: UUID, *, token_id: UUID | None, key: str) -> Dispatch | None:
-    """Return the machine's order by that key of the token."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM dispatches WHERE token_id = :token_id AND key = :key AND machine = :machine",
-        token_id=token_id,
-        key=key,
-        machine=machine,
-    )
-    return _dispatch(row) if row else None
-
-
 def open_of(tx: Tx, machine: UUID) -> list[Dispatch]:
     """List the machine's open orders, oldest first."""
     rows = tx.all(

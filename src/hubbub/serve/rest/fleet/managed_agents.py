@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, TypeAdapter
 from starlette.responses import JSONResponse, Response
 
-from hubbub.core.fleet import managed_agents, nodes, own_machine
+from hubbub.core.fleet import dispatches, managed_agents, nodes, own_machine
 from hubbub.core.people import access
 from hubbub.dialects.call import ActivitySource, HubContext
 from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NotDone, NotFound, Offline
@@ -26,7 +26,6 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["agents on machines"])
 
 LINES = 200
-UNKNOWN = frozenset({RefusalCode.OFFLINE, RefusalCode.TIMEOUT})  # then it may have been done nevertheless
 KEEP_ALIVE = 15.0  # seconds between two signs of life on a stream
 COMMENT = b": here\n\n"
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -97,33 +96,39 @@ async def start_agent(request: Request, call: Call, name: Name, body: AgentStart
         project = call.enter(tx)
         return project, nodes.find(tx, project, body.node).name
 
-    def order(tx: Tx) -> ManagedAgent:
-        machine = nodes.find(tx, project, body.node)
-        return managed_agents.order(tx, project, agent=name, machine=machine, command=body.run)
+    def place(tx: Tx) -> ManagedAgent | None:
+        """Place the agent, unless an earlier call with the key has: of two side by side, one does."""
+        there = nodes.find(tx, project, body.node)
+        is_stored = order.key is not None and machine is not request.app.state.site.node
+        if is_stored and not dispatches.begin(tx, project, there, order, sent=False)[1]:
+            return None
+        return managed_agents.order(tx, project, agent=name, machine=there, command=body.run)
+
+    def started(tx: Tx) -> ManagedAgent:
+        return managed_agents.started(tx, placed or managed_agents.find(tx, project, name), _pid(outcome))
 
     project, node = await call.read(look)
-    machine = await _machine(request, call, project, node)
-    placed = await call.write(order)
     given = {"agent": name, "command": body.run, "concurrency": body.concurrency}
     if body.folder is not None:
         given["folder"] = body.folder
-    outcome = await machine.perform(_order(call, project, "agent_start", given))
+    order = _order(call, project, "agent_start", given)
+    machine = await _machine(request, call, project, node, order)
+    placed = await call.write(place)
+    outcome = await machine.perform(order)
     if outcome.is_error:
-        if outcome.code not in UNKNOWN:
+        if placed is not None and not _is_unknown(outcome):
             await call.write(lambda tx: managed_agents.drop(tx, placed))
         raise refusal(outcome)
-    pid = _pid(outcome)
-    return OnePlacement(
-        placement=_shape(await call.write(lambda tx: managed_agents.started(tx, placed, pid)))
-    )
+    return OnePlacement(placement=_shape(await call.write(started)))
 
 
 @router.post("/agents/{name}/stop")
 async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
     """Stop an agent on its machine; its work is finished within seconds, or handed back. For people."""
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
-    machine = await _machine(request, call, project, placed.node)
-    outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
+    order = _order(call, project, "agent_stop", {"agent": name})
+    machine = await _machine(request, call, project, placed.node, order)
+    outcome = await machine.perform(order)
     if outcome.is_error and outcome.code is not RefusalCode.NOT_FOUND:  # that is the wanted state
         raise refusal(outcome, name)
 
@@ -148,9 +153,8 @@ async def show_logs(
     With `follow` it is a stream of Server-Sent Events, one for each line, until the agent ends.
     """
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
-    machine = await _machine(request, call, project, placed.node)
-    given = {"agent": name, "lines": lines, "follow": follow}
-    order = _order(call, project, "agent_logs", given)
+    order = _order(call, project, "agent_logs", {"agent": name, "lines": lines, "follow": follow})
+    machine = await _machine(request, call, project, placed.node, order)
     if follow:
         over = _until_over(request.app.state.news, call.actor, project)
         frames = _frames(machine, order, name, over)
@@ -171,14 +175,14 @@ def _placed(tx: Tx, call: RestCall, name: str) -> tuple[Project, ManagedAgent]:
     return project, managed_agents.find(tx, project, name)
 
 
-async def _machine(request: Request, call: RestCall, project: Project, name: str) -> Node:
-    """Return the machine of that name, as its callers see it. Raises `NotServed` and `Offline`."""
+async def _machine(request: Request, call: RestCall, project: Project, name: str, order: NodeCall) -> Node:
+    """Return the machine of that name, as its callers see it, for an order. Raises `NotServed` and `Offline`."""
     site: HubContext = request.app.state.site
     own = site.node
     if own is not None and project.slug == site.workspace_project and own.name.casefold() == name.casefold():
         await call.read(lambda tx: own_machine.require_served(tx, project))
         return own
-    machine = await site.fleet.find(project.slug, name) if site.fleet is not None else None
+    machine = await site.fleet.find(project.slug, name, order) if site.fleet is not None else None
     if machine is None:
         raise Offline(f"{name!r} is offline; nothing was done")
     return machine
@@ -188,6 +192,13 @@ def _order(call: RestCall, project: Project, tool: str, given: Mapping[str, obje
     actor = call.actor
     who = Principal(project=project.slug, name=actor.label, token_id=str(actor.token_id), is_person=True)
     return NodeCall(who=who, tool=tool, arguments=given, key=call.key)
+
+
+def _is_unknown(outcome: ToolResult) -> bool:
+    """Tell whether the order may have been done, or may still be, though it was refused."""
+    return outcome.code is RefusalCode.TIMEOUT or (
+        outcome.code is RefusalCode.OFFLINE and "order" in outcome.content
+    )
 
 
 def _pid(outcome: ToolResult) -> int | None:
