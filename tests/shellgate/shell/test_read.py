@@ -22,6 +22,11 @@ def command(text: str, name: str) -> SimpleCommand:
     return next(each for each in seen(text).commands if each.name is not None and each.name.value == name)
 
 
+def document(line: str) -> str:
+    """A program with a here-document of that line."""
+    return f"z <<E\n{line}\nE\n"
+
+
 @each_row(
     "text",
     [
@@ -422,6 +427,27 @@ def test_a_long_pipe_is_told_stage_by_stage() -> None:
     assert len(seen("|".join(["cat"] * 499)).commands) == 499
     ends = [each for each in seen("a | sh; b | sh; a | sh").commands if each.words[0].value == "sh"]
     assert [each.reads_from and each.reads_from.source for each in ends] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'z "${x-`\"a b\"`}"',
+        r'z "${x-"`\"a b\"`"}"',
+        document(r"${x-`\"\"`}"),
+        document(r"${x:=${y-`\"a b\"`}}"),
+        document(r"`\"a b\"`"),
+    ],
+)
+def test_an_escaped_quote_in_backquotes_in_an_expansion_is_a_doubt(text: str) -> None:
+    """Bash takes an escaped quote in backquotes for a character, once braces or a here-document are around them."""
+    assert seen(text).doubts
+
+
+@pytest.mark.parametrize("text", [r'z "`\"a b\"`"', r'z "${x}`\"a b\"`"'])
+def test_an_escaped_quote_in_quoted_backquotes_quotes(text: str) -> None:
+    """Right within double quotes, an escaped quote in backquotes quotes, also behind an expansion."""
+    assert ["a b"] in called(text, x="y")
 
 
 def test_what_grows_without_bound_is_unknown_or_a_doubt() -> None:

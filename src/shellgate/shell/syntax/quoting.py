@@ -42,7 +42,7 @@ class Pieces:
         self.doubts = doubts
         self._tree = tree
         self._code = code
-        self._depth = 0
+        self._depth = self._braces = 0
         self._read: dict[tuple[int, int, bool], tuple[list[Piece], int]] = {}
 
     def until(self, index: int, end: int, stops: frozenset[str]) -> tuple[list[Piece], int]:
@@ -128,7 +128,7 @@ class Pieces:
     def backquoted(
         self, index: int, end: int, *, is_quoted: bool, in_document: bool = False
     ) -> tuple[list[Piece], int]:
-        """A substitution in backquotes."""
+        """A substitution in backquotes. Within quotes they lose the backslash of a quote, unless braces are between."""
         start, text, inside = index, self.text, ""
         index += 1
         while index < end and text[index] != "`":
@@ -136,6 +136,10 @@ class Pieces:
                 escaped = text[index + 1]
                 is_gone = escaped in "$`\\" or (escaped == '"' and is_quoted)
                 inside += escaped if is_gone else "\\" + escaped
+                if escaped == '"' and is_quoted and (in_document or self._braces):
+                    self.doubts.append(
+                        "it has an escaped quote in backquotes, which bash reads as a character here"
+                    )
                 index += 2
             else:
                 inside += text[index]
@@ -165,7 +169,10 @@ class Pieces:
                     return arithmetic
             return self.substitution(index, end, is_quoted=is_quoted)
         if first == "{":
-            return self._braced(index, end, is_quoted=is_quoted)
+            self._braces += 1
+            braced = self._braced(index, end, is_quoted=is_quoted)
+            self._braces -= 1
+            return braced
         if first == "[":
             return self._old_arithmetic(index, end, is_quoted=is_quoted)
         if first in {"'", '"'} and not is_quoted:
