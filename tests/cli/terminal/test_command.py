@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -19,12 +20,19 @@ from tests.cli.screens import at_terminal
 
 WHOLE = click.Context(hubbub, **hubbub.context_settings)  # what a command first sees of it, it keeps
 COLOUR = re.compile(r"\x1b\[[0-9]+m")  # as the words for how something stands have it, and titles
-LEAVES = [
-    (name, sub)
-    for name in ENTRIES
-    for command in [hubbub.get_command(WHOLE, name)]
-    for sub in (command.commands if isinstance(command, click.Group) else [""])
-]
+
+
+def leaves(command: click.Command | None, *words: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield the words of each command below this one that is no group, and the command."""
+    assert command is not None
+    if not isinstance(command, click.Group):
+        yield " ".join(words), command
+        return
+    for name, each in command.commands.items():
+        yield from leaves(each, *words, name)
+
+
+LEAVES = dict(each for name in ENTRIES for each in leaves(hubbub.get_command(WHOLE, name), name))
 
 
 def test_a_refusal_leads_to_its_page(hub: RunningHub) -> None:
@@ -38,17 +46,13 @@ def test_a_refusal_leads_to_its_page(hub: RunningHub) -> None:
     assert shown.splitlines()[-1] == f"Read more: {hub.url}/docs/duplicates"
 
 
-@pytest.mark.parametrize(("name", "sub"), LEAVES)
-def test_help_has_an_example(name: str, sub: str) -> None:
+@pytest.mark.parametrize("words", LEAVES)
+def test_help_has_an_example(words: str) -> None:
     """Every command takes --json, and its help shows an example that begins with the command itself."""
-    command = hubbub.get_command(WHOLE, name)
-    if isinstance(command, click.Group):
-        command = command.commands[sub]
-    assert command is not None
-    context = click.Context(command, WHOLE, info_name=f"hubbub {name} {sub}".strip())
-    text = command.get_help(context)
+    command = LEAVES[words]
+    text = command.get_help(click.Context(command, WHOLE, info_name=f"hubbub {words}"))
     assert "--json" in text
-    assert f"hubbub {name} {sub}".strip() in text.partition("Example:")[2]
+    assert f"hubbub {words}" in text.partition("Example:")[2]
 
 
 def test_list_says_what_the_commands_say() -> None:
@@ -62,10 +66,7 @@ def test_list_says_what_the_commands_say() -> None:
 def test_help_tells_what_to_do() -> None:
     """The help of every command and option is one sentence to begin with, and none begins with "what" or "whoever"."""
     told = [entry.about for entry in ENTRIES.values()]
-    for name, sub in LEAVES:
-        group = hubbub.get_command(WHOLE, name)
-        leaf = group.commands[sub] if sub and isinstance(group, click.Group) else group
-        assert leaf is not None
+    for leaf in LEAVES.values():
         told += [
             leaf.help or "",
             *(each.help or "" for each in leaf.params if isinstance(each, click.Option)),

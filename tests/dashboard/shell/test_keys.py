@@ -104,10 +104,10 @@ def test_what_a_card_opens_esc_closes(visit: Visit, view: str, kind: str, opened
 def test_enter_on_a_need_opens_what_it_is_about(page: Page) -> None:
     """On the first screen Enter leads from the card of a blocked task to the task."""
     card = page.get_by_role("group", name="Blocked, waiting for you").first
-    number = card.get_by_role("link").text_content() or ""  # also of what is not drawn yet
+    label = card.get_by_role("link").text_content() or ""  # also of what is not drawn yet
     card.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("complementary", name="Task")).to_contain_text(number)
+    expect(page.get_by_role("complementary", name="Task")).to_contain_text(label.removeprefix("Open "))
 
 
 def test_esc_keeps_what_somebody_writes(visit: Visit) -> None:

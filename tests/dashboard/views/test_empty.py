@@ -11,8 +11,11 @@ from playwright.sync_api import Route, expect
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.core.people import projects
+from hubbub.model.people.rights import Actor
+from hubbub.store.people import users
 from tests.cli.processes import hubbub
 from tests.dashboard.browser import Visit, inside, settle
+from tests.dashboard.conftest import MEMBER
 from tests.serve.served_hub import Hub
 
 FILLED = {
@@ -38,9 +41,11 @@ def test_the_command_of_an_empty_view_fills_it(visit: Visit, hub: Hub, view: str
 
 
 def test_the_command_of_an_empty_view_names_the_project(visit: Visit, hub: Hub) -> None:
-    """Commands that bring agents and machines name the shown project, too."""
-    hub.do(lambda tx: projects.create(tx, "new-and-empty"), hub.owner)
-    page = visit("/?project=new-and-empty")
+    """Commands that bring agents and machines name the shown project; the hub's machine serves none of a member's."""
+    member = hub.do(lambda tx: users.find_by_name(tx, MEMBER))
+    of_member = Actor(token_id=None, user_id=member.id, user_name=MEMBER)
+    hub.do(lambda tx: projects.create(tx, "new-and-empty"), of_member)
+    page = visit("/?project=new-and-empty", who=MEMBER)
     for view in ("needs", "fleet", "files", "machines"):
         inside(page, "shell/router.js", "m.go(x)", view)
         command = page.locator(f"main[data-view={view}] .command code")

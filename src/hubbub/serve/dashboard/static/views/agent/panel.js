@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { keyOf } from "../../model/file_claims.js";
 import { isNew, tasksOf } from "../../model/states.js";
-import { could, loaded, may, moment, recent, shown } from "../../model/store.js";
+import { could, live, loaded, may, moment, recent, shown } from "../../model/store.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
 import { href, set } from "../../shell/router.js";
@@ -169,6 +169,7 @@ function useTold(name) {
     if (first) setTold(null);
     let isGone = false;
     const timer = setTimeout(async () => {
+      if (!live.peek().agents.has(name)) return; // it has another name by now, or left for good
       const answer = await read.agent(name).catch(() => null);
       if (isGone) return;
       known.current = name;
