@@ -22,14 +22,6 @@ def test_a_budget_is_set_raised_and_removed(hub: RunningHub) -> None:
     assert hub.run("budget", "remove", budget["id"]).stdout == "agent ada, daily has no budget any more\n"
 
 
-def test_a_budget_of_an_agent_that_nobody_knows_is_refused(hub: RunningHub) -> None:
-    """A misspelt name makes no agent: the refusal names who may be meant."""
-    hub.meet("ghost9")
-    refused = hub.run("budget", "set", "agent:ghost99", "--usd", "1")
-    assert (refused.returncode, "did you mean ghost9?" in refused.stderr) == (1, True)
-    assert [each["name"] for each in hub.client().get("/agents")["agents"]] == ["ghost9"]
-
-
 def test_what_is_no_budget_is_refused(hub: RunningHub) -> None:
     """A budget of nobody, without an amount or with two, is refused in one sentence."""
     assert (

@@ -268,7 +268,7 @@ def _whom(tx: Tx, project: Project, asked: BudgetTerms) -> tuple[str, str]:
         case BudgetKind.PROJECT:
             return "", project.slug
         case BudgetKind.AGENT:
-            agents.require_known(tx, project.id, asked.whom)
+            agents.meet(tx, project.id, asked.whom)
             return asked.whom, asked.whom
         case BudgetKind.TASK:
             return _task(tx, project, asked.whom)
