@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 
 LINES, COLUMNS = 24, 80
+GONE = -1  # instead of a descriptor
 
 
 @dataclass
@@ -41,6 +42,11 @@ class Screen:
     def type(self, keys: str) -> None:
         os.write(self.terminal, keys.encode())
 
+    def hang_up(self) -> None:
+        """Close the terminal, as a lost connection does."""
+        os.close(self.terminal)
+        self.terminal = GONE
+
     def _more(self) -> bool:
         try:
             read = os.read(self.terminal, 65_536)
@@ -65,12 +71,14 @@ def on_screen(hub: RunningHub, *arguments: str, **environment: str) -> Iterator[
         start_new_session=True,
     )
     os.close(theirs)
+    screen = Screen(process, ours)
     try:
-        yield Screen(process, ours)
+        yield screen
     finally:
         process.kill()
         process.wait()
-        os.close(ours)
+        if screen.terminal != GONE:
+            screen.hang_up()
 
 
 def at_terminal(hub: RunningHub, *arguments: str) -> str:

@@ -32,7 +32,7 @@ r           reply, answer
 x           done with a message
 t  c        try again, cancel
 m  o        give to another agent, back to the open queue
-?  q        this help, leave"""
+?  q        this help, leave (also Ctrl-C)"""
 
 
 class Choices(OptionList):
@@ -70,6 +70,7 @@ class Watch(App[None]):
         *(Binding(str(number), f"pane('{name}')", show=False) for number, name in enumerate(PANES, 1)),
         Binding("question_mark", "help", "Help"),  # first, as a narrow footer shows only the beginning
         Binding("q", "quit", "Leave"),
+        Binding("ctrl+c", "quit", show=False, priority=True),  # from every window, as in other programs
         Binding("y", "why", "Why?"),
         Binding("a", "deed('approve')", "Approve"),
         Binding("d", "deed('deny')", "Deny"),

@@ -1,15 +1,18 @@
 """`hubbub approve` and `hubbub deny`: a person's answer, without a terminal."""
 
 import re
+from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from hubbub.cli.fleet.approver_signatures import PARTS
 from hubbub.model.fleet.approval_signatures import statement
 from hubbub.node.policy.approver_keys import sign
 from tests.cli.processes import RunningHub
-from tests.cli.screens import at_terminal, on_screen
+from tests.cli.screens import Screen, at_terminal, on_screen
 from tests.serve.rest.fleet.desk_requests import asking, for_agent
 
 DIGEST = "0123456789abcdef" * 4
@@ -111,6 +114,17 @@ def test_questions_are_answered_one_by_one(hub: RunningHub) -> None:
     assert found == {first["id"]: "approved", second["id"]: "pending", third["id"]: "denied"}
     hub.run("deny", second["id"])
     assert at_terminal(hub, "approve") == "Nothing waits for you.\n"
+
+
+@pytest.mark.parametrize("end", [lambda screen: screen.type("\x04"), Screen.hang_up], ids=["ctrl-d", "gone"])
+def test_the_end_of_the_input_ends_the_questions(hub: RunningHub, end: Callable[[Screen], None]) -> None:
+    """Ctrl-D, or a terminal that goes, ends `hubbub approve` at once, and leaves every question open."""
+    asked = [ask(hub), ask(hub)]
+    with on_screen(hub, "approve") as screen:
+        screen.until("yes or no? [y/n/s, ")
+        end(screen)
+        screen.rest()
+    assert {each["id"] for each in hub.json("approve")} == {each["id"] for each in asked}
 
 
 def test_a_yes_is_signed_with_the_persons_key(hub: RunningHub, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from hubbub.terminal import display
 
 TICK = 0.25  # seconds between updates of the remaining time
 ASKED, PENDING = "approval.asked", "pending"
+END = b"\x04"  # of the input, as Ctrl-D types it
 ANSWERING: Mapping[bytes, bool | None] = {b"y": True, b"n": False}
 SKIPPING = {**ANSWERING, b"s": None, b"\r": None, b"\n": None}
 
@@ -33,7 +34,10 @@ T = TypeVar("T")
 
 
 def answer_here(hub: Hub, approval: Approval) -> None:
-    """Have the person at the terminal answer a question that is already shown; or leave it as it is."""
+    """Have the person at the terminal answer a question that is already shown, or leave it as it is.
+
+    Raises `EOFError` if they end the input.
+    """
     _Waiting(hub).settle(approval, may_skip=True)
 
 
@@ -80,13 +84,14 @@ class _Waiting:
     def put(self, approval: Approval) -> None:
         """Put a question to the person."""
         _say("\n".join(approvals.described(approval)))
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            _say(f"the machine asks first; answer with: hubbub approve {approval['id'][: approvals.SHORT]}")
-            return
-        self.settle(approval)
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            with suppress(EOFError):
+                self.settle(approval)
+                return
+        _say(f"the machine asks first; answer with: hubbub approve {approval['id'][: approvals.SHORT]}")
 
     def settle(self, approval: Approval, *, may_skip: bool = False) -> None:
-        """Have the person answer a question that they see."""
+        """Have the person answer a question that they see. Raises `EOFError` if they end the input."""
         says_yes = self._answered(approval, SKIPPING if may_skip else ANSWERING)
         if says_yes is None:
             return
@@ -131,12 +136,24 @@ class _Waiting:
 
 @contextmanager
 def _keys() -> Iterator[Callable[[], bytes]]:
-    """Yield a reader of single keys from the terminal: each call returns one, or nothing after a tick."""
+    """Yield a reader of single keys from the terminal: each call returns one, or nothing after a tick.
+
+    It raises `EOFError` at Ctrl-D, and if the terminal has gone.
+    """
     there = sys.stdin.fileno()
+
+    def read() -> bytes:
+        if not select.select([there], [], [], TICK)[0]:
+            return b""
+        if (key := os.read(there, 1)) in (b"", END):
+            print(file=sys.stderr)
+            raise EOFError
+        return key
+
     before = termios.tcgetattr(there)
     tty.setcbreak(there)
     try:
-        yield lambda: os.read(there, 1) if select.select([there], [], [], TICK)[0] else b""
+        yield read
     finally:
         termios.tcsetattr(there, termios.TCSADRAIN, before)
 

@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -175,11 +176,12 @@ def _go_through(hub: Hub, pending: Sequence[Approval]) -> None:
 
     if not pending:
         print("Nothing waits for you.")
-    for each in pending:
-        print("\n".join(described(each)), flush=True)
-        if sys.stdin.isatty():
-            answer_here(hub, each)
-        print()
+    with suppress(EOFError):  # the end of the input leaves the rest open
+        for each in pending:
+            print("\n".join(described(each)), flush=True)
+            if sys.stdin.isatty():
+                answer_here(hub, each)
+            print()
 
 
 def _show(found: dict[str, Any], *, as_json: bool) -> None:
