@@ -81,6 +81,22 @@ def test_the_result_reaches_the_commhub_sender(team: Team, said: str | None) -> 
 
 
 @requires("world.result")
+def test_the_result_reaches_a_sender_who_was_told_it_before(team: Team) -> None:
+    """A CommHub sender who never reported gets the reply, though the result was sent to it as a message, too."""
+    task_id = _sent(team.fleet)
+    coder = team.agent("coder-1")
+    yes(coder.claim_task(task_id=task_id))
+    coder.send_message(to="commander", content="All done", thread_id=task_id)
+
+    yes(coder.update_task(task_id=task_id, status="done"))
+
+    message, reply = team.fleet.inbox("commander")
+    assert (message["type"], message["content"]) == ("message", "All done")
+    assert (reply["type"], reply["content"]) == ("reply", "All done")
+    assert reply["context"] == f"in_reply_to: {task_id}, status: replied"
+
+
+@requires("world.result")
 def test_the_result_of_a_free_task_reaches_its_sender_once(team: Team) -> None:
     """A task that is done, reopened and done again tells its sender each time it is done, and no more."""
     task_id = team.fleet.free_task()

@@ -150,8 +150,10 @@ def _complete(tx: Tx, task: Task, name: str, check: Check | None = None) -> Repl
 
 
 def _has_read(tx: Tx, task: Task, said: Message) -> bool:
-    """Tell whether the task's sender has the result already, as a message to a sender without an inbox."""
-    return said.recipient == task.sender and task.sender not in agents.with_inbox(tx, task.project_id)
+    """Tell whether the task's sender has the result already, as a message to a Relay agent."""
+    if said.recipient != task.sender or task.expires_at is not None:  # Relay's tasks never expire
+        return False
+    return task.sender not in agents.with_inbox(tx, task.project_id)
 
 
 def _about_hooks(call: Call) -> Reply:
