@@ -213,7 +213,11 @@ class RunningHub:
         return task
 
     def work(self, name: str, command: str, *options: str, **environment: str) -> "RunningWorker":
-        worker = RunningWorker(self, name, command, options, environment)
+        return self.work_as(name, "--run", command, *options, **environment)
+
+    def work_as(self, name: str, *options: str, **environment: str) -> "RunningWorker":
+        """Start a worker by its whole command line."""
+        worker = RunningWorker(self, name, options, environment)
         self.workers.append(worker)
         worker.start()
         return worker
@@ -260,23 +264,16 @@ class RunningWorker:
         self,
         hub: RunningHub,
         name: str,
-        command: str,
         options: tuple[str, ...],
         environment: Mapping[str, str],
     ) -> None:
-        self.hub, self.name, self.command, self.options, self.environment = (
-            hub,
-            name,
-            command,
-            options,
-            environment,
-        )
+        self.hub, self.name, self.options, self.environment = hub, name, options, environment
         self.said: list[str] = []
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            [*PROGRAM, "work", self.name, "--run", self.command, *self.options],
+            [*PROGRAM, "work", self.name, *self.options],
             env=plain_environment(self.hub.data, HUBBUB_PROJECT=self.hub.project, **self.environment),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

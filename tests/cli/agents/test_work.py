@@ -38,6 +38,45 @@ def test_replies_with_what_the_command_printed(hub: RunningHub) -> None:
     assert hub.client().get("/tasks/1")["messages"][0]["body"] == "MAKE ME BIG"
 
 
+def test_several_agents_in_one_process(hub: RunningHub) -> None:
+    """Each NAME=COMMAND is an agent with its own command; they work side by side, and one signal lets all leave."""
+    worker = hub.work_as("upper=tr a-z A-Z", "counter=wc -w")
+    worker.says("ready")
+    worker.says("ready")
+    hub.send("upper", "make me big")
+    hub.send("counter", "one two three")
+    assert (result_of(hub, 1)["result"], result_of(hub, 2)["result"]) == ("MAKE ME BIG", "3")
+    worker.signal(signal.SIGTERM)
+    assert worker.ended() == 0
+    assert not any(each["live"] for each in hub.client().get("/agents")["agents"])
+
+
+def test_of_several_agents_one_that_is_taken_ends_all(hub: RunningHub) -> None:
+    """If a worker may not be one of its agents, it is none of them, and says which and why."""
+    first = hub.work("upper", "tr a-z A-Z")
+    first.says("ready")
+    second = hub.work_as("counter=wc -w", "upper=cat")
+    assert second.ended() == 1
+    assert "Error: upper already runs as process" in second.said[-1]
+    live = {each["name"] for each in hub.client().get("/agents")["agents"] if each["live"]}
+    assert live == {"upper"}
+
+
+def test_each_agent_needs_one_command(hub: RunningHub) -> None:
+    """An agent without a command, or with two, is refused with what to write."""
+    refused = {
+        ("upper",): "upper needs a command: hubbub work upper --run COMMAND, or upper=COMMAND",
+        ("upper=",): "upper needs a command: hubbub work upper --run COMMAND, or upper=COMMAND",
+        ("a=cat", "a=wc"): "a has two commands; an agent has one",
+        ("a", "b", "--run", "cat"): "--run is for one NAME; for several agents write NAME=COMMAND for each",
+    }
+    told = {words: hub.run("work", *words) for words in refused}
+    assert {words: done.stderr.splitlines()[-1] for words, done in told.items()} == {
+        words: f"Error: {why}" for words, why in refused.items()
+    }
+    assert {done.returncode for done in told.values()} == {2}
+
+
 def test_tells_the_command_about_its_task(hub: RunningHub) -> None:
     """The command's environment says which task it is, from whom, how urgent, which attempt, and how to use the hub."""
     hub.work("reader", "env | sort").says("ready")

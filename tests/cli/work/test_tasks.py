@@ -1,6 +1,10 @@
 """`hubbub tasks` and `hubbub task`."""
 
-from tests.cli.processes import RunningHub
+import json
+import signal
+import subprocess
+
+from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 
 
 def test_life_of_a_task(hub: RunningHub) -> None:
@@ -182,3 +186,51 @@ def test_a_task_that_there_is_already(hub: RunningHub) -> None:
     assert "task #1 'Solve octo/parser#7' (queued) is about octo/parser#7 too; say anyway" in refused.stderr
     assert refused.returncode == 1
     assert hub.run("task", "add", "Fix octo/parser#7", "--anyway").stdout.startswith("#2 queued")
+
+
+def test_the_result_of_a_task_is_waited_for(hub: RunningHub) -> None:
+    """With --wait its result is printed, also if its agent comes only now; the reply then counts as read."""
+    asking = start(hub, "one two three", "--to", "counter")
+    hub.work("counter", "wc -w")
+    assert asking.communicate() == ("3\n", "")
+    assert asking.returncode == 0
+    assert hub.client().inbox("hub") == []
+
+
+def test_a_task_that_is_waited_for_may_fail(hub: RunningHub) -> None:
+    """If it fails, that is the error; with --json the task is printed in any case."""
+    hub.work("grumbler", "echo 'no such thing' >&2; exit 3").says("ready")
+    failed = hub.run("task", "add", "try", "--to", "grumbler", "--wait")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == "Error: #1 failed: exit code 3\nno such thing\n"
+    shown = hub.run("task", "add", "try again", "--to", "grumbler", "--wait", "--json")
+    assert (shown.returncode, json.loads(shown.stdout)["status"]) == (1, "failed")
+
+
+def test_a_wait_for_a_task_outlasts_the_hub(own_hub: RunningHub) -> None:
+    """The result comes also if the hub was killed meanwhile; a question to the one who waits is told."""
+    own_hub.meet("ada")
+    asking = start(own_hub, "decide", "--to", "ada")
+    own_hub.until("task.sent")
+    own_hub.until_followed()
+    for verb in ("accept", "start"):
+        own_hub.client().step("1", verb, by="ada")
+    own_hub.client().step("1", "block", by="ada", reason="red or blue?")
+    assert asking.stderr is not None
+    assert (
+        asking.stderr.readline() == "ada asks: hubbub task show 1; answer with: hubbub task answer 1 TEXT\n"
+    )
+    own_hub.stop(signal.SIGKILL)
+    own_hub.start()
+    own_hub.client().step("1", "unblock", by="ada")
+    own_hub.client().step("1", "complete", by="ada", result="blue")
+    assert asking.communicate()[0] == "blue\n"
+
+
+def start(hub: RunningHub, text: str, *options: str) -> subprocess.Popen[str]:
+    """Begin `hubbub task add … --wait`."""
+    return subprocess.Popen(
+        [*PROGRAM, "task", "add", text, *options, "--wait"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip

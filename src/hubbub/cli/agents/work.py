@@ -3,11 +3,13 @@
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,9 +29,9 @@ GRACE = timedelta(seconds=60)  # for running tasks when the worker is told to st
 ENDED = b"\0"  # among the signals' numbers, the end of the worker itself
 
 
-def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    """Require a command line with a command in it."""
-    if not value.strip():
+def some_command(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Require a command line with a command in it, if one is given."""
+    if value is not None and not value.strip():
         raise click.BadParameter("a command is needed, such as ./review.sh")
     return value
 
@@ -37,16 +39,11 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
 @command(
     "work",
     short_help="Turn any program into an agent.",
-    example="hubbub work coder-1 --run 'claude -p'\nhubbub work reviewer --run ./review.sh --concurrency 2",
+    example="hubbub work coder-1 --run 'claude -p'\nhubbub work reviewer=./review.sh tester='make test'",
 )
-@click.argument("name", shell_complete=agents)
+@click.argument("given", metavar="NAME[=COMMAND]...", nargs=-1, required=True, shell_complete=agents)
 @click.option(
-    "--run",
-    "shell_command",
-    metavar="COMMAND",
-    required=True,
-    callback=some_command,
-    help="Command to run for each task.",
+    "--run", "shell_command", metavar="COMMAND", callback=some_command, help="Command to run for each task."
 )
 @click.option(
     "--concurrency",
@@ -68,8 +65,8 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
 @chooses_hub
 def work(
     *,
-    name: str,
-    shell_command: str,
+    given: tuple[str, ...],
+    shell_command: str | None,
     concurrency: int,
     timeout: float | None,
     resume: str | None,
@@ -78,7 +75,7 @@ def work(
     choice: Choice,
     as_json: bool,
 ) -> None:
-    """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C.
+    """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C. Several NAME=COMMAND are several.
 
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
     _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
@@ -87,35 +84,79 @@ def work(
     that; HUBBUB_CONVERSATION names the conversation to continue. A first signal lets running tasks end, a second stops
     them.
     """
+    _run_until_signals(
+        [
+            _worker(
+                choice,
+                name,
+                each,
+                concurrency=concurrency,
+                timeout=timedelta(seconds=timeout) if timeout else None,
+                resume=resume,
+                account=account,
+                shows_output=show_output,
+                as_json=as_json,
+            )
+            for name, each in _commands(given, shell_command).items()
+        ],
+        choice,
+    )
+
+
+def _commands(given: tuple[str, ...], shell_command: str | None) -> dict[str, str]:
+    """Return the command of each agent. Raises `click.UsageError` for an agent without one, or with two."""
+    if shell_command is not None and len(given) > 1:
+        raise click.UsageError("--run is for one NAME; for several agents write NAME=COMMAND for each")
+    if shell_command is not None:
+        pairs = [(given[0], shell_command)]
+    else:
+        pairs = [(name, each) for name, _, each in (pair.partition("=") for pair in given)]
+    commands: dict[str, str] = {}
+    for name, each in pairs:
+        if not each.strip():
+            shown = display.clean(name)
+            raise click.UsageError(
+                f"{shown} needs a command: hubbub work {shown} --run COMMAND, or {shown}=COMMAND"
+            )
+        if name in commands:
+            raise click.UsageError(f"{display.clean(name)} has two commands; an agent has one")
+        commands[name] = each
+    return commands
+
+
+def _worker(
+    choice: Choice, name: str, shell_command: str, *, account: str | None, as_json: bool, **how: Any
+) -> Worker:
+    """Return the worker of one agent; `how` it works is the worker's to know."""
     hub = act(choice, agent=name)
     hub.project = hub.project or hub.get("/me")["projects"][0]["slug"]
     say = partial(_say, name, as_json=as_json)
     program = program_of(shell_command)
-    seat = NameLease(hub, name, runtime="work", workdir=str(Path.cwd()), say=say)
-    worker = Worker(
+    return Worker(
         hub,
-        seat,
+        NameLease(hub, name, runtime="work", workdir=str(Path.cwd()), say=say),
         ResultSpool.of(choice.data, choice.url or "", hub.project or "", name),
         command=shell_command,
         environment={**os.environ, **_facts(hub, name)},
         say=say,
-        concurrency=concurrency,
-        timeout=timedelta(seconds=timeout) if timeout else None,
-        shows_output=show_output,
-        resume=resume,
         account=account or _account(program),
         program=program,
+        **how,
     )
 
+
+def _run(worker: Worker, choice: Choice) -> None:
+    """Run a worker until it has left."""
     try:
-        _run_until_signals(worker, seat)
+        worker.run(GRACE)
     except HubRefused as refusal:
-        if refusal.code == Unauthorized.code and _was_removed(choice, hub.project, name):
+        name = worker.seat.name
+        if refusal.code == Unauthorized.code and _was_removed(choice, worker.hub.project, name):
             raise click.ClickException(f"{display.clean(name)} was removed from the project") from None
         raise
 
 
-def _was_removed(choice: Choice, project: str, name: str) -> bool:
+def _was_removed(choice: Choice, project: str | None, name: str) -> bool:
     """Tell whether the project has no such agent any more, as far as the chosen token still opens it."""
     try:
         with closing(choice.connect()) as hub:
@@ -126,22 +167,31 @@ def _was_removed(choice: Choice, project: str, name: str) -> bool:
     return False
 
 
-def _run_until_signals(worker: Worker, seat: NameLease) -> None:
-    """Run the worker in a thread; wait here for the signals, where no lock that they need can be held."""
+def _run_until_signals(workers: Sequence[Worker], choice: Choice) -> None:
+    """Run each worker in a thread; wait here for the signals, where no lock that they need can be held.
+
+    They leave together: if one may not be its agent, somebody has to look.
+    """
     signals, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, lambda _signal, _frame: None)
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(worker.run, GRACE)
-        running.add_done_callback(lambda _: os.write(wake, ENDED))
-        while os.read(signals, 1) != ENDED:
-            if worker.leaving.is_set():
-                worker.abandon()
-            seat.interrupted.set()
-            worker.leave()
-    running.result()
+    with ThreadPoolExecutor(len(workers)) as pool:
+        running = [pool.submit(_run, worker, choice) for worker in workers]
+        for future in running:
+            future.add_done_callback(lambda _: os.write(wake, ENDED))
+        left = len(running)
+        while left:
+            is_end = os.read(signals, 1) == ENDED
+            left -= is_end
+            for worker in workers:
+                if not is_end and worker.leaving.is_set():
+                    worker.abandon()
+                worker.seat.interrupted.set()
+                worker.leave()
+    for future in running:
+        future.result()
 
 
 def _account(program: str | None) -> str | None:

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from hubbub.cli import Group
+from hubbub.cli.work import awaited_result
 from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
 from hubbub.model.log.attention import NeedKind
@@ -13,6 +14,7 @@ from hubbub.model.records import Priority
 from hubbub.terminal import display, parties, pauses
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, text_or_stdin, uses_project
+from hubbub.terminal.exit_codes import TIMED_OUT
 from hubbub.terminal.wrong_words import OneOf
 
 PRIORITIES = OneOf([priority.name.lower() for priority in Priority], elsewhere={"urgent": "critical"})
@@ -102,7 +104,11 @@ def task() -> None:
     """Add, show, answer, complete or steer a task. ID is its number in the project, or its id."""
 
 
-@command("add", example="hubbub task add 'Review the parser' --to coder-1 --priority high")
+@command(
+    "add",
+    example="hubbub task add 'Review the parser' --to coder-1 --priority high\n"
+    "hubbub task add 'Count to ten' --to counter --wait",
+)
 @click.argument("text", callback=text_or_stdin)
 @click.option("--title", metavar="T", help="Title. [default: the first line]")
 @click.option(
@@ -123,11 +129,19 @@ def task() -> None:
     help="Evidence needed to complete it, such as tests; may be repeated. [default: the project's]",
 )
 @click.option("--anyway", is_flag=True, help="Add it even if another open task is the same job.")
+@click.option("--wait", "is_awaited", is_flag=True, help="Wait for its result, and print that.")
 @uses_project
-def add(*, hub: Hub, done_when: tuple[str, ...], as_json: bool, **facts: object) -> None:
+def add(*, hub: Hub, done_when: tuple[str, ...], is_awaited: bool, as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
-    made = hub.post("/tasks", {**facts, "done_when": done_when or None})
-    show_line(made["task"], as_json=as_json)
+    wanted = {**facts, "done_when": done_when or None}
+    if not is_awaited:
+        show_line(hub.post("/tasks", wanted)["task"], as_json=as_json)
+        return
+    try:
+        task = awaited_result.ended(hub, awaited_result.add(hub, wanted)["id"])
+    except KeyboardInterrupt:  # a person gives up; the task stays
+        click.get_current_context().exit(TIMED_OUT)
+    awaited_result.show(hub, task, as_json=as_json)
 
 
 @command("show", example="hubbub task show 7")

@@ -1,0 +1,84 @@
+"""The result of a task, waited for by the program that added it."""
+
+import time
+from collections.abc import Mapping
+
+import click
+
+from hubbub.client import Hub, HubRefused, HubUnreachable, TaskReply
+from hubbub.model.errors import UnknownAgent
+from hubbub.model.lifecycle import ENDED
+from hubbub.model.log.attention import NeedKind
+from hubbub.terminal import display
+
+COMING = 10.0  # seconds for an agent to come that is just being started
+PAUSE = 0.5  # seconds between tries
+
+
+def add(hub: Hub, facts: Mapping[str, object]) -> TaskReply:
+    """Add a task; wait a moment for its agent, if the hub does not know it yet."""
+    deadline = time.monotonic() + COMING
+    while True:
+        try:
+            task: TaskReply = hub.post("/tasks", facts)["task"]
+            return task
+        except HubRefused as refusal:
+            if refusal.code != UnknownAgent.code or time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE)
+
+
+def ended(hub: Hub, ref: str) -> TaskReply:
+    """Return a task when it has ended, and tell a person when it waits for them. Outlasts a restart of the hub."""
+    after = str(hub.get("/activity", task=ref, limit=1)["activity"][0]["id"])
+    was_asking = False
+    while True:
+        try:
+            task = hub.task(ref)
+            if task["status"] in ENDED:
+                return task
+            is_asking = (task["need"] or {}).get("kind") == NeedKind.QUESTION
+            if is_asking and not was_asking:
+                _tell_of_question(task)
+            was_asking = is_asking
+            after = _next(hub, ref, after)
+        except HubUnreachable:
+            time.sleep(PAUSE)
+        except HubRefused as refusal:
+            if not refusal.is_temporary:
+                raise
+            time.sleep(PAUSE)
+
+
+def show(hub: Hub, task: TaskReply, *, as_json: bool) -> None:
+    """Print what a task came to, which counts as read. Raises `click.ClickException` if it was not completed."""
+    for letter in hub.inbox(task["sender"], limit=500):
+        if letter["in_reply_to"] == task["id"] and letter["sender"] == task["assignee"]:
+            hub.ack(task["sender"], letter["id"])
+    is_completed = task["status"] == "completed"
+    if as_json:
+        display.show_json(task)
+    elif is_completed:
+        display.show(task["result"] or "")
+    if not is_completed:
+        raise click.ClickException(
+            display.clean(f"#{task['number']} {task['status']}: {task['result'] or ''}", lines=True)
+        )
+
+
+def _next(hub: Hub, ref: str, after: str) -> str:
+    """Return the place in the log of the next activity about a task."""
+    for frame in hub.follow(after=after):
+        if frame.data["task_id"] in (ref, None):  # None, too, if the hub cannot say what was missed
+            return frame.id or after
+    raise AssertionError("a stream ends with an error")
+
+
+def _tell_of_question(task: TaskReply) -> None:
+    number, who = task["number"], task["assignee"]
+    click.echo(
+        display.clean(
+            f"{who} asks: hubbub task show {number}; answer with: hubbub task answer {number} TEXT"
+        ),
+        err=True,
+    )
