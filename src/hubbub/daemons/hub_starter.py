@@ -14,6 +14,7 @@ from hubbub.store.engine.folder_lock import FolderLock
 LOG_FILE = "hub.log"
 PATIENCE = 60.0  # seconds for a hub to start, which takes long on a busy machine
 LOOK = 0.05
+REFUSAL = "Error: "  # before the sentence of a command that refuses
 OURS = ("RELAY_", "GXV_")  # prefixes of the variables with a client's identity and place
 
 
@@ -57,7 +58,10 @@ def running_address(data: Path) -> str | None:
 def _required(url: str | None, data: Path) -> str:
     if url is None:
         log = data / LOG_FILE
-        raise HubUnreachable(f"no hub could be started; {log} ends with: {_last_line(log)}")
+        last = _last_line(log)
+        reason = last.removeprefix(REFUSAL)
+        where = ": " if reason != last else f"; {log} ends with: "
+        raise HubUnreachable(f"no hub could be started{where}{reason}")
     return url
 
 

@@ -41,7 +41,9 @@ class NodeDaemon:
 
     def run(self) -> None:
         """Serve the hub until a signal. Raises `click.ClickException` if the hub rejects this machine."""
-        logs.configure(form=self.settings.log_format, level=self.settings.log_level)
+        level = self.settings.log_level
+        shown = "warning" if level == "info" else level  # `_greet` prints the rest
+        logs.configure(form=self.settings.log_format, level=level, shown=shown)
         logs.keep_file(self.folder / LOG, Redactor(self._secrets).text)
         try:
             with suppress(asyncio.CancelledError):  # by a signal

@@ -105,6 +105,27 @@ def test_a_port_that_is_taken(data: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_running_hub_is_not_moved(own_hub: RunningHub, tmp_path: Path) -> None:
+    """`up` with another port than the running hub's is refused with its address and the way to move it, and code 1."""
+    again = own_hub.run("up", "--port", str(own_hub.port), "--host", "127.0.0.1")
+    assert again.stdout.startswith(f"{own_hub.url}\nhubbub is already running at {own_hub.url}\n")
+    done = own_hub.run("up", "--port", "1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"Error: the hub of this data folder already runs at {own_hub.url}; "
+        "to move it: hubbub down, then hubbub up --port 1\n"
+    )
+
+
+@pytest.mark.system
+def test_a_hub_that_refuses_to_start_is_quoted(data: Path) -> None:
+    """`up` gives the reason of a hub that does not start once, as the end of its own sentence, with code 1."""
+    done = hubbub("up", "--port", "0", data=data, environment={"HUBBUB_ROOT_DIALECT": "nope"})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: no hub could be started: there is no dialect 'nope'; ")
+    assert done.stderr.count("Error") == len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.system
 def test_down_stops_a_hub_however_it_was_started(own_hub: RunningHub) -> None:
     """Also one that a person runs in a terminal, which then ends with code 0."""

@@ -47,6 +47,7 @@ def test_a_code_is_all_that_a_machine_needs(fleet: Fleet) -> None:
     machine.begin("--name", "web1", "--join", code, "--label", "prod", "--label", "eu")
 
     said = machine.linked()
+    assert machine.said == [said]
     assert said.startswith(f"web1 is linked to {fleet.hub.url} (project default); ")
     assert f"{machine.config}/node.toml, mode bypass; sandbox " in said
     assert runs(fleet, machine)

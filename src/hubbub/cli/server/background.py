@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -10,13 +11,13 @@ from pathlib import Path
 import click
 
 from hubbub.cli.server import greeting
-from hubbub.cli.server.serve import host_option, port_option
+from hubbub.cli.server.serve import host_option, is_elsewhere, port_option
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
 from hubbub.clients.hook import ringer_process
 from hubbub.clients.wake import ringer
 from hubbub.daemons import hub_starter
 from hubbub.serve.http import listener
-from hubbub.settings import read
+from hubbub.settings import Settings, read
 from hubbub.store.engine.folder_lock import holder_of
 from hubbub.terminal import display
 from hubbub.terminal.command import command, data_option
@@ -37,20 +38,27 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
     """
     chosen = read(data=data, host=host, port=port)
     url = hub_starter.running_address(chosen.data)
+    given = {"host": host, "port": port}
     is_new = url is None
     if url is None:
-        display.advise("starting the hub …")
-        listener.listen(
-            chosen.host, chosen.port
-        ).close()  # a taken port is told before a hub is started in vain
-        given = {"--host": host, "--port": port}
-        try:
-            url = hub_starter.start(chosen.data, *(f"{name}={text}" for name, text in given.items() if text))
-        except HubUnreachable as error:
-            raise click.ClickException(display.clean(str(error))) from None
+        url = _start(chosen, given)
+    elif is_elsewhere(url, chosen, given):
+        options = "".join(f" --{name} {text}" for name, text in given.items() if text)
+        raise click.ClickException(
+            f"the hub of this data folder already runs at {url}; to move it: hubbub down, then hubbub up{options}"
+        )
     if ringer.rings_for(chosen.config, None):
         ringer_process.start(str(chosen.config))
     greeting.show(url, chosen, is_new=is_new, as_json=as_json)
+
+
+def _start(chosen: Settings, given: Mapping[str, str | None]) -> str:
+    display.advise("starting the hub …")
+    listener.listen(chosen.host, chosen.port).close()  # a taken port is told before a hub is started in vain
+    try:
+        return hub_starter.start(chosen.data, *(f"--{name}={text}" for name, text in given.items() if text))
+    except HubUnreachable as error:
+        raise click.ClickException(display.clean(str(error))) from None
 
 
 @command("down", short_help="Stop the hub that runs in the background.", example="hubbub down")

@@ -71,6 +71,15 @@ def _running(chosen: settings.Settings, given: Mapping[str, object]) -> str | No
     from hubbub.daemons import hub_starter
 
     url = hub_starter.running_address(chosen.data)
-    place = urlsplit(url or "")
-    is_elsewhere = given["host"] not in (None, place.hostname) or given["port"] not in (None, str(place.port))
-    return None if is_elsewhere else url
+    return None if url is None or is_elsewhere(url, chosen, given) else url
+
+
+def is_elsewhere(url: str, chosen: settings.Settings, given: Mapping[str, object]) -> bool:
+    """Tell whether options ask for another host or port than that of a running hub."""
+    from hubbub.serve.http.listener import url_of
+
+    place, wanted = urlsplit(url), urlsplit(url_of(chosen.host, chosen.port))
+    return any(
+        given[name] is not None and has != asked
+        for name, has, asked in (("host", place.hostname, wanted.hostname), ("port", place.port, wanted.port))
+    )

@@ -40,8 +40,11 @@ FILE_BYTES = 5 * 1024 * 1024  # of a log file, before the next one is begun
 FILES = 4  # kept, beside the one being written
 
 
-def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
-    """Log to `stream` everything from `level` on, in the `form` auto, json or pretty; warnings of libraries too."""
+def configure(*, form: str, level: str, shown: str | None = None, stream: TextIO = sys.stderr) -> None:
+    """Log everything from `level` on, in the `form` auto, json or pretty; warnings of libraries too.
+
+    `stream` gets it all, or only what is from the level `shown` on.
+    """
     is_pretty = form == "pretty" or (form == "auto" and stream.isatty())
     rendered: list[structlog.typing.Processor] = (
         [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain_traceback)]
@@ -60,6 +63,7 @@ def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
     )
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_formatter(rendered))
+    handler.setLevel((shown or level).upper())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
