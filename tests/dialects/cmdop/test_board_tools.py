@@ -1,8 +1,10 @@
 """The board: the project's tasks as issues."""
 
 from hubbub.core.agents import agents
+from hubbub.core.people import access, tokens
 from hubbub.core.work import completion, tasks
 from hubbub.model.lifecycle import Event, Status
+from hubbub.model.people.rights import Role
 from hubbub.store.tx import Tx
 from tests.dialects.cmdop.callers import Board, refusal
 from tests.dialects.cmdop.requirements import requires
@@ -124,6 +126,29 @@ def test_a_free_issue_is_taken_by_beginning_it(board: Board) -> None:
     board.agent("bob").issue_update(id="1", status="in_progress")
 
     assert board.task("1").assignee == "bob"
+
+
+@requires("issue_update.free", "issue_update.status", "issue_update.assignee")
+@both_engines
+def test_a_caller_without_a_name_begins_a_free_issue(board: Board) -> None:
+    """A caller without an agent's name begins a free issue for the assignee it names, else as the token's user."""
+    person = board.person((board.project, Role.MEMBER))
+    user = board.hub.look(lambda tx: access.authenticate(tx, person.secret).user_name)
+
+    def token(tx: Tx) -> str:
+        tx.actor = access.authenticate(tx, person.secret)
+        return tokens.for_project(tx, board.project, role=Role.MEMBER)[1]
+
+    for caller in (person, board.caller(board.hub.do(token))):
+        for status in ("in_progress", "blocked", "in_review"):
+            mine, bobs = (caller.issue_create(title=status)["id"] for _ in range(2))
+
+            assert caller.issue_update(id=mine, status=status) == {"ok": True}
+            assert caller.issue_update(id=bobs, status=status, assignee="bob") == {"ok": True}
+
+            rows = {row["id"]: (row["status"], row["assignee"]) for row in caller.issue_list()["result"]}
+            assert (rows[mine], rows[bobs]) == ((status, user), (status, "bob"))
+            assert caller.issue_close(id=mine) == {"ok": True}
 
 
 @requires("issue_update.free", "all.status")

@@ -7,6 +7,7 @@ from typing import Literal
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
+from hubbub.core.people import access, users
 from hubbub.core.work import proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import argument_checks, vocabulary
@@ -15,7 +16,7 @@ from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound
 from hubbub.model.fleet.calls import as_json
 from hubbub.model.lifecycle import ENDED, Status
-from hubbub.model.people.rights import Right
+from hubbub.model.people.rights import HUB, Right
 from hubbub.model.records import Task
 from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.model.work.permissions import VerbManner
@@ -85,12 +86,13 @@ def issue_update(
     task = _find(tx, here, id, lock=True)
     if body is not None:
         task = task_actions.describe(tx, task, body, by=here.name)
-    goes_on = status == vocabulary.TODO or status in MOVES
-    if goes_on:  # a caller that reassigns it is not its holder afterwards
+    can_hold = here.name != HUB or task.assignee is not None
+    moves_first = can_hold and (status == vocabulary.TODO or status in MOVES)
+    if moves_first:  # a caller that reassigns it is not its holder afterwards
         task = _moved(tx, here, task, status)
     if assignee is not None and assignee != task.assignee:
         task = task_actions.reassign(tx, task, to=_assignee(tx, here, assignee), by=here.name, manner=BOARD)
-    if not goes_on:
+    if not moves_first:
         task = _moved(tx, here, task, status)
     return _outcome(tx, task) if status == vocabulary.DONE else {"ok": True}
 
@@ -146,7 +148,7 @@ def _move(tx: Tx, here: CmdopContext, task: Task, word: str) -> None:
         if word == vocabulary.TODO:
             _reopen(tx, here, task)
         elif word in MOVES:
-            MOVES[word](tx, task, by=here.name, manner=BOARD)
+            MOVES[word](tx, task, by=_mover(tx, here, task), manner=BOARD)
         elif word == vocabulary.CANCELLED:
             task_actions.cancel(tx, task, by=here.name, reason=None, manner=BOARD)
         elif word == vocabulary.DONE:
@@ -157,6 +159,13 @@ def _move(tx: Tx, here: CmdopContext, task: Task, word: str) -> None:
         was = vocabulary.STATUS[Status(error.status)]
         way = "; set it to todo first" if task.status in ENDED else ""
         raise Conflict(f"an issue that is {was} cannot become {word}{way}") from None
+
+
+def _mover(tx: Tx, here: CmdopContext, task: Task) -> str:
+    """Return the name that moves a task: the caller's, or for a free task that of the token's user if it has none."""
+    if here.name != HUB or task.assignee is not None:
+        return here.name
+    return access.speak(tx, here.project.id, users.name_of(tx, tx.actor.user_id))
 
 
 def _reopen(tx: Tx, here: CmdopContext, task: Task) -> None:
