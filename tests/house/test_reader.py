@@ -6,6 +6,7 @@ What cannot be run here has a comment above it in the document's source, `<!-- n
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 from hubbub.serve.documents.library import Document, Library
 from tests.cli.processes import PROGRAM
+from tests.support.tools import needed
 from tests.support.waiting import patience, until
 
 BLOCK = re.compile(
@@ -26,7 +28,9 @@ BLOCK = re.compile(
 COMMENT = re.compile(r"(?:^|\s+)#\s.*$")
 HERE = Path(sys.executable).parent
 OPERATORS = re.compile(r"[|<>$`]|&&")
-LATER = "hubbub work"  # what is left running, until the next begins
+SAVED = re.compile(
+    r"[Ss]ave it as `(?P<name>[\w.]+)`:\n\n```\w+\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass
@@ -47,9 +51,8 @@ class Reader:
         """Run one command; return what was wrong with it."""
         words = shlex.split(line)
         if words[-1] == "&":
-            return self._leave_running(words[:-1])
-        is_ours = words[0] == "hubbub" and not OPERATORS.search(line)
-        command = [*PROGRAM, *words[1:]] if is_ours else ["bash", "-c", line]
+            return self._leave_running(" ".join(words[:3]), line.removesuffix("&"))
+        command = self._command(line)
         try:
             ended = subprocess.run(
                 command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
@@ -66,15 +69,25 @@ class Reader:
         place.mkdir(exist_ok=True)
         return place
 
-    def _leave_running(self, words: list[str]) -> str | None:
+    def save(self, document: Document) -> None:
+        """Save the programs of a document under the names that it gives them."""
+        for program in SAVED.finditer(document.text):
+            (self.folder / program["name"]).write_text(program["text"], "utf-8")
+
+    @staticmethod
+    def _command(line: str) -> list[str]:
+        words = shlex.split(line)
+        is_ours = words[0] == "hubbub" and not OPERATORS.search(line)
+        return [*PROGRAM, *words[1:]] if is_ours else ["bash", "-c", line]
+
+    def _leave_running(self, name: str, line: str) -> str | None:
         """Start what goes on beside the rest, and wait until it has said something."""
-        name = " ".join(words[:3])
         self.stop(name)
         said = self.home / f"{len(self.running)}.said"
         with said.open("wb") as out:
             self.running[name] = subprocess.Popen(
-                [*PROGRAM, *words[1:]], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=out,
+                self._command(line), cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                stdout=out, stderr=out, start_new_session=True,
             )  # fmt: skip
         until(
             lambda: "ready" in said.read_text("utf-8"),
@@ -87,7 +100,7 @@ class Reader:
         """End what was left running."""
         for name in names:
             if (process := self.running.pop(name, None)) is not None:
-                process.send_signal(signal.SIGTERM)
+                os.killpg(process.pid, signal.SIGTERM)
                 process.wait(patience())
 
     def leave(self) -> None:
@@ -107,10 +120,12 @@ def commands(document: Document) -> Iterator[tuple[str, str | None]]:
 @pytest.mark.system
 def test_what_the_documents_say_can_be_typed(tmp_path: Path) -> None:
     """Each command of each document works as it stands, one after the other, for who begins with nothing."""
+    needed(shutil.which("curl"), "curl")
     reader, wrong, typed = Reader(tmp_path), [], 0
     with ExitStack() as stack:
         stack.callback(reader.leave)
         for document in Library.own().documents.values():
+            reader.save(document)
             for line, why in commands(document):
                 if why is None:
                     fault = reader.type(line)
