@@ -56,6 +56,15 @@ def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:
     assert "it was approved by owner" in again.stderr
 
 
+def test_a_denial_has_a_reason(hub: RunningHub) -> None:
+    """The reason of a denial reaches the agent whose call it was, as a message."""
+    hub.meet("ada")
+    asked = ask(hub, shown="git push")
+    assert hub.run("deny", asked["id"][:13], "--reason", "use the fork").returncode == 0
+    [letter] = hub.client().inbox("ada")
+    assert letter["text"] == "Denied: execute_command: git push\nReason: use the fork"
+
+
 def test_what_was_answered_says_by_whom_and_when(hub: RunningHub) -> None:
     """A second answer is refused by who gave the first and when; `--show` tells the same, and a beginning is enough."""
     first = ask(hub)

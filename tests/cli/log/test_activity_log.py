@@ -28,6 +28,30 @@ def test_the_log_at_a_terminal(hub: RunningHub) -> None:
     assert "agent.met" in hub.run("log").stdout
 
 
+def test_the_log_is_narrowed(hub: RunningHub) -> None:
+    """`--kind` takes kinds and groups, `--since` and `--until` moments; it refuses an unknown kind or agent."""
+    hub.meet("ada")
+    hub.send("ada", "first thing")
+
+    def kinds(*options: str) -> list[str]:
+        done = hub.run("log", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line)["kind"] for line in done.stdout.splitlines()]
+
+    assert kinds("--kind", "task.*", "--kind", "agent.met") == ["agent.met", "task.sent"]
+    assert kinds("--kind", "task", "--since", "2h") == ["task.sent"]
+    assert kinds("--until", "yesterday") == kinds("--since", "2999-01-01T00:00:00Z") == []
+    assert (kinds("--agent", "ada")[-1], kinds("--agent", "ada", "--until", "3d")) == ("task.sent", [])
+    for options, code, words in (
+        (["--kind", "task.complete"], 2, "did you mean task.completed?"),
+        (["--since", "soon"], 2, "'soon' is no time; write one such as"),
+        (["--agent", "adda"], 1, "did you mean ada?"),
+        (["--follow", "--until", "1h"], 2, "give one of them"),
+    ):
+        done = hub.run("log", *options)
+        assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+
+
 def test_log_follows(hub: RunningHub) -> None:
     """With --follow it goes on with what happens, without a gap between past and present."""
     hub.until("node.joined")

@@ -83,6 +83,14 @@ def test_a_message_the_wrong_way_round(hub: RunningHub) -> None:
     )
 
 
+def test_a_task_is_sent_with_a_priority(hub: RunningHub) -> None:
+    """`--priority` goes with `--task`; a message has none, which is said with the right line."""
+    hub.meet("ada")
+    assert hub.json("send", "ada", "now", "--task", "--priority", "high")["priority"] == "high"
+    done = hub.run("send", "ada", "now", "--priority", "high")
+    assert (done.returncode, "a message has no priority; send a task: " in done.stderr) == (2, True)
+
+
 def test_an_unknown_receiver(hub: RunningHub) -> None:
     """Who writes to an agent that nobody knows is told at a terminal how one comes to be."""
     assert hub.run("send", "bob", "hello").stderr.count("\n") == 1

@@ -28,6 +28,27 @@ def test_life_of_a_task(hub: RunningHub) -> None:
     assert shown.count("task.") == 4
 
 
+def test_a_list_is_narrowed(hub: RunningHub) -> None:
+    """`tasks` takes several statuses, a priority, an area, a sender and words, and says so of an unknown agent."""
+    hub.meet("ada", "bob")
+    hub.run("task", "add", "Read the parser", "--to", "ada", "--priority", "high", "--area", "docs")
+    hub.run("task", "add", "Write the lexer")
+    hub.run("task", "cancel", "2")
+    hub.run("task", "add", "Sweep", "--priority", "low")
+
+    def listed(*options: str) -> list[int]:
+        return [each["number"] for each in hub.json("tasks", *options)]
+
+    assert listed("--status", "queued, cancelled") == listed("--status", "queued", "--status", "cancelled")
+    assert listed("--status", "queued,cancelled") == [3, 2]
+    assert listed("--priority", "high") == listed("--area", "docs") == listed("--search", "PARSER") == [1]
+    assert (listed("--sender", "owner"), listed("--sender", "ada")) == ([3, 2, 1], [])
+    assert listed("--assignee", "bob") == []
+    wrong = hub.run("tasks", "--assignee", "adda")
+    assert (wrong.returncode, "did you mean ada?" in wrong.stderr) == (1, True)
+    assert "'completed'?" in hub.run("tasks", "--status", "queued,done").stderr
+
+
 def test_open_queue_and_parts(hub: RunningHub) -> None:
     """Without --to a task is free to claim; with --parent it is a part of another; `-` reads standard input."""
     whole = hub.run("task", "add", "-", given="the whole\n")

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from typing import Any
 from uuid import UUID
 
 from hubbub.model.errors import Conflict
@@ -251,3 +252,21 @@ def test_the_log_of_a_dump_from_an_older_server_is_settled_after_migrating(own_d
         page = store.read_now(SYSTEM, lambda tx: activity.tail(tx, START, 10))
     assert kinds(page.activities) == ["restored"]
     assert page.position == Position(0, page.activities[0].seq)
+
+
+def test_a_history_is_narrowed(store: Store) -> None:
+    """A history of some kinds, or of a span of time with both its ends, has nothing else in it."""
+    for kind in ("one", "two", "one", "three"):
+        store.write_now(SYSTEM, record(kind))
+
+    def kinds(**narrowed: Any) -> list[str]:
+        return [
+            each.kind
+            for each in store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, limit=9, **narrowed))
+        ]
+
+    assert kinds(kinds=["one", "three"]) == ["three", "one", "one"]
+    whole = store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, limit=9))
+    first, last = whole[-1].at, whole[0].at
+    assert kinds(since=first, until=last) == ["three", "one", "two", "one"]
+    assert kinds(since=last + 1) == kinds(until=first - 1) == []

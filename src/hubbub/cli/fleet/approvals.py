@@ -67,17 +67,24 @@ def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
     return (ids[0] if ids else None), only_shows
 
 
-@command("deny", short_help="Deny a pending approval.", example="hubbub deny 3f8a")
+@command(
+    "deny",
+    short_help="Deny a pending approval.",
+    example="hubbub deny 3f8a\nhubbub deny 3f8a --reason 'Use the test database'",
+)
 @click.argument("approval_id", metavar="ID")
+@click.option("--reason", metavar="R", help="Reason; its agent gets it as a message.")
 @uses_hub
-def deny(*, hub: Hub, approval_id: str, as_json: bool) -> None:
+def deny(*, hub: Hub, approval_id: str, reason: str | None, as_json: bool) -> None:
     """Deny the call ID. The beginning of an id is enough. This takes a person's token (utok_)."""
-    _tell(answer(hub, _whole(hub, approval_id), approved=False), as_json=as_json)
+    _tell(answer(hub, _whole(hub, approval_id), approved=False, reason=reason), as_json=as_json)
 
 
-def answer(hub: Hub, whole: str, *, approved: bool, key: Path | None = None) -> Approval:
-    """Answer the question with that id, a yes with a signature if the person has a key."""
-    body = {"signature": signature(hub, whole, key)} if approved else {}
+def answer(
+    hub: Hub, whole: str, *, approved: bool, key: Path | None = None, reason: str | None = None
+) -> Approval:
+    """Answer the question with that id: a yes with a signature if the person has a key, a no with a reason."""
+    body = {"signature": signature(hub, whole, key)} if approved else {"reason": reason}
     verb = "approve" if approved else "deny"
     answered: Approval = hub.post(f"/approvals/{segment('approval', whole)}/{verb}", body)["approval"]
     return answered

@@ -2,15 +2,18 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from typing import cast
 
 import click
 
 from hubbub.client import ActivityReply, Hub, HubUnreachable
+from hubbub.model.log.event_types import KINDS, expanded
 from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.durations import Moment
 
 MOST = 500  # of one page
 PAUSE = 1.0  # seconds between tries to reach an absent hub
@@ -38,7 +41,7 @@ INNER = frozenset(
 @command(
     "log",
     short_help="Show what happened, or follow what happens.",
-    example="hubbub log --limit 20 --follow\nhubbub log --task 7",
+    example="hubbub log --limit 20 --follow\nhubbub log --task 7\nhubbub log --since yesterday --kind 'task.*'",
 )
 @click.option("--follow", is_flag=True, help="Keep following until you press Ctrl-C.")
 @click.option(
@@ -50,44 +53,79 @@ INNER = frozenset(
 )
 @click.option("--task", metavar="ID", help="Show only this task.")
 @click.option("--agent", metavar="A", shell_complete=agents, help="Show only this agent.")
+@click.option(
+    "--kind",
+    metavar="K",
+    multiple=True,
+    help="Show only this kind, or group such as task.*; may be repeated.",
+)
+@click.option(
+    "--since",
+    type=Moment(),
+    metavar="TIME",
+    help="Show only what happened since, such as 2h, 3d or yesterday.",
+)
+@click.option("--until", type=Moment(), metavar="TIME", help="Show only what happened before this time.")
 @click.option("--all", "is_all", is_flag=True, help="At a terminal, show the inner steps, too.")
 @uses_project
 def log(
-    *, hub: Hub, follow: bool, limit: int, task: str | None, agent: str | None, is_all: bool, as_json: bool
+    *,
+    hub: Hub,
+    follow: bool,
+    limit: int,
+    task: str | None,
+    agent: str | None,
+    kind: tuple[str, ...],
+    since: int | None,
+    until: int | None,
+    is_all: bool,
+    as_json: bool,
 ) -> None:
     """Show what happened in the project, oldest first.
 
-    A terminal shows what people ask for; programs, --all and --task get every step.
+    A terminal shows what people ask for; programs, --all, --task and --kind get every step.
     """
+    if follow and until is not None:
+        raise click.UsageError("--follow goes on and --until ends: give one of them")
     about = {"task": hub.task(task)["id"] if task is not None else None, "agent": agent}
-    is_brief = sys.stdout.isatty() and not (is_all or as_json or task)
+    kinds = expanded(kind)
+    is_brief = sys.stdout.isatty() and not (is_all or as_json or task or kinds)
     asked = MOST if is_brief else min(limit + 1, MOST)
-    past: list[ActivityReply] = hub.get("/activity", **about, limit=asked)["activity"]
+    found = hub.get("/activity", **about, kind=kind, since=since, until=until, limit=asked)
+    past: list[ActivityReply] = found["activity"]
+    if agent is not None and not past:
+        hub.agent(agent)  # which refuses an unknown name
     shown = [each for each in past if not (is_brief and each["kind"] in INNER)]
     if 0 < limit < len(shown) and not as_json:
         click.echo(f"the last {limit}; more with --limit", err=True)
     for each in reversed(shown[:limit]):
         _show(each, as_json=as_json)
     if follow:
-        hidden = INNER if is_brief else frozenset[str]()
+        hidden = KINDS.difference(kinds) if kinds else INNER if is_brief else frozenset[str]()
+
+        def is_meant(line: ActivityReply) -> bool:
+            return (
+                about["task"] in (None, line["task_id"])
+                and agent in (None, line["agent"])
+                and line["kind"] not in hidden
+                and line["at"] >= (since or 0)
+            )
+
         with suppress(KeyboardInterrupt):  # that is how it ends
-            _follow(hub, str(past[0]["id"]) if past else "0", about, hidden, as_json=as_json)
+            _follow(hub, str(past[0]["id"]) if past else "0", is_meant, as_json=as_json)
     elif len(shown) < len(past):
         display.advise("every step: hubbub log --all")
 
 
-def _follow(
-    hub: Hub, after: str, about: Mapping[str, str | None], hidden: frozenset[str], *, as_json: bool
-) -> None:
-    """Show activities as they happen, and after a lost connection the missed ones; only about that task and agent."""
-    task, agent = about["task"], about["agent"]
+def _follow(hub: Hub, after: str, is_meant: Callable[[ActivityReply], bool], *, as_json: bool) -> None:
+    """Show the meant activities as they happen, and after a lost connection the missed ones."""
     while True:
         try:
             for frame in hub.follow(after=after):
                 after = frame.id or after
-                is_meant = task in (None, frame.data["task_id"]) and agent in (None, frame.data["agent"])
-                if is_meant and frame.data["kind"] not in hidden:
-                    _show(frame.data, as_json=as_json)  # type: ignore[arg-type]  # a frame is an activity
+                line = cast("ActivityReply", frame.data)
+                if is_meant(line):
+                    _show(line, as_json=as_json)
         except HubUnreachable as error:
             click.echo(display.clean(f"{error}; waiting for it"), err=True)
             time.sleep(PAUSE)

@@ -27,9 +27,14 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 @click.argument("to", shell_complete=agents)
 @click.argument("text", callback=text_or_stdin)
 @click.option("--task", "is_task", is_flag=True, help="Send it as a task.")
+@click.option("--priority", type=PRIORITIES, help="Priority of the task. [default: medium]")
 @uses_project
-def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
+def send(*, hub: Hub, to: str, text: str, is_task: bool, priority: str | None, as_json: bool) -> None:
     """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
+    if priority is not None and not is_task:
+        raise click.UsageError(
+            "a message has no priority; send a task: hubbub send TO TEXT --task --priority P"
+        )
     if to == EVERYONE:
         if is_task:
             raise click.UsageError(
@@ -39,7 +44,7 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
         return
     noun = "task" if is_task else "message"
     try:
-        answer = hub.post(f"/{noun}s", {"to": to, "text": text})
+        answer = hub.post(f"/{noun}s", {"to": to, "text": text, "priority": priority})
     except HubRefused as refusal:
         if refusal.code == UnknownAgent.code and _is_agent(hub, text):
             told = display.clean(f"is it the other way round? hubbub send {text} {to!r}")

@@ -32,6 +32,11 @@ ELSEWHERE = {  # the names in the dashboard and other programs
 STATUSES = OneOf([str(status) for status in Status], elsewhere=ELSEWHERE)
 
 
+def statuses_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the statuses of an option that takes several, also with commas between them."""
+    return tuple(STATUSES.convert(word.strip(), param, ctx) for each in value for word in each.split(","))
+
+
 def show_line(task: TaskReply, *, as_json: bool) -> None:
     """Print one task: its number and its status."""
     if as_json:
@@ -49,12 +54,23 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
 @command(
     "tasks",
     short_help="List tasks, newest first.",
-    example="hubbub tasks --status working --assignee coder-1\nhubbub tasks --mine\nhubbub task list",
+    example="hubbub tasks --status working,blocked --assignee coder-1\nhubbub task list --mine --search parser",
 )
 @click.option(
-    "--status", type=STATUSES, multiple=True, help="List only tasks in this status; may be repeated."
+    "--status",
+    "statuses",
+    metavar="S",
+    multiple=True,
+    callback=statuses_given,
+    help=f"List only tasks in this status, or in several: {', '.join(Status)}.",
 )
 @click.option("--assignee", metavar="A", shell_complete=agents, help="List only this agent's.")
+@click.option(
+    "--sender", metavar="A", shell_complete=agents, help="List only those from this agent or person."
+)
+@click.option("--priority", type=PRIORITIES, help="List only tasks of this priority.")
+@click.option("--area", metavar="A", help="List only tasks of this work area.")
+@click.option("--search", metavar="TEXT", help="List only tasks with these words in title or description.")
 @click.option("--mine", is_flag=True, help="List only yours: those that you gave, or that the agent has.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @click.option("--all", "is_all", is_flag=True, help="List all of them.")
@@ -62,20 +78,23 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
 def tasks(
     *,
     hub: Hub,
-    status: tuple[str, ...],
-    assignee: str | None,
+    statuses: tuple[str, ...],
+    search: str | None,
     mine: bool,
     limit: int,
     is_all: bool,
     as_json: bool,
+    **columns: str | None,
 ) -> None:
     """List the project's tasks, newest first."""
-    narrowed: dict[str, object] = {"status": status, "assignee": assignee}
+    narrowed: dict[str, object] = {"status": statuses, "q": search, **columns}
     if mine:
         me = hub.get("/me")
         narrowed |= {"assignee": me["agent"]} if me["agent"] else {"sender": me["user"] or HUB}
     page = hub.get("/tasks", **narrowed, limit=MOST if is_all else limit, total="true")
     found: list[TaskReply] = page["tasks"]
+    if not found and columns["assignee"] is not None:
+        hub.agent(columns["assignee"])  # which refuses an unknown name
     while is_all and len(page["tasks"]) == MOST:
         page = hub.get("/tasks", **narrowed, limit=MOST, before=found[-1]["number"])
         found += page["tasks"]

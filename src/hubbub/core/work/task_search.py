@@ -7,7 +7,7 @@ from uuid import UUID
 from hubbub.core.agents import agents
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
-from hubbub.model.records import Delivery, Task
+from hubbub.model.records import Delivery, Priority, Task
 from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
@@ -26,6 +26,7 @@ def search(
     assignee: str | None = None,
     sender: str | None = None,
     area: str | None = None,
+    priority: Priority | None = None,
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
@@ -45,6 +46,7 @@ def search(
             assignee=assignee,
             **_sent_by(tx, project_id, sender),
             area=area,
+            priority=priority,
             words=words,
             number=number,
             before=before,
@@ -65,10 +67,11 @@ def number(
     assignee: str | None = None,
     sender: str | None = None,
     area: str | None = None,
+    priority: Priority | None = None,
 ) -> int:
     """Count the tasks that `search` would find without a limit."""
     wanted, words, meant = tuple(status), *_meant(text)
-    columns = {"assignee": assignee, "area": area, "number": meant}
+    columns = {"assignee": assignee, "area": area, "priority": priority, "number": meant}
     return sum(
         tasks.number_found(
             tx,

@@ -83,6 +83,18 @@ def require_group(group: str) -> str:
     return group
 
 
+def expanded(patterns: Iterable[str]) -> list[str]:
+    """Return the kinds that are meant: each alone, or as a group such as `task` or `task.*`. Raises `Invalid`."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        group, _, name = pattern.partition(".")
+        if name in ("", "*"):
+            found |= dict.fromkeys(f"{group}.{each}" for each in GROUPS[require_group(group)])
+        else:
+            found[require_kind(pattern)] = None
+    return list(found)
+
+
 def _instead(group: str) -> str:
     if group in GROUPS:
         return f"of {group} there are {', '.join(f'{group}.{name}' for name in GROUPS[group])}"

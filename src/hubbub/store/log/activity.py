@@ -6,7 +6,7 @@ commits of slower transactions.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -100,20 +100,28 @@ def history(
     before: int | None = None,
     agent: str | None = None,
     task_id: UUID | None = None,
+    kinds: Sequence[str] = (),
+    since: int | None = None,
+    until: int | None = None,
     limit: int,
 ) -> list[Activity]:
     """List the latest activities of a project, newest first; `before` is the `seq` to go on from.
 
-    `agent` and `task_id` narrow it to activities about them. Nothing is before an activity that does not exist. The
+    `agent` and `task_id` narrow it to activities about them, `kinds` to these, `since` and `until` to a span of time,
+    ends included. Nothing is before an activity that does not exist. The
     activities of one task come in the order of `seq`, as each of its changes waited for the one before.
     """
     position = position_of(tx, before) if before is not None else None
     if position is None and before is not None:
         return []
+    wanted = {f"kind{number}": kind for number, kind in enumerate(kinds)}
     earlier = tx.db.placed("<") if task_id is None else "seq < :seq"
     conditions = {
         "agent = :agent": agent is not None,
         "task_id = :task_id": task_id is not None,
+        "at >= :since": since is not None,
+        "at <= :until": until is not None,
+        _of_kinds(wanted): bool(wanted),
         earlier: position is not None,
     }
     narrowed = "".join(f" AND {condition}" for condition, wanted in conditions.items() if wanted)
@@ -124,11 +132,19 @@ def history(
         project_id=project_id,
         agent=agent,
         task_id=task_id,
+        since=since,
+        until=until,
         tx=at.tx,
         seq=at.seq,
         limit=limit,
+        **wanted,
     )
     return [_activity(row) for row in rows]
+
+
+def _of_kinds(names: Iterable[str]) -> str:
+    """Return the condition that a line is of one of the kinds in the parameters of these names."""
+    return f"kind IN ({', '.join(f':{name}' for name in names)})"
 
 
 def page(
@@ -143,7 +159,7 @@ def page(
     """Return a page of a project's activities, newest first, and the number of all; `kinds` and `actor` narrow both."""
     wanted = {f"kind{number}": kind for number, kind in enumerate(kinds)}
     where = "project_id = :project_id"
-    where += f" AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
+    where += f" AND {_of_kinds(wanted)}" if wanted else ""
     where += " AND actor = :actor" if actor is not None else ""
     total = tx.one(
         f"SELECT count(*) AS total FROM activity WHERE {where}", project_id=project_id, actor=actor, **wanted

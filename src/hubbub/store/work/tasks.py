@@ -112,13 +112,21 @@ def search(
     sender: str | None = None,
     author: str | None = None,
     area: str | None = None,
+    priority: Priority | None = None,
     words: Sequence[str] = (),
     number: int | None = None,
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
     """List tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them."""
-    columns = {"assignee": assignee, "sender": sender, "author": author, "area": area, "number": number}
+    columns = {
+        "assignee": assignee,
+        "sender": sender,
+        "author": author,
+        "area": area,
+        "priority": priority,
+        "number": number,
+    }
     where, found = _narrowed(columns, words)
     values = {"project_id": project_id, "limit": limit, "before": before or sequence_numbers.LAST, **found}
     statuses = sorted(status)

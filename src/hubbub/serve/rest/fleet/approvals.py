@@ -7,11 +7,12 @@ from pydantic import BaseModel, Field
 
 from hubbub.core.fleet import approvals
 from hubbub.core.log.idempotency import Reply
+from hubbub.core.mail import messages
 from hubbub.core.people import access
 from hubbub.model.fields import REST, Seen
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
-from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Shape, tells
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import Body, Shape, Text, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["approvals"])
@@ -48,6 +49,12 @@ class Yes(Body):
     """A yes, with a signature if the machine wants one: `hubbub approve` makes it."""
 
     signature: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]{86}==$")] | None = None
+
+
+class No(Body):
+    """A no, with a reason for the agent."""
+
+    reason: Text | None = None
 
 
 @router.get("/approvals")
@@ -90,19 +97,25 @@ async def show_approval(call: Call, approval_id: str) -> ShownApproval:
 async def approve(call: Call, approval_id: str, body: Yes | None = None) -> Reply:
     """Approve: the one call of the question may go on. For people."""
     signature = body.signature if body is not None else None
-    return await _answer(call, approval_id, approved=True, signature=signature)
+    return await call.create(
+        lambda tx: _one(tx, approvals.answer(tx, approval_id, approved=True, signature=signature))
+    )
 
 
 @router.post("/approvals/{approval_id}/deny", response_model=OneApproval)
-async def deny(call: Call, approval_id: str) -> Reply:
-    """Deny the question. For people."""
-    return await _answer(call, approval_id, approved=False)
+async def deny(call: Call, approval_id: str, body: No | None = None) -> Reply:
+    """Deny the question; the agent whose call it was gets the `reason`, if there is one, as a message. For people."""
+    reason = body.reason if body is not None else None
 
+    def denied(tx: Tx) -> Reply:
+        found = approvals.answer(tx, approval_id, approved=False)
+        if reason is not None:
+            sender = access.speak(tx, found.project_id, None)
+            text = f"Denied: {found.tool}: {found.shown}\nReason: {reason}"
+            messages.send(tx, found.project_id, sender=sender, to=found.who, body=text)
+        return _one(tx, found)
 
-async def _answer(call: RestCall, approval_id: str, *, approved: bool, signature: str | None = None) -> Reply:
-    return await call.create(
-        lambda tx: _one(tx, approvals.answer(tx, approval_id, approved=approved, signature=signature))
-    )
+    return await call.create(denied)
 
 
 def _one(tx: Tx, approval: Approval) -> Reply:

@@ -18,11 +18,12 @@ from hubbub.core.people import access
 from hubbub.core.work import tasks
 from hubbub.model.errors import Conflict, Invalid
 from hubbub.model.lifecycle import Status
+from hubbub.model.log.event_types import expanded
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity, Condition
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import ActivityShape
+from hubbub.serve.rest.base.shapes import ActivityShape, Line
 from hubbub.serve.rest.log.snapshots import PatchedActivity
 from hubbub.store.tx import Tx
 
@@ -64,21 +65,38 @@ async def list_activity(
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     task: str | None = None,
     agent: str | None = None,
+    kind: Annotated[list[Line] | None, Query(description="kinds, or groups of them, as task.*")] = None,
+    since: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    until: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     patches: Annotated[bool, Query(description="say what each made of the project's picture")] = False,
 ) -> ActivityPage | PatchedPage:
-    """List the project's activities: newest first, before an id; or oldest first, `after` one (0: from the start)."""
-    if after is not None and (before is not None or task is not None):
-        raise Invalid("after goes with neither before nor task")
+    """List the project's activities: newest first, before an id; or oldest first, `after` one (0: from the start).
+
+    `kind`, `since` and `until` (Unix milliseconds) narrow the former.
+    """
+    kinds, is_narrowed = expanded(kind or ()), (kind, since, until) != (None, None, None)
+    if after is not None and (before is not None or task is not None or is_narrowed):
+        raise Invalid("after goes with none of before, task, kind, since and until")
 
     def look(tx: Tx) -> Sequence[Activity]:
         project = call.enter(tx, Right.READ)
         if after is not None:
             return activity.after(tx, project.id, after, agent=agent, limit=limit)
         task_id = call.task(tx, task, Right.READ).id if task is not None else None
-        return activity.latest(tx, project.id, before=before, agent=agent, task_id=task_id, limit=limit)
+        return activity.latest(
+            tx,
+            project.id,
+            before=before,
+            agent=agent,
+            task_id=task_id,
+            kinds=kinds,
+            since=since,
+            until=until,
+            limit=limit,
+        )
 
-    found = await call.read(look)
+    found = await call.read(look, long=is_narrowed)
     if patches:
         return PatchedPage(activity=[PatchedActivity.told(each) for each in found])
     return ActivityPage(activity=[ActivityShape.model_validate(activity_json(each)) for each in found])

@@ -137,6 +137,7 @@ async def list_tasks(
     assignee: str | None = None,
     sender: str | None = None,
     area: str | None = None,
+    priority: PriorityName | None = None,
     q: Annotated[
         Line, Query(description="words that all occur in title or description; or a number, as 12 or T-12")
     ] = "",
@@ -157,13 +158,21 @@ async def list_tasks(
             assignee=assignee,
             sender=sender,
             area=area,
+            priority=priority,
             before=before,
             limit=limit,
         )
         number = None
         if total:
             number = task_search.number(
-                tx, ids, q, status=wanted, assignee=assignee, sender=sender, area=area
+                tx,
+                ids,
+                q,
+                status=wanted,
+                assignee=assignee,
+                sender=sender,
+                area=area,
+                priority=priority,
             )
         return Tasks(tasks=_shapes(tx, ids, found), total=number)
 
