@@ -314,18 +314,17 @@ def digest(*call: object) -> str:
 
 def _all_storable(value: object) -> bool:
     """Tell whether a store can keep all the texts in `value`; if not, `_unstorable` finds the wrong one."""
-    waiting = [value]
+    waiting, texts = [value], list[str]()
     while waiting:
         each = waiting.pop()
         if isinstance(each, str):
-            if not _is_storable(each):
-                return False
+            texts.append(each)
         elif isinstance(each, Mapping):
             waiting += each.keys()
             waiting += each.values()
         elif isinstance(each, Sequence):
             waiting += each
-    return True
+    return _is_storable("".join(texts))
 
 
 def _unstorable(value: object, path: str = "") -> str | None:

@@ -118,18 +118,18 @@ class Guard:
             if isinstance(body, bytes) and refusal is None and mark_of(scope) is not None:
                 await self._confirmed(scope, body, receive, send)
                 return
-            receive = replay(body, receive) if isinstance(body, bytes) else receive
+            receive = Replay(body, receive) if isinstance(body, bytes) else receive
             del body  # its reader keeps it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
 
     async def _confirmed(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Pass on a request whose route confirms its caller, and judge it anew if that fails."""
         try:
-            await self.app(scope, replay(body, receive), send)
+            await self.app(scope, Replay(body, receive), send)
         except StaleToken:
             self._stood.pop(scope["state"].pop(MARK), None)
             refusal = await self._identify(scope)
-            await (refusal or self.app)(scope, replay(body, receive), send)
+            await (refusal or self.app)(scope, Replay(body, receive), send)
 
     def _misdirected(self, scope: Scope) -> Response | None:
         hosts = _fields(scope, b"host")
@@ -284,6 +284,8 @@ async def _weighed(scope: Scope, body: bytes) -> Response | None:
 
 async def read_body(receive: Receive, limit: int) -> bytes | Response:
     """Return the whole body of a request, or the refusal of one longer than `limit` bytes or cut short."""
+    if isinstance(receive, Replay) and (whole := receive.take()) is not None:
+        return whole  # it was bounded when it was read
     body = bytearray()  # not a list of pieces, whose memory would stay with the process
     while True:
         message = await receive()
@@ -297,11 +299,22 @@ async def read_body(receive: Receive, limit: int) -> bytes | Response:
             return bytes(body)
 
 
-def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives `body` once, and then the rest of `receive`."""
-    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+class Replay:
+    """A `receive` that gives a body once, and then the rest of another `receive`."""
 
-    async def replayed() -> Message:
-        return pending.pop() if pending else await receive()
+    __slots__ = ("_body", "_rest")
 
-    return replayed
+    def __init__(self, body: bytes, rest: Receive) -> None:
+        self._body: bytes | None = body
+        self._rest = rest
+
+    async def __call__(self) -> Message:
+        body = self.take()
+        if body is None:
+            return await self._rest()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    def take(self) -> bytes | None:
+        """Return the body, which is given once; None if it is gone."""
+        body, self._body = self._body, None
+        return body

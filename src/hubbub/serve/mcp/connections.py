@@ -7,8 +7,8 @@ used one gives way, unless something is under way in all of them.
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
@@ -37,12 +37,22 @@ class Opening:
 
 @dataclass(eq=False, slots=True)
 class _Session:
+    """An open session; as a context, one of its requests under way."""
+
     close: Close
+    now: Callable[[], float]
     used: float
     in_use: int = 0
     server: object = None  # which serves it, once the SDK has answered by it
     seen: float = 0.0  # by the SDK, last
     is_over: bool = False  # the SDK has ended it
+
+    def __enter__(self) -> None:
+        self.in_use += 1
+
+    def __exit__(self, *_failure: object) -> None:
+        self.in_use -= 1
+        self.used = self.now()
 
 
 class Connections:
@@ -75,7 +85,7 @@ class Connections:
                 raise self._quotas.refusal(actor, Quota.CONNECTIONS, RETRY, sentence)
             given_up.append((idle, own.pop(idle)))
         opening = Opening(given_up=[name for name, _session in given_up])
-        session = _Session(close, self._now(), in_use=1)
+        session = _Session(close, self._now, self._now(), in_use=1)
         own[opening.place] = session
         try:
             for name, each in given_up:
@@ -87,29 +97,22 @@ class Connections:
             if opening.name is not None:
                 own[opening.name] = session
 
-    @contextmanager
-    def using(self, token: Token, name: str | None, *, asks: bool) -> Iterator[None]:
-        """Note that a request of the session of that id is under way, if the token has it.
+    def using(self, token: Token, name: str | None, *, asks: bool) -> AbstractContextManager[None]:
+        """Return a context for a request of the session of that id, which counts as under way if the token has it.
 
         Raises `TooMany` for a request that `asks` for an answer while as many as allowed wait for theirs.
         Cancellations, answers to the hub and the end of the session are let through.
         """
-        session = self._open.get(token, {}).get(name or "")
-        if session is None or name is None:
-            yield
-            return
+        own = self._open.get(token, {})
+        if name is None or (session := own.get(name)) is None:
+            return nullcontext()
         if asks and session.in_use >= UNDER_WAY:
             raise TooMany(
                 SOON, f"this MCP session has {UNDER_WAY} requests under way, which are all that it may"
             )
-        del self._open[token][name]
-        self._open[token][name] = session  # at the end now
-        session.in_use += 1
-        try:
-            yield
-        finally:
-            session.in_use -= 1
-            session.used = self._now()
+        del own[name]
+        own[name] = session  # at the end now
+        return session
 
     def meet(self, token: Token, name: str | None, server: object) -> bool:
         """Note that the SDK has just answered in a session, at that server; True if it is the first time."""
@@ -130,10 +133,12 @@ class Connections:
         session = self._open.get(token, {}).get(name)
         return session is not None and not session.is_over and self._is_used(session)
 
-    def is_seen(self, token: Token, name: str, server: object) -> bool:
-        """Tell whether the SDK has the session at this server, and saw it lately."""
+    def is_plain(self, token: Token, name: str, server: object) -> bool:
+        """Tell whether a plain call of the session needs the SDK no more: it saw the session lately, or has it not."""
         session = self._open.get(token, {}).get(name)
-        return session is not None and session.server is server and self._now() - session.seen <= SEEN
+        if session is None or (session.server is server and self._now() - session.seen <= SEEN):
+            return True
+        return session.is_over or not self._is_used(session)
 
     def take(self, name: str) -> Close | None:
         """Forget the session of that id; return the function that ends it here, if there was one."""

@@ -34,7 +34,7 @@ from hubbub.model.agents.connections import Connection
 from hubbub.model.errors import Invalid
 from hubbub.model.people.rights import Actor
 from hubbub.serve.http import body_limits
-from hubbub.serve.http.guard import LARGE_BODY_LIMIT, actor_of, mark_of, read_body, replay
+from hubbub.serve.http.guard import LARGE_BODY_LIMIT, Replay, actor_of, mark_of, read_body
 from hubbub.serve.live.subscribers import Subscribers
 from hubbub.serve.mcp import address_options, stateless_calls
 from hubbub.serve.mcp.connections import Connections
@@ -99,7 +99,7 @@ class Endpoint:
                 return
             if await self._is_answered(scope, body, send):
                 return
-            receive = replay(body, receive)
+            receive = Replay(body, receive)
         await self._serve(scope, receive, send)
 
     async def _is_answered(self, scope: Scope, body: bytes, send: Send) -> bool:
@@ -248,7 +248,7 @@ class Endpoint:
             send = as_events(send)
         if len(body) > body_limits.AT_ONCE and not _is_bare(request, message):
             body = await asyncio.to_thread(_lightened, body, message, scope)
-        tidied = Request(_tidied(scope, takes_events), replay(body, receive))
+        tidied = Request(_tidied(scope, takes_events), Replay(body, receive))
         return _Posted(tidied, body, message, send, takes_events=takes_events and takes_json)
 
     async def _by_sdk(self, posted: "_Posted") -> None:

@@ -7,7 +7,7 @@ left to the SDK: other methods, calls that stream, ask or wait, and malformed me
 import asyncio
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -133,7 +133,7 @@ class PlainCalls:
         token = actor_of(scope).token_id
         if self.known.seen(session, token) is None or not _says_json(fields):
             return None
-        if self.sessions.is_here(token, session) and not self.sessions.is_seen(token, session, self.server):
+        if not self.sessions.is_plain(token, session, self.server):
             return None
         call.session = session
         return call
@@ -223,9 +223,8 @@ def _is_envelope(said: str) -> bool:
 
 
 def _shaped(call: PlainCall, server: DialectServer, outcome: ToolResult) -> ToolResult:
-    """Encode a large outcome where it was read, row by row; a small one is encoded when it is sent."""
-    if is_large(outcome.value):
-        _told(call, outcome, server)
+    """Encode an outcome where it was read, a large one row by row."""
+    _told(call, outcome, server)
     return outcome
 
 
@@ -240,34 +239,30 @@ def _told(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Sequen
     encode = _encoder(call)
     told = outcome.encoded.get(encode)
     if told is None:
-        pieces = _said(call, outcome, server)
-        told = gathered(pieces) if is_large(outcome.value) else [b"".join(pieces)]
-        outcome.encoded[encode] = told
+        told = outcome.encoded[encode] = _said(call, outcome, server, encode)
     return told
 
 
-def _said(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Iterator[bytes]:
-    """Yield the result, member by member."""
-    encode = _encoder(call)
-    shown, structured = _twice(outcome, encode)
-    yield b'{"content":'
-    yield from shown
-    yield b',"isError":true' if outcome.is_error else b',"isError":false'
+def _said(call: PlainCall, outcome: ToolResult, server: DialectServer, encode: Encode) -> Sequence[bytes]:
+    """Encode the result, member by member; a large one stays in pieces."""
+    in_pieces = is_large(outcome.value)
+    shown, structured = _twice(outcome, encode, in_pieces=in_pieces)
+    is_error = b',"isError":true' if outcome.is_error else b',"isError":false'
+    kind, about = b"", b""
     if call.is_modern:
-        yield b',"resultType":"complete"'
-    yield b',"structuredContent":'
-    yield from structured
-    if call.is_modern:
-        stamp = {types.SERVER_INFO_META_KEY: server.server.server_info_stamp}
-        yield b',"_meta":%b' % encode(stamp)
-    yield b"}"
+        kind = b',"resultType":"complete"'
+        about = b',"_meta":%b' % encode({types.SERVER_INFO_META_KEY: server.server.server_info_stamp})
+    pieces = [b'{"content":', *shown, is_error, kind, b',"structuredContent":', *structured, about, b"}"]
+    return gathered(pieces) if in_pieces else [b"".join(pieces)]
 
 
-def _twice(outcome: ToolResult, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
+def _twice(
+    outcome: ToolResult, encode: Encode, *, in_pieces: bool
+) -> tuple[Sequence[bytes], Sequence[bytes]]:
     """Encode the outcome for people and for programs; a large or a flat one is traversed once, for both."""
     value = outcome.value
     if outcome.texts is None and isinstance(value, Mapping):
-        if is_large(value):
+        if in_pieces:
             return _piecewise(value, encode)
         if encode is not _in_ascii and outcome.structured is None and is_flat(value):
             structured = encode(value)
