@@ -106,7 +106,7 @@ PLAIN = """
     GET /api/relay/sessions/{name}/completion-check  GET /share/{secret}      GET /login/{code}
     POST /login             POST /login/{code}       GET /docs/{page}         GET /assets/{digest}/{name}
     GET /health             GET /ready               GET /metrics             GET /t/{task}
-    GET /{page}
+    GET /{page}             GET /register/{code}     POST /register
 """
 NAMES = """
     username password network_id node_name invite_code alias task message priority from agent_name task_id status

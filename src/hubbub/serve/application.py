@@ -25,6 +25,7 @@ from hubbub.serve.dashboard.assets import Assets
 from hubbub.serve.dashboard.error_pages import ErrorPages
 from hubbub.serve.dashboard.login_pages import LoginPages
 from hubbub.serve.dashboard.pages import Pages
+from hubbub.serve.dashboard.register_pages import RegisterPages
 from hubbub.serve.dashboard.share_page import SharePage
 from hubbub.serve.dialect_apis.commhub_rest import CommHubRest
 from hubbub.serve.dialect_apis.golemxv_rest import GolemXvRest
@@ -106,7 +107,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     logins, gatekeeper = LoginCookies(transactions, hosts, parts.port), PasswordLogin(transactions)
     pages = Pages(Assets.of())
     routes = [
-        *LoginPages(transactions, logins, pages, gatekeeper).routes(),
+        *_entrance(LoginPages(transactions, logins, pages, gatekeeper)),
         *AnswerPages(transactions, pages).routes(),
         *DocumentPages(pages).routes(),
         *pages.assets.routes(),
@@ -127,6 +128,11 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     app = StreamsFirst(_streams(parts, site, services, metrics), [*protocol.routes, *exports], inner)
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=protocol.paths)
     return SecurityHeaders(AccessLog(ErrorPages(guarded, pages), metrics))
+
+
+def _entrance(login: LoginPages) -> list[Route]:
+    """Return the routes by which people come in."""
+    return [*login.routes(), *RegisterPages(login).routes()]
 
 
 def _protocol(parts: AppContext, site: HubContext, connections: Connections, metrics: Metrics) -> mcp.Mcp:

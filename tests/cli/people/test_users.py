@@ -2,7 +2,11 @@
 
 import json
 
+import httpx2
+
 from tests.cli.processes import RunningHub
+from tests.cli.screens import at_terminal
+from tests.support.waiting import patience
 
 
 def test_users(hub: RunningHub) -> None:
@@ -14,7 +18,18 @@ def test_users(hub: RunningHub) -> None:
         each["slug"] for each in json.loads(hub.run("project", "list", "--json", "--token", secret).stdout)
     ] == [hub.project]
     assert name in [each["name"] for each in hub.json("user", "list")]
-    assert len(hub.secret("user", "invite")) > 20
+    assert hub.secret("user", "invite").startswith("inv_")
+
+
+def test_an_invitation_at_a_terminal_is_a_link(hub: RunningHub) -> None:
+    """At a terminal the whole link is printed, with what to do with it; it leads to a page that asks for a name."""
+    link, advice = at_terminal(hub, "user", "invite").splitlines()
+    assert link.startswith(f"{hub.url}/register/inv_")
+    assert "Send it to one person" in advice
+    page = httpx2.get(link, trust_env=False, timeout=patience())
+    assert (page.status_code, 'name="name"' in page.text) == (200, True)
+    told = hub.json("user", "invite", "--role", "viewer")
+    assert told["url"] == f"{hub.url}/register/{told['code']}"
 
 
 def test_a_password_is_not_asked_for_nobody(hub: RunningHub) -> None:

@@ -202,7 +202,7 @@ def test_one_invitation_lets_one_of_many_in(world: World) -> None:
         world, lambda tx, n: users.register(tx, f"racer-{n}", "a hash", invite_code=code, is_open=False)
     )
 
-    assert errors == [Forbidden] * (RACERS - 1)
+    assert errors == [users.BadInvitation] * (RACERS - 1)
     people = world.acting(OWNER).do(users.everyone)
     assert len([user for user in people if user.name.startswith("racer")]) == 1
 

@@ -146,15 +146,16 @@ def test_what_opens_over_the_page_is_usable_by_everybody(visit: Visit) -> None:
 
 @pytest.mark.parametrize(("theme", "size"), [("dark", DESKTOP), ("light", PHONE)])
 def test_signing_in_is_usable_by_everybody(visit: Visit, theme: str, size: tuple[int, int]) -> None:
-    """The login page passes axe in both themes, and is no wider than a phone."""
+    """The pages for signing in and registering pass axe in both themes, and are no wider than a phone."""
     page = visit("/settings", theme=theme, size=size)
-    login = page.url.split("/settings")[0] + "/login"
+    hub = page.url.split("/settings")[0]
     page.goto("about:blank")  # nothing is fetched any more when the cookie goes
     page.context.clear_cookies(name=re.compile("^hubbub_\\d+"))
-    page.goto(login)
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-    assert axe(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+    for path, button in (("/login", "Sign in"), ("/register", "Register")):
+        page.goto(hub + path)
+        expect(page.get_by_role("button", name=button)).to_be_visible()
+        assert axe(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
 def test_nothing_moves_for_who_wants_no_motion(visit: Visit) -> None:

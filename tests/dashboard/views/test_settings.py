@@ -110,9 +110,9 @@ def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) 
     """Codes and tokens are told once; roles change at the hub when they change here."""
     page = visit("/settings?tab=people")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_role("button", name="Create code").click()
-    expect(page.get_by_role("dialog")).to_contain_text("register with this code within a week")
-    assert told(page)
+    page.get_by_role("button", name="Create link").click()
+    expect(page.get_by_role("dialog")).to_contain_text("can register with it within a week")
+    assert "/register/inv_" in told(page)
     close(page)
     page.get_by_role("button", name="Add a person").click()
     page.get_by_label("Name", exact=True).fill("ada")
@@ -128,6 +128,25 @@ def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) 
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("ada is no longer a member.")).to_be_visible()
     assert list(hub.do(access.memberships, ada)) == []
+
+
+def test_an_invited_person_registers_and_lands_in_the_project(visit: Visit, hub: Hub, watch: Watch) -> None:
+    """From a link to the project's first screen by keyboard alone, on a telephone; what is refused is told there."""
+    watch.expect(400)
+    code = hub.do(lambda tx: users.invite(tx, hub.project, Role.ADMIN), hub.owner)
+    page = visit(f"/register/{code}", size=PHONE, ready=False)
+    expect(page.get_by_role("heading", name="Join")).to_be_visible()
+    page.keyboard.type("grace")
+    page.keyboard.press("Tab")
+    page.keyboard.type("password1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("must not be a common one")
+    page.get_by_label("Password").fill("correct horse battery")
+    page.keyboard.press("Enter")
+    until_ready(page)
+    expect(page).to_have_url(re.compile(rf"/\?project={hub.project.slug}$"))
+    page.goto(page.url.replace("/?", "/settings?tab=people&"))
+    expect(page.get_by_label("Role of grace")).to_have_value("admin")
 
 
 def test_who_would_be_the_last_owner_stays(visit: Visit, watch: Watch) -> None:

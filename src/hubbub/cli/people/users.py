@@ -59,13 +59,13 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.option("--role", type=ROLES, default="member", show_default=True, help="Role in the project.")
 @uses_project
 def invite(*, hub: Hub, role: str, as_json: bool) -> None:
-    """Print a code with which one person can register."""
+    """Print a link with which one person can register; for a program, only its code."""
     made = hub.post("/users/invites", {"role": role})
     if as_json:
         display.show_json(made)
     else:
-        display.show(made["code"])
-        display.advise(f"Shown only now; it lets one person register at {hub.url} within a week.")
+        display.show(made["url"] if sys.stdout.isatty() else made["code"])
+        display.advise("Shown only now. Send it to one person, who can register with it within a week.")
 
 
 @command("password", example="hubbub user password\nhubbub user password ada")

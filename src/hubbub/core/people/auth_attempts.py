@@ -1,4 +1,4 @@
-"""Limits on authentication attempts: passwords, and the codes by which machines join.
+"""Limits on authentication attempts: passwords, and the codes by which machines and people join.
 
 They are counted in the database, so that several hubs together allow no more than one. An attempt counts before it is
 checked, in one statement, so that parallel attempts gain nothing; a correct one is taken back. Attempts count by
@@ -33,6 +33,11 @@ def begin_login(tx: Tx, name: str, address: str, browsers: Sequence[str] = ()) -
     browser = _known(tx, name, browsers)
     subject = f"login\0{address}" if browser is None else f"browser\0{browser}"
     return count(tx, [(fingerprint(subject), TRIES)])
+
+
+def begin_invitation(tx: Tx, address: str) -> list[Subject]:
+    """Count a person's invitation; return the counts, to be taken back if its code is good. Raises `TooMany`."""
+    return count(tx, [(fingerprint(f"invitation\0{address}"), TRIES)])
 
 
 def count_code(tx: Tx, address: str) -> None:

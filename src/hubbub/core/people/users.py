@@ -20,6 +20,14 @@ OWNER = "owner"
 INVITE_TTL = timedelta(days=7)
 _NAME = re.compile(r"[\w-]{2,50}")
 
+
+class BadInvitation(Forbidden):
+    """A code that was used, is too old, or never existed; the caller is not told which."""
+
+    def __str__(self) -> str:
+        return "registering needs an invitation code that is unused and not too old"
+
+
 # These need no rule of their own, so they are the store's functions.
 find = users.find
 
@@ -62,7 +70,7 @@ def create(
     """
     access.require_hub_owner(tx)
     tokens.require_given(role)
-    user = _insert(tx, _checked(name), None, by=tx.actor.label)
+    user = _insert(tx, checked(name), None, by=tx.actor.label)
     if project is not None:
         project_rows.put_member(tx, project.id, user.id, role)
     _token, secret = tokens.for_person(tx, user.id)
@@ -93,18 +101,36 @@ def register(
     An invited person joins the project of the invitation; any other gets a project of their own, named after them.
     Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
     """
-    _checked(name)
-    place = users.use_invite(tx, access.fingerprint(invite_code)) if invite_code else None
-    if place is None and (invite_code or not is_open):
-        raise Forbidden("registering needs an invitation code that is unused and not too old")
-    user = _insert(tx, name, password_hash)
-    if place is not None:
-        project_rows.put_member(tx, place[0], user.id, place[1])
+    if invite_code or not is_open:
+        user = accept(tx, name, password_hash, invite_code or "")
     else:
+        user = _insert(tx, checked(name), password_hash)
         tx.actor = Actor(token_id=None, user_id=user.id, user_name=name)
         projects.create(tx, _free_slug(tx, name), name=name)
     _token, secret = tokens.for_person(tx, user.id)
     return user, secret
+
+
+def invited_to(tx: Tx, code: str) -> Project:
+    """Return the project that an invitation is for, without using it up. Raises `BadInvitation`."""
+    project_id = users.find_invite(tx, access.fingerprint(code))
+    project = project_rows.find(tx, project_id) if project_id is not None else None
+    if project is None:
+        raise BadInvitation
+    return project
+
+
+def accept(tx: Tx, name: str, password_hash: str, code: str) -> User:
+    """Register a person as a member of the project of an invitation, which this uses up.
+
+    Records `user.created`. Raises `BadInvitation`, `Invalid`, `Conflict`.
+    """
+    place = users.use_invite(tx, access.fingerprint(code))
+    if place is None:
+        raise BadInvitation
+    user = _insert(tx, checked(name), password_hash)
+    project_rows.put_member(tx, place[0], user.id, place[1])
+    return user
 
 
 def token_for(tx: Tx, name: str, *, ttl: timedelta | None = None) -> tuple[Token, str]:
@@ -151,6 +177,15 @@ def meant(tx: Tx, name: str | None) -> User:
     return user
 
 
+def checked(name: str) -> str:
+    """Return the name if a person may have it. Raises `Invalid`."""
+    if name == HUB:
+        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
+    if not _NAME.fullmatch(name):
+        raise Invalid("a username has 2 to 50 letters (of any script), digits, '_' and '-'")
+    return name
+
+
 def _insert(
     tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False, by: str | None = None
 ) -> User:
@@ -162,14 +197,6 @@ def _insert(
         raise Conflict(f"the username {name!r} is taken")
     tx.record("user.created", project_id=None, actor=by or name, detail={"user": name})
     return user
-
-
-def _checked(name: str) -> str:
-    if name == HUB:
-        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
-    if not _NAME.fullmatch(name):
-        raise Invalid("a username has 2 to 50 letters (of any script), digits, '_' and '-'")
-    return name
 
 
 def _free_slug(tx: Tx, name: str) -> str:

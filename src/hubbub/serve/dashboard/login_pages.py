@@ -68,7 +68,7 @@ class LoginPages:
 
     async def sign_in(self, request: Request) -> Response:
         """Sign in by name and password. An unknown name and a wrong password get the same answer, in the same time."""
-        words, fields = words_for(request), await self._sent(request)
+        words, fields = words_for(request), await self.sent(request)
         if isinstance(fields, Response):
             return fields
         name, wanted = fields.get("name", ""), page_paths.local(fields.get("next"))
@@ -83,7 +83,7 @@ class LoginPages:
         except Unauthorized:
             return self._form(request, wanted, name, words("login.wrong"), HTTPStatus.UNAUTHORIZED)
         browser = request.headers.get("user-agent")
-        return await self._enter(request, lambda tx: logins.begin(tx, user, browser, way="password"), wanted)
+        return await self.enter(request, lambda tx: logins.begin(tx, user, browser, way="password"), wanted)
 
     async def link(self, request: Request) -> Response:
         """Show the page of a sign-in link, without using it up: programs that preview links fetch it, too."""
@@ -92,13 +92,13 @@ class LoginPages:
 
     async def redeem(self, request: Request) -> Response:
         """Sign in by a link; a used one leads whoever is signed in already to the same view."""
-        fields = await self._sent(request)
+        fields = await self.sent(request)
         if isinstance(fields, Response):
             return fields
         code, browser = request.path_params["code"], request.headers.get("user-agent")
         wanted = page_paths.local(fields.get("next"))
         try:
-            return await self._enter(request, lambda tx: logins.redeem(tx, code, browser), wanted)
+            return await self.enter(request, lambda tx: logins.redeem(tx, code, browser), wanted)
         except BadLink:
             if await self._is_signed_in(self.logins.secrets(request.headers)):
                 return _go(wanted)
@@ -107,7 +107,7 @@ class LoginPages:
 
     async def sign_out(self, request: Request) -> Response:
         """End this login, if it has not ended already."""
-        fields = await self._sent(request)
+        fields = await self.sent(request)
         if isinstance(fields, Response):
             return fields
         presented = self.logins.secrets(request.headers)
@@ -121,7 +121,7 @@ class LoginPages:
         self.logins.forget(answer, is_secure=is_secure(request.scope))
         return answer
 
-    async def _sent(self, request: Request) -> dict[str, str] | Response:
+    async def sent(self, request: Request) -> dict[str, str] | Response:
         """Return the fields of a form that a page of this hub has sent; else the answer that refuses it."""
         if not self.logins.hosts.are_own_pages(request.headers):
             return self._foreign(request)
@@ -130,6 +130,22 @@ class LoginPages:
         except Invalid:
             problem = words_for(request)("login.unreadable")
             return self._form(request, "/", "", problem, HTTPStatus.BAD_REQUEST)
+
+    async def enter(self, request: Request, begin: Operation[str], wanted: str) -> Response:
+        """Begin a login in place of the browser's old one, and go on to the wanted view."""
+        before, browsers = self.logins.secrets(request.headers), self.logins.browsers(request.headers)
+
+        def enter(tx: Tx) -> tuple[str, str]:
+            secret = begin(tx)
+            for each in before:
+                logins.end_by(tx, each)
+            return secret, logins.know_browser(tx, secret, browsers)
+
+        secret, browser = await self.transactions.write(SYSTEM, enter)
+        answer = _go(wanted)
+        self.logins.keep(answer, secret, is_secure=is_secure(request.scope))
+        self.logins.keep_known(answer, browser, is_secure=is_secure(request.scope))
+        return answer
 
     def _form(
         self,
@@ -145,22 +161,6 @@ class LoginPages:
 
     def _foreign(self, request: Request) -> Response:
         return self.pages.error(request, HTTPStatus.FORBIDDEN, words_for(request)("login.foreign"))
-
-    async def _enter(self, request: Request, begin: Operation[str], wanted: str) -> Response:
-        """Begin a login in place of the browser's old one, and go on to the wanted view."""
-        before, browsers = self.logins.secrets(request.headers), self.logins.browsers(request.headers)
-
-        def enter(tx: Tx) -> tuple[str, str]:
-            secret = begin(tx)
-            for each in before:
-                logins.end_by(tx, each)
-            return secret, logins.know_browser(tx, secret, browsers)
-
-        secret, browser = await self.transactions.write(SYSTEM, enter)
-        answer = _go(wanted)
-        self.logins.keep(answer, secret, is_secure=is_secure(request.scope))
-        self.logins.keep_known(answer, browser, is_secure=is_secure(request.scope))
-        return answer
 
     async def _end(self, secrets: Sequence[str]) -> None:
         def end(tx: Tx) -> None:

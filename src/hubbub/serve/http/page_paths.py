@@ -3,7 +3,7 @@
 import re
 
 VIEWS = ("board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings")
-LOGIN, LOGOUT = "/login", "/logout"
+LOGIN, LOGOUT, REGISTER = "/login", "/logout", "/register"
 DOCUMENTS = "/docs"
 ANSWER = "/answer"  # the link itself is the secret
 ICON, MANIFEST = "/favicon.ico", "/manifest.webmanifest"
@@ -14,7 +14,9 @@ OF_THE_LOGIN = re.compile(
 )  # assets of the pages for visitors who have not signed in yet
 
 _VIEW = re.compile(rf"/|/({'|'.join(VIEWS)})|/t/[^/]+")
-_OPEN = re.compile(rf"{LOGIN}(/[^/]*)?|{LOGOUT}|{re.escape(ICON)}|{re.escape(MANIFEST)}|{DOCUMENTS}(/.*)?")
+_OPEN = re.compile(
+    rf"({LOGIN}|{REGISTER})(/[^/]*)?|{LOGOUT}|{re.escape(ICON)}|{re.escape(MANIFEST)}|{DOCUMENTS}(/.*)?"
+)
 _LOCAL = re.compile(
     r"/(?!/)[!-\[\]-~]*"
 )  # printable ASCII, and no backslash, which browsers take for a slash

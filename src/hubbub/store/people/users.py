@@ -52,6 +52,16 @@ def insert_invite(tx: Tx, code_hash: str, project_id: UUID, role: Role, expires_
     )
 
 
+def find_invite(tx: Tx, code_hash: str) -> UUID | None:
+    """Return the project of an invitation, or None if the code is unknown, used or expired."""
+    row = tx.one(
+        "SELECT project_id FROM invites WHERE hash = :hash AND used_at IS NULL AND expires_at > :now",
+        hash=code_hash,
+        now=tx.now,
+    )
+    return row["project_id"] if row else None
+
+
 def use_invite(tx: Tx, code_hash: str) -> tuple[UUID, Role] | None:
     """Use up an invitation; return its project and role, or None if the code is unknown, used or expired."""
     row = tx.one(

@@ -17,6 +17,7 @@ from hubbub.model.ids import parse_id
 from hubbub.model.people.accounts import Token
 from hubbub.model.people.rights import Actor, Role
 from hubbub.model.records import Project
+from hubbub.serve.http.page_paths import REGISTER
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.shapes import (
     Body,
@@ -28,6 +29,7 @@ from hubbub.serve.rest.base.shapes import (
     TokenShape,
     UserShape,
 )
+from hubbub.serve.rest.fleet.invitations import hub_url
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["people"])
@@ -82,7 +84,10 @@ class NewInvite(Body):
 
 
 class Invite(BaseModel):
+    """An invitation, which is shown only now."""
+
     code: str
+    url: str = Field(description="the link to follow: a page to register on, with the code in it")
 
 
 class UseShape(BaseModel):
@@ -179,14 +184,14 @@ async def create_user(call: Call, body: NewUser) -> CreatedUser:
 
 
 @router.post("/users/invites", status_code=HTTPStatus.CREATED)
-async def invite(call: Call, body: NewInvite) -> Invite:
-    """Create a code by which one person can register within a week, as a member of the project."""
+async def invite(request: Request, call: Call, body: NewInvite) -> Invite:
+    """Create a code, and a link with it, by which one person can register within a week, as a member of the project."""
 
     def create(tx: Tx) -> tuple[Reply, str]:
         return {}, users.invite(tx, call.enter(tx), body.role)
 
     _reply, code = await call.create_secret(create)
-    return Invite(code=code)
+    return Invite(code=code, url=f"{hub_url(request).rstrip('/')}{REGISTER}/{code}")
 
 
 @router.get("/tokens")

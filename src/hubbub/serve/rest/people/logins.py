@@ -15,6 +15,7 @@ from hubbub.serve.http.page_paths import LOGIN
 from hubbub.serve.http.passwords import PasswordLogin, check
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.shapes import Body, Line, LongText, Shape, UserShape, tells
+from hubbub.serve.rest.fleet.invitations import hub_url
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["people"])
@@ -84,8 +85,7 @@ async def make_link(request: Request, call: Call, body: NewLink) -> Link:
         return {"user": user.name, "expires_at": expires_at}, secret
 
     reply, secret = await call.create_secret(make)
-    base: str = request.app.state.public_url or f"{request.url.scheme}://{request.url.netloc}"
-    return Link.model_validate({**reply, "url": f"{base.rstrip('/')}{LOGIN}/{secret}"})
+    return Link.model_validate({**reply, "url": f"{hub_url(request).rstrip('/')}{LOGIN}/{secret}"})
 
 
 @router.put("/users/{name}/password")
