@@ -310,6 +310,23 @@ def test_a_panel_follows_an_agent_that_is_renamed_elsewhere(hub: Hub, visit: Vis
     expect(panel(page).get_by_role("region", name="Facts")).to_be_visible()
 
 
+def test_an_old_link_leads_to_a_renamed_agent(hub: Hub, visit: Visit, watch: Watch) -> None:
+    """A link with a name that an agent had long ago opens the agent, and tells both names; one to nobody says so."""
+    leave(hub, "ancient")
+    for old, new in (("ancient", "middle"), ("middle", "modern")):
+        hub.do(lambda tx, old=old, new=new: agent_renaming.rename(tx, hub.project, old, new), hub.owner)
+    page = visit("/board?agent=ancient")
+    expect(panel(page).get_by_role("heading", name="modern")).to_be_visible()
+    expect(panel(page)).to_contain_text("ancient is now called modern.")
+    expect(page).to_have_url(re.compile(r"agent=modern\b"))
+    expect(panel(page).get_by_role("region", name="Facts")).to_be_visible()
+
+    watch.expect(404)
+    nobody = visit("/board?agent=nobody")
+    expect(panel(nobody)).to_contain_text("No such agent")
+    until_whole(nobody)
+
+
 def test_why_an_agent_keeps_its_name_is_told(hub: Hub, visit: Visit, watch: Watch) -> None:
     """An agent that is there keeps its name: the hub's sentence says so, and what was typed is there again."""
     come(hub, "staying", hostname="demeter")

@@ -36,5 +36,5 @@ def test_an_agent_goes_on_under_its_new_name(hub: Hub, visit: Visit, manager: We
     assert done(own.put("/agents/coder/presence", come))["unread"] == 1
     assert refusal(own.put("/agents/codre/presence", come))[0] == 403
     assert refusal(manager.post("/messages", {"to": "codre", "text": "hello"})) == (404, "unknown_agent")
-    assert manager.get("/agents/codre").json()["message"] == "'codre' is called 'coder' now"
+    assert done(manager.get("/agents/codre"))["agent"]["name"] == "coder"
     assert [each["name"] for each in done(manager.get("/agents"))["agents"]] == ["coder"]

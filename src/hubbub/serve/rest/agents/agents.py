@@ -250,12 +250,12 @@ async def rename_agent(call: Call, name: str, body: NewName) -> Reply:
 
 @router.get("/agents/{name:path}")
 async def show_agent(request: Request, call: Call, name: str) -> OneAgent:
-    """Show one agent."""
+    """Show one agent; by a name that it had before, too, and then with its present one."""
 
     def look(tx: Tx) -> AgentShape:
         project = call.enter(tx, Right.READ)
-        found = agents.find(tx, project.id, name)
-        return _shape(tx, found, agent_location.of(tx, project.id, name), request.app.state.news)
+        found = agents.find(tx, project.id, agents.name_now(tx, project.id, name) or name)
+        return _shape(tx, found, agent_location.of(tx, project.id, found.name), request.app.state.news)
 
     return OneAgent(agent=await call.read(look))
 

@@ -125,7 +125,7 @@ export function View({ agent: name, onClose }) {
   const agent = picture.agents.get(name);
   const told = useTold(name);
   const heading = useRef(null);
-  useNewName(name, picture);
+  const followed = useNewName(name, picture);
   useEffect(() => heading.current?.focus(), [name]);
   const isPresent = !moment.value;
   return html`<div class="agent-panel">
@@ -135,6 +135,7 @@ export function View({ agent: name, onClose }) {
       <${IconButton} kind="quiet" small icon="x" label=${t("fleet.close")} onClick=${onClose} />
     </div>
     ${agent ? html`
+      ${followed && html`<p class="small muted"><bdi>${t("fleet.renamed", followed)}</bdi></p>`}
       <div><${StateWord} agent state=${agent.state} /></div>
       ${isNew(agent) && told && html`<p class="muted">${none(agent, told)}</p>`}
       ${agent.doing && html`<p class="muted"><${Text} value=${agent.doing} lines=${4} /></p>`}
@@ -148,14 +149,29 @@ export function View({ agent: name, onClose }) {
   </div>`;
 }
 
-/** Follow an agent to the name that it was given, here or elsewhere. */
+/** Follow an agent to the name that it has now, from here, from elsewhere, or from an old link; tell both names. */
 function useNewName(name, picture) {
-  const renamed = recent.value.findLast(({ kind, detail }) => kind === "agent.renamed" && detail.old === name);
-  const to = renamed?.detail.new;
-  const isThere = !picture.agents.has(name) && picture.agents.has(to);
+  const [followed, setFollowed] = useState(null);
+  const seen = useRef(null); // the name under which it was there
+  if (picture.agents.has(name)) seen.current = name;
+  const heard = recent.value.findLast(({ kind, detail }) => kind === "agent.renamed" && detail.old === name)?.detail.new;
+  const isLost = loaded.value && !moment.value && !picture.agents.has(name);
   useEffect(() => {
-    if (isThere) set({ agent: to }, { replace: true });
-  }, [isThere, to]);
+    if (!isLost) return undefined;
+    let isGone = false;
+    const ask = async () => (seen.current === name ? null : (await read.agent(name).catch(() => null))?.agent.name);
+    const follow = async () => {
+      const now = heard ?? await ask();
+      if (isGone || !now || now === name) return;
+      setFollowed((before) => ({ name: before?.to === name ? before.name : name, to: now }));
+      set({ agent: now }, { replace: true });
+    };
+    follow();
+    return () => {
+      isGone = true;
+    };
+  }, [name, heard, isLost]);
+  return followed?.to === name ? followed : null;
 }
 
 /** What `GET /agents/NAME` tells; read again some time after the agent did anything. */
