@@ -1,5 +1,6 @@
 """Recognition of two tasks as the same job, by their texts."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +112,14 @@ def test_an_issue_that_is_said_beside() -> None:
     """The issue that a task is said to be about counts as if it stood in its text."""
     one, two = job("Broken links", "", "octo/site#5"), job("See to octo/site#5", "")
     assert alike(one, two) == Likeness(SameBy.NAME, "octo/site#5")
+
+
+def test_marks_lie_side_by_side() -> None:
+    """All marks but one that are made of a task's words begin alike, so that the store keeps them on one page."""
+    found = marks(read("Fix the login timeout of Safari on old telephones"))
+    begins = Counter(mark >> 40 for mark in found)
+    assert sorted(begins.values()) == [1, len(found) - 1]
+    assert len({*found}) == 4
 
 
 def test_a_long_text_costs_little() -> None:

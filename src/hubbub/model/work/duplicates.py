@@ -34,6 +34,7 @@ from hubbub.model.work.job_words import (
 LONGEST = 200  # characters of a task that are read
 FEWEST = 3  # words needed for a comparison
 MARKED = 4  # words; each three of them make a mark
+_LED = -1 << 40  # the bits of a mark that are those of its first word
 MOST_NAMES = 8
 NEAR = 0.74  # share of the words of both that are common
 NEAR_BOTH = 0.78  # if both have words that the other lacks
@@ -169,12 +170,19 @@ def marks(each: Job) -> list[int]:
 def _word_marks(each: Job) -> list[int]:
     """Make a mark of each three of the four words that come first by their hashes.
 
-    Titles with three words also get those that a title with one word more, or one less, would have.
+    Titles with three words also get those that a title with one word more, or one less, would have. A mark begins like
+    its first word, so all but one of a task lie side by side in the store, which writes whole pages.
     """
     first = sorted(map(_hash, each.words - each.numbers))[:MARKED]
     whole = reduce(xor, first, _digest("\n".join(sorted(each.numbers))) if each.numbers else 0)
-    less_one = [whole ^ word for word in first] if len(first) > 2 else []
-    return less_one if len(first) == MARKED else [whole, *less_one]
+    if len(first) < 3:
+        return [_led(first[0], whole) if first else whole]
+    less_one = [_led(first[word == first[0]], whole ^ word) for word in first]
+    return less_one if len(first) == MARKED else [_led(first[0], whole), *less_one]
+
+
+def _led(word: int, mark: int) -> int:
+    return word & _LED | mark & ~_LED
 
 
 def _is_told(each: Job) -> bool:

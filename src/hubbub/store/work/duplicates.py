@@ -1,6 +1,6 @@
 """SQL for the jobs of open tasks, and for the marks that find tasks which may be the same job.
 
-The rows of marks are scattered over their table, so they are small: two numbers; the first includes the project.
+The rows of marks lie at several places of their table, so they are small: two numbers; the first includes the project.
 """
 
 from collections import Counter
