@@ -1,7 +1,10 @@
 """Two who write at the same time wait for one another in a row, never in a circle: names of agents are locked first."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Event
+from uuid import UUID
 
 import pytest
 
@@ -11,10 +14,13 @@ from hubbub.core.presence import presences
 from hubbub.core.work import tasks
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import HubError
+from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Condition, Presence, Profile, Task
+from hubbub.store.agents import agents
 from hubbub.store.engine import postgres
 from hubbub.store.tx import Tx
 from tests.core.conftest import TEN_MINUTES, World, errors_of
+from tests.support.waiting import patience, until
 
 ROUNDS = 12
 Deeds = list[Callable[[Tx], object]]
@@ -43,16 +49,20 @@ def ends_and_leaves(world: World, _bob: Presence, task: Task) -> Deeds:
     return [completes(world, task), leaves(world)]
 
 
+def declares(world: World, bob: Presence) -> Callable[[Tx], object]:
+    return partial(scopes.declare, project=world.project, presence=bob, scope=Scope(None, ("docs/",)))
+
+
+def claims(world: World, bob: Presence) -> Callable[[Tx], object]:
+    return partial(file_claims.claim, project=world.project, presence=bob, paths=["docs/x.md"])
+
+
 def declares_and_leaves(world: World, bob: Presence, _task: Task) -> Deeds:
-    declares = partial(scopes.declare, project=world.project, presence=bob, scope=Scope(None, ("docs/",)))
-    return [declares, leaves(world)]
+    return [declares(world, bob), leaves(world)]
 
 
 def claims_and_leaves(world: World, bob: Presence, _task: Task) -> Deeds:
-    return [
-        partial(file_claims.claim, project=world.project, presence=bob, paths=["docs/x.md"]),
-        leaves(world),
-    ]
+    return [claims(world, bob), leaves(world)]
 
 
 def needs_what_ends(world: World, _bob: Presence, task: Task) -> Deeds:
@@ -75,3 +85,45 @@ def test_nobody_waits_in_a_circle(
         assert all(issubclass(each, HubError) for each in errors_of(world.race(*deeds(world, bob, task))))
 
     assert again == []
+
+
+def is_project_free(tx: Tx, project_id: UUID) -> bool:
+    free = tx.one(
+        f"SELECT id FROM projects WHERE id = :id {tx.db.for_update} {tx.db.skip_locked}", id=project_id
+    )
+    return free is not None
+
+
+def waiting(tx: Tx) -> bool:
+    """Tell whether a transaction of this database waits for another's lock."""
+    return bool(
+        tx.all(
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+    )
+
+
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+@pytest.mark.parametrize("deed", [declares, claims])
+def test_a_call_that_waits_for_a_name_holds_no_project(
+    world: World, deed: Callable[[World, Presence], Callable[[Tx], object]]
+) -> None:
+    """While a call waits for the name of its agent, the project is free for others."""
+    bob, is_held, may_end = world.report("bob"), Event(), Event()
+
+    def hold(tx: Tx) -> None:
+        agents.lock_names(tx, world.id, "bob")
+        is_held.set()
+        assert may_end.wait(patience())
+
+    with ThreadPoolExecutor(2) as threads:
+        holding = threads.submit(world.at_hub(1).do, hold)
+        try:
+            assert is_held.wait(patience())
+            called = threads.submit(world.at_hub(2).do, deed(world, bob))
+            until(lambda: world.store.read_now(SYSTEM, waiting), "the call to wait for the name")
+            assert world.do(is_project_free, world.id)
+        finally:
+            may_end.set()
+        holding.result()
+        called.result()
