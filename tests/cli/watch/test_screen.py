@@ -61,8 +61,12 @@ class Screen:
             str(choices.get_option_at_index(each).prompt) for each in range(choices.option_count)
         )
 
+    def window(self) -> str:
+        """Return the texts of the window on top; it opens before it has any."""
+        return "\n".join(str(each.render()) for each in self.app.screen.query(Static))
+
     def shown(self) -> object:
-        return self.status(), [str(each.render()) for each in self.app.screen.query(Static)]
+        return self.status(), self.window()
 
     def status(self) -> str:
         return str(self.app.screen_stack[0].query_one("#status", Static).render())
@@ -207,10 +211,8 @@ async def test_why_is_one_key_away(hub: Hub) -> None:
 
         await screen.pilot.press("enter")
 
-        await screen.until(lambda: len(screen.app.screen_stack) > 1)
-        said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
-        assert "has been blocked since" in said
-        assert "ember holds it" in said
+        await screen.until(lambda: "has been blocked since" in screen.window())
+        assert "ember holds it" in screen.window()
 
 
 @pytest.mark.system
@@ -361,7 +363,5 @@ async def test_a_line_of_the_log_tells_what_it_is_about(hub: Hub) -> None:
     async with watching(hub) as screen:
         await screen.until(lambda: "task.blocked" in screen.text("#feed"))
         await screen.pilot.press("4", "enter")
-        await screen.until(lambda: len(screen.app.screen_stack) > 1)
-        said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
-        assert "Why T-1?" in said
-        assert "has been blocked since" in said
+        await screen.until(lambda: "has been blocked since" in screen.window())
+        assert "Why T-1?" in screen.window()

@@ -22,6 +22,7 @@ from hubbub.store.tx import Operation, Tx
 from tests.store.engine.test_engines import add_user, user_names, write_all
 
 NOTHING_KEPT = "nothing of this call was kept$"
+COUNT = "UPDATE users SET owns_hub = owns_hub + 1 WHERE name = :name RETURNING id"
 
 
 @pytest.fixture
@@ -409,7 +410,10 @@ def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
         assert str(refusal.value) == "the database server cannot be reached, or does not let the hub in"
 
 
-def test_operations_that_wait_for_each_other_are_begun_again(postgres_url: str) -> None:
+@pytest.mark.parametrize("asks", [Tx.one, Tx.run])
+def test_operations_that_wait_for_each_other_are_begun_again(
+    postgres_url: str, asks: Callable[..., object]
+) -> None:
     """One of two operations that lock the same rows in opposite order begins again, until both have succeeded."""
     with psycopg.connect(postgres_url, autocommit=True) as db:
         db.execute(f"ALTER DATABASE {db.info.dbname} SET deadlock_timeout = '20ms'")
@@ -421,11 +425,11 @@ def test_operations_that_wait_for_each_other_are_begun_again(postgres_url: str) 
 
         def operation(tx: Tx) -> None:
             seen.append(tx)
-            tx.one("UPDATE users SET owns_hub = owns_hub + 1 WHERE name = :name RETURNING id", name=first)
+            tx.one(COUNT, name=first)
             if not met:
                 met.append(None)
                 meeting.wait()
-            tx.run("UPDATE users SET owns_hub = owns_hub + 1 WHERE name = :name", name=second)
+            asks(tx, COUNT, name=second)
 
         return operation
 
