@@ -238,6 +238,14 @@ def test_a_command_that_is_ended_may_clean_up(here: ToolContext) -> None:
     assert (found["output_tail"], found["exit_code"]) == ("ready\ncleaned\n", 7)
 
 
+def test_a_command_that_is_ended_before_it_begins_never_runs(here: ToolContext, work: Path) -> None:
+    """If its time is over while its sandbox is being put up, nothing of it happens afterwards."""
+    outcome = ask(here, "execute_command", command="sleep 1; touch late", timeout_ms=1)
+
+    assert refusal(outcome)[0] == "timeout"
+    assert not (work / "late").exists()
+
+
 def test_many_processes_are_killed_as_one_is(here: ToolContext) -> None:
     """Two hundred that are each in a group of their own, and start others, all end with their command."""
     with marked() as processes:

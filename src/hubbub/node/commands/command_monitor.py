@@ -22,6 +22,9 @@ from hubbub.node.commands.signal_wakeup import SignalWakeup
 GRACE = 2.0  # seconds between asking a command to end and ending it
 AGAIN = 0.2  # seconds until surviving processes are killed again
 PATIENCE = 1.0  # seconds with a caller
+BESIDE_WALL = (
+    2  # processes beside a sandbox's own in which a command has begun: the first of all, and the command
+)
 TAKEN = b"+"  # a keeper's first word: from here on the command may have begun
 INTO_THE_BACKGROUND = b"background"
 NO_WALL = "the sandbox could not be put up around the command; it may be that it hides the folder"
@@ -176,11 +179,13 @@ class CommandMonitor:
         if self._status is JobStatus.RUNNING:
             self._status = status
             self._allow(GRACE)
-        if number == signal.SIGKILL:
-            self._kill()
-            return
         wall = self._pid if self._work.is_walled else None  # everything would end with it at once
-        process_tree.send(number, [pid for pid in process_tree.descendants(os.getpid()) if pid != wall])
+        below = [pid for pid in process_tree.descendants(os.getpid()) if pid != wall]
+        has_begun = wall is None or len(below) >= BESIDE_WALL
+        if number == signal.SIGKILL or not has_begun:  # what has not begun would not hear the signal
+            self._kill()
+        else:
+            process_tree.send(number, below)
 
     def _kill(self) -> None:
         if self._work.is_walled and self._code is None:
