@@ -8,9 +8,9 @@ A machine that is killed writes nothing more; its journal is what was committed.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Set
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import patch
@@ -143,10 +143,19 @@ class Wire:
 
 @dataclass(slots=True)
 class Deeds:
-    """The machines' actual work: how often each order was performed, counted by its mark."""
+    """The machines' actual work: how often each order was performed, counted by its mark.
 
-    done: Counter[str]
+    `forgotten` are those of a lost journal, of which the hub had not heard that they were done: they may be done again.
+    """
+
     source: random.Random
+    done: Counter[str] = field(default_factory=Counter)
+    forgotten: set[str] = field(default_factory=set)
+
+    @property
+    def known(self) -> Mapping[str, int]:
+        """How often each order was performed that is not forgotten."""
+        return {mark: number for mark, number in self.done.items() if mark not in self.forgotten}
 
     async def perform(self, order: NodeCall, _act: PerformCall | None = None) -> ToolResult:
         command = str(order.arguments.get("command", ""))
@@ -234,6 +243,13 @@ class Machine:
             journal.close()
         self._journals.clear()
         await self.stop()
+
+    async def lose_journal(self, kept: Set[str]) -> None:
+        """End the process at once, and its disk with it; `kept` are the marks of which the hub knows the outcome."""
+        await self.kill()
+        for file in self.folder.iterdir():
+            file.unlink()
+        self.deeds.forgotten |= self.deeds.done.keys() - kept
 
     async def stop(self) -> None:
         """End the process as its operator does."""

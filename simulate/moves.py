@@ -212,11 +212,16 @@ async def lease(world: World, speaker: Speaker, number: int) -> None:
 
 
 async def machine(world: World, _hub: Speaker, number: int) -> None:
-    """Let something happen to the machine: a kill, a stop, a start, or a broken line, which may go unnoticed."""
+    """Let something happen to the machine: a kill, a stop, a start, or a broken line, which may go unnoticed.
+
+    Of four kills one takes the disk with the journal too.
+    """
     there = world.machine
     if there is None:
         return
     match number % 6:
+        case 0 if number // 6 % 4 == 0:
+            await there.lose_journal(world.ended_orders())
         case 0:
             await there.kill()
         case 1:

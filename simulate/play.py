@@ -3,7 +3,6 @@
 import asyncio
 import random
 import traceback
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +22,7 @@ WHOLE = 40  # steps between two looks at everything
 NOBODY = "-"
 WITH_MACHINE = 0.25  # of all stories
 FATES = (Fate.REFUSED, Fate.KILLED, Fate.UNHEARD)
+FATES_OF_MACHINES = (Fate.FULL, Fate.KILLED, Fate.UNHEARD)  # they report while nobody calls
 FINALE = 900  # seconds after which all that was ordered has come to its end, if everyone is there
 
 
@@ -75,9 +75,11 @@ def story_of(seed: int, length: int = LENGTH) -> Story:
 def _step(source: random.Random, faults: float, together: float, *, machine: bool) -> Step:
     number, turn = source.randrange(10**6), source.random()
     if machine and turn < 0.5:
-        who = NOBODY if turn < 0.25 else f"{PROJECTS[0]}/{source.choice(CREW)}"
-        fate = source.choice(FATES) if source.random() < faults else Fate.NONE
-        return Step(who, _chosen(source, "of machines" if turn < 0.25 else "at machines"), number, fate)
+        is_of_machines = turn < 0.25
+        who = NOBODY if is_of_machines else f"{PROJECTS[0]}/{source.choice(CREW)}"
+        fates = FATES_OF_MACHINES if is_of_machines else FATES
+        fate = source.choice(fates) if source.random() < faults else Fate.NONE
+        return Step(who, _chosen(source, "of machines" if is_of_machines else "at machines"), number, fate)
     if turn < 0.12:
         return Step(NOBODY, _chosen(source, "world"), number)
     slug = source.choice((PROJECTS[0], PROJECTS[0], PROJECTS[1]))
@@ -160,9 +162,7 @@ class _Player:
 
     async def run(self, folder: Path) -> None:
         modes = dict(zip(PROJECTS, self.story.modes, strict=True))
-        place = (
-            Place(folder, Deeds(Counter(), random.Random(self.story.seed))) if self.story.machine else None
-        )
+        place = Place(folder, Deeds(random.Random(self.story.seed))) if self.story.machine else None
         machines: dict[str, Machine] = {}
         with surrounded(machines):
             self.world = World(self.disk, machines)
@@ -197,7 +197,7 @@ class _Player:
         if left or self.world.beside:
             raise Broken(f"orders_come_to_an_end: {left}, and {len(self.world.beside)} callers wait")
         ended = {mark for mark, status in watch.orders.values() if status == "ended"}
-        if untold := machine.deeds.done.keys() - ended:
+        if untold := machine.deeds.known.keys() - ended:
             raise Broken(f"what_was_done_is_told: {untold} were done, and nobody can know")
 
     async def _do(self, group: Sequence[Step]) -> None:

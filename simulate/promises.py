@@ -7,7 +7,7 @@ are written down a second time, as short as they can be.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -18,7 +18,7 @@ from hubbub.core.snapshots.full_snapshot import SnapshotText
 from hubbub.model.log.projection import Projector
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.tx import Tx
-from simulate.world import Broken, World
+from simulate.world import Broken, World, mark_of
 
 OPEN = ("queued", "delivered", "accepted", "working", "blocked", "in_review")
 BACK = (
@@ -72,6 +72,7 @@ class Watch:
     )
     jobs: dict[bytes, Job] = field(default_factory=dict)
     told: dict[bytes, str] = field(default_factory=dict)  # the status that the log told last
+    ended: dict[bytes, int] = field(default_factory=dict)  # when the log told of the end that still stands
     folds: dict[bytes, Projector] = field(default_factory=dict)
     fences: dict[bytes, int] = field(default_factory=dict)  # the greatest that was seen of each project
     fenced: dict[bytes, int] = field(default_factory=dict)  # what was seen of each lease
@@ -103,10 +104,10 @@ Promise = Callable[[Watch], Iterator[str]]
 def the_log_tells_a_path_of_the_lifecycle(watch: Watch) -> Iterator[str]:
     """Each line of a task begins where the one before ended, and leads where its kind may lead."""
     lines = watch.rows(
-        """SELECT seq, project_id, kind, task_id, detail, patch FROM activity WHERE seq > :seen ORDER BY seq""",
+        """SELECT seq, project_id, at, kind, task_id, detail, patch FROM activity WHERE seq > :seen ORDER BY seq""",
         seen=watch.seq,
     )
-    for seq, project, kind, task, detail, patch in lines:
+    for seq, project, at, kind, task, detail, patch in lines:
         watch.seq = seq
         if project is not None:
             watch.folds.setdefault(project, Projector()).apply(seq, json.loads(patch) if patch else None)
@@ -120,16 +121,22 @@ def the_log_tells_a_path_of_the_lifecycle(watch: Watch) -> Iterator[str]:
         if before not in SAYS[said][0] or after not in SAYS[said][1]:
             yield f"#{told['number']} went from {before} to {after} by {kind}"
         watch.told[task] = after
+        if after in OPEN:
+            watch.ended.pop(task, None)
+        else:
+            watch.ended.setdefault(task, at)
 
 
 def tasks_are_what_the_log_tells(watch: Watch) -> Iterator[str]:
-    """A task has the status that was told of it, and its epoch rises with each change of hands."""
-    for task, number, status, assignee, epoch, attempt in watch.rows(
-        "SELECT id, number, status, assignee, epoch, attempt FROM tasks"
+    """A task has the status that was told of it, and ended when that was; its epoch rises with each change of hands."""
+    for task, number, status, assignee, epoch, attempt, ended in watch.rows(
+        "SELECT id, number, status, assignee, epoch, attempt, ended_at FROM tasks"
     ):
         now, before = Job(status, assignee, epoch, attempt), watch.jobs.get(task)
         if watch.told.get(task) != status:
             yield f"#{number} is {status}, and the log tells {watch.told.get(task)}"
+        if ended != watch.ended.get(task):
+            yield f"#{number} ended at {ended}, and the log tells {watch.ended.get(task)}"
         if before is not None and (epoch < before.epoch or attempt < before.attempt):
             yield f"#{number} fell back from epoch {before.epoch} to {epoch}, or attempt {before.attempt} to {attempt}"
         if before is not None and assignee != before.assignee and epoch <= before.epoch:
@@ -386,37 +393,45 @@ ORDER_LIFE = {
     "queued": "queued sent taken ended withdrawn lost", "sent": "sent taken ended lost", "taken": "taken ended lost",
     "lost": "lost ended", "ended": "ended", "withdrawn": "withdrawn",
 }  # fmt: skip
+UNDONE = ("denied", "offline", "invalid")  # the codes of what came to nothing
 
 
 def orders_are_done_once(watch: Watch) -> Iterator[str]:
     """A machine carried out each order at most once: exactly once if that was reported, and never if that was."""
     if watch.world.machine is None:
         return
-    done = watch.world.machine.deeds.done
+    done, forgotten = watch.world.machine.deeds.known, watch.world.machine.deeds.forgotten
     for order, number in done.items():
         if number > 1:
             yield f"{order} was done {number} times"
     for mark, answers in watch.world.orders.items():
-        if "yes" in answers and done[mark] != 1:
-            yield f"{mark} was answered as done, and was done {done[mark]} times"
-        if answers == {"undone"} and done[mark]:
+        if "yes" in answers and mark not in forgotten and done.get(mark) != 1:
+            yield f"{mark} was answered as done, and was done {done.get(mark, 0)} times"
+        if answers == {"undone"} and mark in done:
             yield f"nothing of {mark} was done, as was answered; but it was"
-    yield from _orders_go_on(watch)
+    yield from _orders_go_on(watch, done)
 
 
-def _orders_go_on(watch: Watch) -> Iterator[str]:
+def _orders_go_on(watch: Watch, done: Mapping[str, int]) -> Iterator[str]:
     """Yield what is wrong with how orders are kept; several have one mark, where the first came to nothing."""
     undone: dict[str, bool] = {}
     for order, status, code, arguments in watch.rows("SELECT id, status, code, arguments FROM dispatches"):
         mark, before = watch.orders.get(order, ("", "queued"))
-        mark = mark or str(json.loads(arguments).get("command", "")).partition(" ")[0]
+        mark = mark or mark_of(arguments)
         if status not in ORDER_LIFE[before].split():
             yield f"the order {mark} was {before} and is {status}"
         watch.orders[order] = mark, status
-        is_undone = status == "withdrawn" or code in ("denied", "offline", "invalid")
+        is_undone = status == "withdrawn" or code in UNDONE
         undone[mark] = undone.get(mark, True) and is_undone
+        if (
+            status == "ended"
+            and code not in (None, *UNDONE)
+            and mark in done
+            and "yes" in watch.world.orders.get(mark, ())
+        ):
+            yield f"the order {mark} was answered as done, and is kept as {code}"
     for mark, is_undone in undone.items():
-        if mark and is_undone and watch.world.machine and watch.world.machine.deeds.done[mark]:
+        if mark and is_undone and mark in done:
             yield f"the order {mark} is kept as undone, and it was done"
 
 

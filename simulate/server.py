@@ -61,7 +61,7 @@ class Server:
     def turn(self, calls: list[PendingCall]) -> bool:
         self._is_old = True
         self._turns += 1
-        if self.fate in (Fate.REFUSED, Fate.KILLED):
+        if self.fate in (Fate.REFUSED, Fate.FULL, Fate.KILLED):
             for call in calls:
                 call.operation = _refused(call.operation)
         self._store._together(_Turn(calls))

@@ -31,6 +31,7 @@ class Fate(StrEnum):
 
     NONE = auto()
     REFUSED = auto()  # the disk is full; the hub lives on
+    FULL = auto()  # the same, and for each commit until the step is over
     KILLED = auto()  # the hub dies before it
     UNHEARD = auto()  # the hub dies behind it, before it can answer
 
@@ -112,7 +113,9 @@ class Memory:
 
     def _refuses(self) -> bool:
         self._commits += 1
-        if self.fate in (Fate.REFUSED, Fate.KILLED) or (self.fate is Fate.UNHEARD and self._commits > 1):
+        if self.fate in (Fate.REFUSED, Fate.FULL, Fate.KILLED) or (
+            self.fate is Fate.UNHEARD and self._commits > 1
+        ):
             raise apsw.FullError("the disk is full")
         return False
 
@@ -176,7 +179,8 @@ class Process(SingleHub):
             return
         fate = self.disk.fate
         is_news = self.disk.turn(calls)
-        self.disk.fate = Fate.NONE
+        if fate is not Fate.FULL:
+            self.disk.fate = Fate.NONE
         if fate in (Fate.KILLED, Fate.UNHEARD):
             self.died.set()
         elif is_news:

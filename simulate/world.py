@@ -1,6 +1,7 @@
 """The world of a run: a database, the process of the hub that has it open just now, and everyone who turns to it."""
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
@@ -315,8 +316,20 @@ class World:
         await asyncio.gather(*ending, return_exceptions=True)
         await self.hub.die()
 
+    def ended_orders(self) -> set[str]:
+        """Return the marks of the orders whose outcome the hub has."""
+        return {
+            mark_of(given)
+            for (given,) in self.rows("SELECT arguments FROM dispatches WHERE status = 'ended'")
+        }
+
     def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
         return self.disk.rows(sql, **values)
+
+
+def mark_of(arguments: str) -> str:
+    """Return the mark of an order, if the hub still has its arguments."""
+    return str(json.loads(arguments).get("command", "")).partition(" ")[0]
 
 
 def is_yes(outcome: ToolResult) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -112,6 +113,25 @@ def _new_disk(loop: VirtualLoop) -> Disk:
     disk.clock, disk.fate = loop.unix_ms, Fate.NONE
     disk.empty()
     return disk
+
+
+@pytest.mark.parametrize(("fate", "kept"), [(Fate.REFUSED, {"grey"}), (Fate.FULL, set())])
+def test_a_disk_is_full_for_a_commit_or_for_a_step(fate: Fate, kept: set[str]) -> None:
+    """A refused commit is the only one, and a full disk refuses each until the step is over."""
+    loop = VirtualLoop()
+    disk = _new_disk(loop)
+
+    async def go() -> None:
+        process = Process(disk)
+        disk.fate = fate
+        for slug in ("green", "grey"):
+            with suppress(StoreUnavailable):
+                await process.write(SYSTEM, lambda tx, slug=slug: projects.create(tx, slug))  # type: ignore[misc]
+
+    with chance(1, loop):
+        loop.run_until_complete(go())
+    loop.close()
+    assert {slug for (slug,) in disk.rows("SELECT slug FROM projects")} == kept
 
 
 def test_calls_of_one_turn_are_committed_together() -> None:
