@@ -200,14 +200,22 @@ def test_a_long_result_is_cut_for_the_task_only(fleet: Fleet) -> None:
 
 @requires("report_completion.any_text")
 def test_a_task_that_has_ended_stays_as_it_ended(fleet: Fleet) -> None:
-    """A completion of a task that has ended is kept, and the task is left alone."""
-    coder = fleet.online("coder-1")
-    task_id = _send(fleet)
-    fleet.agent("commander").cancel_task(task_id=task_id, reason="no more")
+    """A completion of a task that has ended is kept, and the task is left alone; the agent is told if it is lost."""
+    coder, commander = fleet.online("coder-1"), fleet.agent("commander")
+    lost, done = _send(fleet), _send(fleet)
+    commander.cancel_task(task_id=lost, reason="no more")
+    coder.send_reply(alias="commander", text="done", in_reply_to=done)
 
-    assert coder.report_completion(alias="coder-1", task=task_id, result="late")["ok"] is True
-    assert (fleet.task(task_id)["status"], fleet.task(task_id)["result"]) == ("cancelled", "no more")
-    assert len(_completions(fleet)) == 1
+    late, again = (
+        coder.report_completion(alias="coder-1", task=each, result="late") for each in (lost, done)
+    )
+
+    assert late["ok"] is True
+    assert late["message"] == "the report is kept, but the task is cancelled already, and stays so"
+    assert (again["ok"], again.get("message")) == (True, None)
+    assert (fleet.task(lost)["status"], fleet.task(lost)["result"]) == ("cancelled", "no more")
+    assert (fleet.task(done)["status"], fleet.task(done)["result"]) == ("replied", "done")
+    assert len(_completions(fleet)) == 3
 
 
 @requires("life.old_hands", "life.claim.once")

@@ -15,7 +15,7 @@ from hubbub.dialects.commhub import vocabulary
 from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, MayNotBegin, NotFound, Unmet
-from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.lifecycle import ENDED, HELD, Status
 from hubbub.model.records import Condition, Profile, Project, ReportedNode, Task
 from hubbub.store.tx import Tx
 
@@ -121,9 +121,16 @@ def report_completion(
     )  # fmt: skip
     presences.rest(tx, project.id, name)
     cut = {"truncated": True} if outcome.truncated else {}
-    lacking = proof.missing(tx, outcome.task) if outcome.task is not None else _unmatched(tx, project, name)
-    about = {"message": lacking} if lacking is not None else {}
+    undone = _undone(tx, outcome.task) if outcome.task is not None else _unmatched(tx, project, name)
+    about = {"message": undone} if undone is not None else {}
     return {"completion_id": str(outcome.completion.id), **cut, **about}
+
+
+def _undone(tx: Tx, task: Task) -> str | None:
+    """Return why a report has not completed its task; None if the task is completed."""
+    if task.status in ENDED - {Status.COMPLETED}:
+        return f"the report is kept, but the task is {vocabulary.STATUS[task.status]} already, and stays so"
+    return proof.missing(tx, task)
 
 
 def _unmatched(tx: Tx, project: Project, name: str) -> str | None:
