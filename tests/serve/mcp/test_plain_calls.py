@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import encode_header_value
 from starlette.types import Message
@@ -34,9 +36,10 @@ from hubbub.serve.live.ephemeral import EphemeralBroadcast
 from hubbub.serve.live.log_tail import LogTail
 from hubbub.serve.live.subscribers import Subscribers
 from hubbub.serve.mcp.build import build
-from hubbub.serve.mcp.connections import Connections
+from hubbub.serve.mcp.connections import SEEN, Connections
 from hubbub.serve.mcp.dialect_server import DialectServer
 from hubbub.serve.mcp.endpoint import Endpoint
+from hubbub.serve.mcp.request_context import Context
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store
 from tests.serve.conftest import both_engines
@@ -148,8 +151,8 @@ class Way:
             said[SESSION] = "any"
         return Answer(sent[0]["status"], said, b"".join(each.get("body", b"") for each in sent[1:]))
 
-    def open(self, revision: str) -> str:
-        """The id of a transport session that has answered once already."""
+    def open(self, revision: str, *, answered: bool = True) -> str:
+        """The id of a transport session, which the SDK has `answered` once already."""
         if revision not in self.sessions:
             hello = {
                 "protocolVersion": revision,
@@ -160,9 +163,10 @@ class Way:
             self.ask(json.dumps(message("initialize", hello)).encode(), headers_of(revision))
             (name,) = set(self.endpoint._plain._server_instances) - before
             self.sessions[revision] = name
-            told = [*headers_of(revision), (SESSION.encode(), name.encode())]
-            self.ask(b'{"jsonrpc":"2.0","method":"notifications/initialized"}', told)
-            self.ask(json.dumps(message("ping")).encode(), told)
+            if answered:
+                told = [*headers_of(revision), (SESSION.encode(), name.encode())]
+                self.ask(b'{"jsonrpc":"2.0","method":"notifications/initialized"}', told)
+                self.ask(json.dumps(message("ping")).encode(), told)
         return self.sessions[revision]
 
 
@@ -446,6 +450,27 @@ def test_what_is_wrong_with_a_call_is_told_as_the_sdk_tells_it(
             told, more = put(manner, {"name": "any", "arguments": {}})
             both.compare(told, manner, {**more, **said})
         assert both.plainly
+
+
+@pytest.mark.parametrize("revision", OLD)
+def test_no_call_of_a_session_needs_the_sdk(world: tuple[Store, Actor], revision: str) -> None:
+    """Neither the first call of a session nor one after a long time is written by the SDK, which takes it whole."""
+    heard: list[str] = []
+
+    async def hear(ctx: Context, call_next: CallNext) -> HandlerResult:
+        heard.append(ctx.method)
+        return await call_next(ctx)
+
+    with both_ways(*world, discover()[SPOKEN[0]]) as (both, _performing):
+        way, (body, _more) = both.plain, put(revision, {"name": "nonsense", "arguments": {}})
+        told = [*headers_of(revision), (SESSION.encode(), way.open(revision, answered=False).encode())]
+        way.endpoint.server.middleware.append(hear)
+        first, second = [way.ask(json.dumps(body).encode(), told).body for _ in range(2)]
+        way.endpoint.sessions._now = lambda: time.monotonic() + SEEN + 1
+        late = way.ask(json.dumps(body).encode(), told).body
+    assert heard == ["ping", "ping"]
+    assert b"nonsense" in first
+    assert {first} == {second, late}
 
 
 def test_a_call_that_waited_behind_the_end_of_its_token_is_refused(hub: Hub) -> None:

@@ -134,7 +134,7 @@ class Connections:
         return session is not None and not session.is_over and self._is_used(session)
 
     def is_plain(self, token: Token, name: str, server: object) -> bool:
-        """Tell whether a plain call of the session needs the SDK no more: it saw the session lately, or has it not."""
+        """Tell whether a plain call of the session needs no SDK: it answered there lately, or has no such session."""
         session = self._open.get(token, {}).get(name)
         if session is None or (session.server is server and self._now() - session.seen <= SEEN):
             return True

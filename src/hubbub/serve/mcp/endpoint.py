@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from uuid import uuid4
 
 import pydantic_core
 from mcp import types
@@ -105,11 +106,28 @@ class Endpoint:
     async def _is_answered(self, scope: Scope, body: bytes, send: Send) -> bool:
         """Answer a plain call; for any other message confirm the token's holder. Raises `StaleToken`."""
         call = self.calls.seen(scope, body) if self.calls is not None else None
-        if call is not None and self.calls is not None and await self.calls.answer(call, scope, send):
+        if (
+            self.calls is not None
+            and call is not None
+            and await self._has_met(call.session, scope)
+            and await self.calls.answer(call, scope, send)
+        ):
             return True
         if (mark := mark_of(scope)) is not None:
             await VouchedTransactions(self.served.transactions, mark).confirm(actor_of(scope))
         return False
+
+    async def _has_met(self, session: str | None, scope: Scope) -> bool:
+        """Tell whether a plain call may be answered in its session: the SDK has, or does so now to a ping of ours.
+
+        A ping also tells the SDK that the session is in use. The call itself would do so, but the SDK writes an answer
+        on the event loop, as a whole, and some are as large as the hub.
+        """
+        token = actor_of(scope).token_id
+        if session is None or self.sessions.is_plain(token, session, self.served):
+            return True
+        await _ping(self._sdk(scope), scope, session)
+        return self.sessions.is_plain(token, session, self.served)
 
     async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Note a transport session in which the SDK has just answered: its plain calls need the SDK no more."""
@@ -285,15 +303,28 @@ class _Noted:
 
 async def _end(sdk: StreamableHTTPSessionManager, scope: Scope, name: str) -> None:
     """End a session as its opener would."""
+    await _ask(sdk, {**scope, "method": "DELETE", "headers": [(SESSION.encode(), name.encode())]}, b"")
 
-    async def nothing() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
+
+async def _ping(sdk: StreamableHTTPSessionManager, scope: Scope, name: str) -> None:
+    """Send the SDK a ping in a session, as the client in `scope` would."""
+    ping = {"jsonrpc": "2.0", "id": uuid4().hex, "method": "ping"}  # whatever ids the client uses
+    accept = b"application/json, text/event-stream"
+    headers = [(SESSION.encode(), name.encode()), JSON_CONTENT, (b"accept", accept)]
+    asking = {**scope, "user": _owner(actor_of(scope)), "headers": headers}
+    await _ask(sdk, asking, pydantic_core.to_json(ping))
+
+
+async def _ask(sdk: StreamableHTTPSessionManager, scope: Scope, body: bytes) -> None:
+    """Have the SDK serve a request of our own, whose answer nobody needs."""
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
 
     async def unheard(_message: Message) -> None:
         pass
 
-    goodbye = {**scope, "method": "DELETE", "headers": [(SESSION.encode(), name.encode())]}
-    await sdk.handle_request(goodbye, nothing, unheard)
+    await sdk.handle_request(scope, Replay(body, gone), unheard)
 
 
 def _manager(server: Server[Any], *, json_response: bool) -> StreamableHTTPSessionManager:
