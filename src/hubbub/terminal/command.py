@@ -13,11 +13,11 @@ import click
 
 from hubbub import settings
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
-from hubbub.model.errors import HubError, Invalid, Unauthorized, UnknownAgent
+from hubbub.model.errors import HubError, Invalid, NotFound, ProjectDenied, Unauthorized, UnknownAgent
 from hubbub.model.fleet import call_chain
 from hubbub.model.programs import extras
 from hubbub.terminal import display
-from hubbub.terminal.exit_codes import UNREACHABLE
+from hubbub.terminal.exit_codes import UNREACHABLE, USAGE
 
 DEFAULT_PROJECT = "default"
 PERSON = "utok_"  # prefix of a person's token
@@ -44,12 +44,28 @@ NEXT = {
 }
 
 
+# The list of those that exist, by the noun with which the refusal of an unknown one begins.
+LISTS = {
+    "account": "account list",
+    "approval": "approve",
+    "budget": "budget list",
+    "lease": "lease list",
+    "machine": "node list",
+    "project": "project list",
+    "stop": "breaker list",
+    "task": "tasks --all",
+    "token": "token list",
+    "user": "user list",
+    "webhook": "webhook list",
+}
+
+
 class Refused(click.ClickException):
     """The hub refused. At a terminal the next step and the page that explains why are named, too."""
 
     def __init__(self, refusal: HubRefused) -> None:
         super().__init__(display.clean(sentence(refusal)))
-        page, self.next = EXPLAINED.get(refusal.code), NEXT.get(refusal.code)
+        page, self.next = EXPLAINED.get(refusal.code), NEXT.get(refusal.code) or _list_of(refusal)
         self.page = f"{refusal.hub}/docs/{page}" if refusal.hub and page else None
 
     def show(self, file: IO[str] | None = None) -> None:
@@ -58,6 +74,19 @@ class Refused(click.ClickException):
             display.advise(self.next)
         if self.page:
             display.advise(f"Read more: {self.page}")
+
+
+class Misused(Refused):
+    """The hub does not take a value: that is wrong usage, as if the command itself did not take it."""
+
+    exit_code = USAGE
+
+
+def _list_of(refusal: HubRefused) -> str | None:
+    """Name the command that lists what exists, if something was not found."""
+    known = LISTS.get(str(refusal).partition(" ")[0])
+    is_unknown = refusal.code in (NotFound.code, ProjectDenied.code)
+    return f"See those that there are: hubbub {known}" if is_unknown and known else None
 
 
 class Unreachable(click.ClickException):
@@ -89,7 +118,7 @@ class Command(click.Command):
         except Invalid as error:
             raise click.UsageError(display.clean(str(error)), ctx) from None
         except HubRefused as error:
-            raise Refused(error) from None
+            raise (Misused if error.code == Invalid.code else Refused)(error) from None
         except HubError as error:
             raise click.ClickException(display.clean(str(error))) from None
         except HubUnreachable as error:
@@ -232,10 +261,20 @@ def in_project(hub: Hub) -> Hub:
     return hub
 
 
-def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    """Return a text argument; `-` stands for standard input."""
-    if value != "-":
-        return value
+def text_or_stdin(_ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return a text argument; `-` stands for standard input. One that is required is not empty."""
+    text = _stdin() if value == "-" else value
+    if param.required and not text.strip():
+        hint = (
+            "nothing came on standard input"
+            if value == "-"
+            else "write it in quotes, or give - for standard input"
+        )
+        raise click.UsageError(f"the text is empty: {hint}")
+    return text
+
+
+def _stdin() -> str:
     try:
         return sys.stdin.buffer.read().decode() if sys.stdin else ""
     except UnicodeDecodeError:

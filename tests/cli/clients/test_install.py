@@ -337,7 +337,7 @@ def test_an_agent_has_a_name(desk: Desk) -> None:
     before = desk.tree()
     refused = desk.run("codex", "--as", "")
 
-    assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
     assert desk.tree() == before
 
 

@@ -102,7 +102,7 @@ def test_without_events_it_is_everything(hub: RunningHub) -> None:
     assert hub.json("webhook", "add", URL)["webhook"]["events"] == ["*"]
     for arguments in ((URL, "--events", "tasks"), ("http://127.0.0.1/",), ("example.org",)):
         refused = hub.run("webhook", "add", *arguments)
-        assert refused.returncode == 1
+        assert refused.returncode == 2
         assert refused.stderr.count("\n") == 1
 
 
@@ -118,7 +118,7 @@ def test_a_task_with_an_issue(hub: RunningHub) -> None:
     assert hub.run("webhook", "retry", skipped["id"]).stdout == f"trying {skipped['id']} again\n"
     hub.until("outbox.skipped", times=2)
     refused = hub.run("task", "add", "x", "--github", "parser")
-    assert (refused.returncode, refused.stderr.count("owner/repository#number")) == (1, 1)
+    assert (refused.returncode, refused.stderr.count("owner/repository#number")) == (2, 1)
 
 
 @pytest.mark.system

@@ -79,7 +79,7 @@ def test_whom_it_signs_in(hub: RunningHub) -> None:
 def test_a_password_to_sign_in_with(own_hub: RunningHub) -> None:
     """`user password` takes it from standard input; a bad one is refused, and shown nowhere."""
     refused = own_hub.run("user", "password", given="short\n")
-    assert (refused.returncode, "8 to 1000 characters" in refused.stderr) == (1, True)
+    assert (refused.returncode, "8 to 1000 characters" in refused.stderr) == (2, True)
     done = own_hub.run("user", "password", given=f"{PASSWORD}\n")
     assert (done.returncode, done.stdout) == (0, "owner can sign in by name and password\n")
     with httpx2.Client(base_url=own_hub.url, trust_env=False, timeout=patience()) as browser:

@@ -60,7 +60,7 @@ def test_areas_that_cannot_be(hub: RunningHub) -> None:
     put = ("project", "area", hub.project, "backend")
     assert hub.run(*put, "--name", "N").returncode == 2
     outside = hub.run(*put, "--name", "N", "--pattern", "../x")
-    assert outside.returncode == 1
+    assert outside.returncode == 2
     assert "repository" in outside.stderr
     elsewhere = hub.run("project", "area", "nowhere", "backend", "--name", "N", "--pattern", "x")
     assert elsewhere.returncode == 1

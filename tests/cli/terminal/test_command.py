@@ -119,6 +119,30 @@ def test_wrong_usage_is_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> No
     assert done.stderr.count("\n") == 1
 
 
+def test_a_value_that_the_hub_does_not_take_is_code_2(hub: RunningHub) -> None:
+    """A bad value is wrong usage, exit code 2, also if it is the hub that refuses it."""
+    for arguments in (
+        ("project", "create", "Bad Slug"),
+        ("token", "create", "--agent", "x y"),
+        ("token", "create", "--expires", "0s"),
+        ("task", "add", "x", "--github", "nowhere"),
+        ("send", "everyone", ""),
+        ("task", "add", " "),
+        ("task", "add", "-"),
+    ):
+        done = hub.run(*arguments)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert hub.run("task", "add", "").stderr == (
+        "Error: the text is empty: write it in quotes, or give - for standard input\n"
+    )
+
+
+def test_an_unknown_thing_leads_to_its_list(hub: RunningHub) -> None:
+    """At a terminal the refusal of something that does not exist names the command that lists what does."""
+    for arguments, known in ((("task", "show", "99"), "tasks --all"), (("node", "remove", "x"), "node list")):
+        assert at_terminal(hub, *arguments).endswith(f"See those that there are: hubbub {known}\n")
+
+
 def test_what_is_missing_is_told_with_the_usage(tmp_path: Path) -> None:
     """Where an argument is missing, or one too many, the sentence says how the command is used."""
     for arguments in (("send", "ada"), ("send", "ada", "hello", "there")):

@@ -25,7 +25,7 @@ def test_what_a_task_asks_for_is_said_where_it_is_made(hub: RunningHub) -> None:
     assert hub.run("task", "done-when", "1").stdout == "clean\nran make lint\n"
     assert hub.run("task", "done-when", "T-1", "within ./docs/").stdout == "within docs/\n"
     assert hub.json("task", "done-when", "1", "--nothing") == {"done_when": []}
-    assert hub.run("task", "done-when", "1", "tidy").returncode == 1
+    assert hub.run("task", "done-when", "1", "tidy").returncode == 2
     assert hub.run("task", "done-when", "1", "clean", "--as-project").returncode == 2
 
 

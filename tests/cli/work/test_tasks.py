@@ -90,7 +90,7 @@ def test_a_task_in_an_area(hub: RunningHub) -> None:
     assert "in the area backend\n" in hub.run("task", "show", "2").stdout
     refused = hub.run("task", "add", "late", "--area", "anything")
     assert (refused.returncode, refused.stderr) == (
-        1,
+        2,
         "Error: the project has no area 'anything'; it has backend\n",
     )
     assert len(hub.json("tasks")) == 2
