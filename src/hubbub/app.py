@@ -47,7 +47,7 @@ from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.other_hubs import OtherHubs
 from hubbub.serve.fleet.proof_signing import ProofSigning
 from hubbub.serve.fleet.timings import Timings
-from hubbub.serve.http.listener import listen, url_of
+from hubbub.serve.http.listener import exposure, listen, url_of
 from hubbub.serve.http.page_paths import LOGIN
 from hubbub.serve.http.server import HubServer, gc_frozen, server_config
 from hubbub.serve.live.activity_source import LiveActivitySource
@@ -287,6 +287,8 @@ class Hub:
         file = self.settings.data / HUB_FILE
         durable_files.write(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
         log.info("the hub is ready", url=self.url)
+        if warning := exposure(self.settings.host, self.settings.public_url):
+            log.warning(warning)
         if self._announce is not None:
             self._announce(self)
         self._started.set()

@@ -39,6 +39,17 @@ def test_up_and_down(data: Path) -> None:
     assert ends(pid)
 
 
+def test_up_warns_of_a_network_without_tls(data: Path) -> None:
+    """A hub that others may reach without TLS says so when it starts, with what to do; behind TLS it does not."""
+    open_to_all = hubbub("up", "--port", "0", "--host", "0.0.0.0", data=data)
+    assert open_to_all.stderr.startswith("Warning: the hub listens on 0.0.0.0 without TLS: ")
+    assert "the hub listens on 0.0.0.0 without TLS" in (data / "hub.log").read_text()
+    assert "Warning" not in hubbub("up", data=data).stderr
+    hubbub("down", data=data)
+    behind_tls = {"HUBBUB_PUBLIC_URL": "https://hub.example.org"}
+    assert hubbub("up", "--port", "0", "--host", "0.0.0.0", data=data, environment=behind_tls).stderr == ""
+
+
 @pytest.mark.system
 def test_up_names_the_folder_that_down_needs(data: Path, tmp_path: Path) -> None:
     """The printed commands find this hub: they name its folder, unless a command would find that by itself."""

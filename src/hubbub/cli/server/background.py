@@ -50,6 +50,8 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
     if ringer.rings_for(chosen.config, None):
         ringer_process.start(str(chosen.config))
     greeting.show(url, chosen, is_new=is_new, as_json=as_json)
+    if is_new and (warning := listener.exposure(chosen.host, chosen.public_url)):
+        click.echo(f"Warning: {warning}", err=True)
 
 
 def _start(chosen: Settings, given: Mapping[str, str | None]) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import socket
+from ipaddress import ip_address
 
 from hubbub.model.errors import Conflict, Forbidden, Invalid
 
@@ -35,3 +36,20 @@ def url_of(host: str, port: int) -> str:
     """Return the hub's address for a program on this machine."""
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
     return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+def exposure(host: str, public_url: str | None) -> str | None:
+    """Return a warning if others may reach the hub past TLS; None on loopback, or with an https address."""
+    if _is_loopback(host) or (public_url or "").startswith("https:"):
+        return None
+    return (
+        f"the hub listens on {host} without TLS: whoever can read along on that network gets the tokens and passwords; "
+        "put a web server with TLS before it and start it with --public-url https://…, or let it listen on 127.0.0.1"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
