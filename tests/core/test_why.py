@@ -172,7 +172,7 @@ def test_a_task_is_found_by_number_or_id(world: World) -> None:
 
     assert {explain(world, ref).name for ref in (task.number, "#1", "T-1", "t-1", task.id)} == {"1"}
     assert fact(world, task.id, "task.queued").sentence.startswith(
-        'Task #1 "count the lines" has been queued since '
+        'Task T-1 "count the lines" has been queued since '
     )
 
 
@@ -277,7 +277,7 @@ def test_an_assignee_that_works_on_something_else(world: World) -> None:
     world.start(world.send("bob"))
     task = world.send("bob")
 
-    assert fact(world, task.number, "agent.busy").sentence == "bob is working on #1 in the meantime."
+    assert fact(world, task.number, "agent.busy").sentence == "bob is working on T-1 in the meantime."
 
 
 def test_a_task_that_waits_for_others(world: World) -> None:
@@ -288,7 +288,7 @@ def test_a_task_that_waits_for_others(world: World) -> None:
     task = world.send("ann", needs=[done, working, free])
 
     waits = fact(world, task.number, "task.waits")
-    assert waits.sentence == "It waits for #2 (working, with bob) and #3 (queued) to be completed first."
+    assert waits.sentence == "It waits for T-2 (working, with bob) and T-3 (queued) to be completed first."
     assert "task.stuck" not in kinds(world, task.number)
     assert "task.addressed" in kinds(world, task.number)
 
@@ -298,7 +298,7 @@ def test_a_task_that_waits_for_what_will_not_happen(world: World) -> None:
     failed = in_status(world, S.FAILED)
     task = world.send(None, needs=[failed])
 
-    assert "#1 must be retried" in fact(world, task.number, "task.stuck").sentence
+    assert "T-1 must be retried" in fact(world, task.number, "task.stuck").sentence
     assert "task.free" not in kinds(world, task.number)
 
 
@@ -579,7 +579,7 @@ def test_what_an_agent_holds(world: World) -> None:
     world.accept(world.send("bob"))
 
     told = fact(world, "bob", "agent.holds").sentence
-    assert told == "It holds 2 tasks: #2 (accepted) and #1 (working)."
+    assert told == "It holds 2 tasks: T-2 (accepted) and T-1 (working)."
 
 
 def test_a_file_that_nobody_works_on(world: World) -> None:

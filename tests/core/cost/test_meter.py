@@ -147,7 +147,7 @@ def test_what_is_used_is_put_down_to_the_task(world: World) -> None:
     assert used(world, By.TASK) == {str(first.id): 220, str(second.id): 110}
     assert used(world, By.RUN) == {str(first.run_id): 330}
     labels = {line.label for line in shown(world, By.TASK).lines}
-    assert labels == {f"#{first.number} first", f"#{second.number} second"}
+    assert labels == {f"T-{first.number} first", f"T-{second.number} second"}
 
 
 def test_a_bound_token_tells_of_its_own_agent(world: World) -> None:
@@ -179,7 +179,7 @@ def test_what_nobody_tells_is_unmetered(world: World) -> None:
 
     agents, tasks = shown(world), shown(world, By.TASK)
     assert [(line.name, line.is_metered) for line in agents.unmetered] == [("ann", False)]
-    assert [line.label for line in tasks.unmetered] == [f"#{task.number} count the lines"]
+    assert [line.label for line in tasks.unmetered] == [f"T-{task.number} count the lines"]
     assert not shown(world, until=1).total.is_metered
 
 

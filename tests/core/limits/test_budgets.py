@@ -154,7 +154,7 @@ def test_a_task_a_token_and_a_project_have_budgets_too(world: World) -> None:
 
     assert denied(world) is not None
     assert denied(world, "ann") is None
-    assert mail(world)[-1].startswith(f"The budget of the task #{task.number} is spent")
+    assert mail(world)[-1].startswith(f"The budget of the task T-{task.number} is spent")
     world.do(budgets.remove, world.project, str(now(world).id))
 
     limit(world, BudgetKind.PROJECT, "")

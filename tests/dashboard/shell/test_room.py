@@ -10,6 +10,7 @@ from tests.dashboard.browser import (
     Visit,
     Watch,
     inside,
+    settle,
     show_connection,
     until_ready,
     until_whole,
@@ -37,6 +38,22 @@ CUT = """() => {
   const out = [...box.children].filter((each) => each.getBoundingClientRect().right > right + 1);
   return [out.length, box.scrollWidth > box.clientWidth + 1];
 }"""
+
+# Cards above the board of which one sees a part only, and buttons that stick out of such a card.
+CARDS_CUT = """() => {
+  const row = document.querySelector(".attention").getBoundingClientRect();
+  const cards = [...document.querySelectorAll(".attention > .need")];
+  const seen = ({ left, right }) => left < row.right - 8 && right > row.left + 8;
+  const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1;
+  const isWhole = (card, box) => inside(box, row)
+    && [...card.querySelectorAll("button, a")].every((each) => inside(each.getBoundingClientRect(), box));
+  return cards.map((card) => [card, card.getBoundingClientRect()])
+    .filter(([card, box]) => seen(box) && !isWhole(card, box)).map(([card]) => card.textContent);
+}"""
+
+# Headings of columns that show less than their name.
+HEADS_CUT = """() => [...document.querySelectorAll(".column-name")]
+  .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)"""
 
 # What is read as one and stands in more than one line.
 BROKEN = """() => [...document.querySelectorAll(".ref, .num, time, .badge, kbd")].filter((each) => {
@@ -86,6 +103,22 @@ def test_every_column_of_the_board_is_whole_at_every_width(visit: Visit, scene: 
             page.set_viewport_size({"width": width, "height": 900})
             until_whole(page)
             assert page.evaluate(CUT) == [0, False], (width, task)
+
+
+def test_what_needs_a_person_stands_beside_an_open_panel_whole(visit: Visit, scene: Scene) -> None:
+    """Beside an open panel the first cards above the board end before it, with all their buttons, and so on from each.
+
+    Above the columns every heading is whole with its count.
+    """
+    page = visit(f"/board?task={scene.tasks['running'][0].number}")
+    for width in (1180, 1024):
+        page.set_viewport_size({"width": width, "height": 800})
+        until_whole(page)
+        for start in (0, 1):
+            page.locator(".attention").evaluate("(row, at) => row.scrollTo(at * row.clientWidth, 0)", start)
+            settle(page)
+            assert page.evaluate(CARDS_CUT) == [], (width, start)
+        assert page.evaluate(HEADS_CUT) == [], width
 
 
 @pytest.mark.parametrize("view", ["board", "graph"])

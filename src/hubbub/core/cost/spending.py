@@ -121,7 +121,7 @@ def _labelled(tx: Tx, by: By, lines: Sequence[Line]) -> Sequence[Line]:
         known = rows.titles(tx, [UUID(line.name) for line in lines if line.name is not None])
         for line in lines:
             if line.name is not None and (task := known.get(UUID(line.name))) is not None:
-                line.label = f"#{task[0]} {task[1]}"
+                line.label = f"T-{task[0]} {task[1]}"
     return lines
 
 

@@ -281,7 +281,7 @@ def _task(tx: Tx, project: Project, ref: str) -> tuple[str, str]:
     task = tasks.find(tx, task_id) if task_id is not None else None
     if task is None or task.project_id != project.id:
         raise NotFound("task", ref)
-    return str(task.id), f"#{task.number}"
+    return str(task.id), f"T-{task.number}"
 
 
 def _token(tx: Tx, project: Project, ref: str) -> tuple[str, str]:

@@ -127,7 +127,7 @@ OF_AGENTS = {
     "inbox_dead_other": "{count} of these waited so long that their senders were told that nobody read them.",
 }
 OF_TASKS = {
-    "task": "Task #{number} {title} {status}{cause}.",
+    "task": "Task T-{number} {title} {status}{cause}.",
     "task_queued": "has been queued since {since}",
     "task_delivered": "has been waiting to be accepted since {since}",
     "task_accepted": "was accepted{whose} at {since}",
@@ -150,7 +150,7 @@ OF_TASKS = {
     "task_retry": "To try it again: hubbub task retry {number}.",
     "task_waits": "It waits for {needs} to be completed first.",
     "task_stuck": "That will not happen by itself: {numbers} must be retried (hubbub task retry).",
-    "named_task": "#{number} ({status}{whom})",
+    "named_task": "T-{number} ({status}{whom})",
     "with": ", with {name}",
     "more": "{count} more",
     "state_queued": "queued",

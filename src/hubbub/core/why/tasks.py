@@ -111,7 +111,7 @@ def _needs(tx: Tx, task: Task) -> Iterator[Fact]:
     yield Fact("task.waits", say("task_waits", needs=told), {"unmet": detail})
     over = [each for each in unmet if each.status in ENDED]
     if over:
-        stuck = say("task_stuck", numbers=[f"#{each.number}" for each in over[:SHOWN]])
+        stuck = say("task_stuck", numbers=[f"T-{each.number}" for each in over[:SHOWN]])
         yield Fact("task.stuck", stuck, {"numbers": [each.number for each in over]})
 
 
@@ -249,7 +249,7 @@ def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     others = task_search.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
     if others:
         numbers = [each.number for each in others]
-        told = say("agent_busy", name=named(holder), numbers=[f"#{each}" for each in numbers])
+        told = say("agent_busy", name=named(holder), numbers=[f"T-{each}" for each in numbers])
         yield Fact("agent.busy", told, {"numbers": numbers})
 
 
