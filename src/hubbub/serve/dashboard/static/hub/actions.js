@@ -6,7 +6,7 @@ import { effect } from "../vendor/ui.js";
 import { live, moment, pending } from "../model/store.js";
 import { freshKey, Refused } from "./api.js";
 import { ACTIONS } from "./endpoints.js";
-import { t } from "../i18n.js";
+import { has, t } from "../i18n.js";
 
 const ANSWERED_FOR = 2_000; // longer than the log is ever behind; what changed nothing is told by no event
 const TRIES = 3;
@@ -68,10 +68,12 @@ async function insist(request) {
   }
 }
 
-function sentence({ status, message }) {
-  if (status === 0) return t("errors.unreachable");
-  const said = message || t("errors.refused");
-  return said.charAt(0).toUpperCase() + said.slice(1);
+/** Why the hub did not do something, in its own sentence; in Chinese with its kind before it. */
+export function sentence({ status, code, message }, absent = "errors.unreachable") {
+  if (status === 0) return t(absent);
+  if (!message) return t("errors.refused");
+  const said = message.charAt(0).toUpperCase() + message.slice(1);
+  return t(has(`refusals.${code}`) ? `refusals.${code}` : "refusals.other", { said });
 }
 
 function cardOf(card) {

@@ -8,6 +8,7 @@ import {
   earlier, loading, longestGap, pause, play, playing, seek, speed, SPEEDS, squeezed, step, toLive,
 } from "../hub/replay.js";
 import { connection } from "../hub/stream.js";
+import { sentence } from "../hub/actions.js";
 import { clock, hourAndMinute, span, t } from "../i18n.js";
 import { useKey } from "./keyboard.js";
 import { Button, IconButton, Menu } from "../ui/controls.js";
@@ -121,7 +122,7 @@ async function attempted(move) {
     return await move();
   } catch (error) {
     if (error.name !== "Refused") throw error;
-    toast(error.message || t("errors.not_loaded"), { kind: "error" });
+    toast(sentence(error, "errors.not_loaded"), { kind: "error" });
     return null;
   }
 }

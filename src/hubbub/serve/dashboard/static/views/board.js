@@ -5,6 +5,7 @@ import { matches, parse, toggle } from "../model/filter.js";
 import { waiting } from "../model/needs.js";
 import { columnOf, COLUMNS, isQueueServed, titleOf } from "../model/states.js";
 import { inProject, isPending, loaded, may, moment, now, shown } from "../model/store.js";
+import { sentence } from "../hub/actions.js";
 import { read } from "../hub/endpoints.js";
 import { language, number, t } from "../i18n.js";
 import { useKey, useList } from "../shell/keyboard.js";
@@ -368,7 +369,7 @@ async function older(cards, tasks) {
     const answer = await read.tasks(query);
     return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < PAGE, busy: false };
   } catch (refused) {
-    toast(refused.message, { kind: "error" });
+    toast(sentence(refused, "errors.not_loaded"), { kind: "error" });
     return { tasks, done: false, busy: false };
   }
 }

@@ -3,7 +3,7 @@
 
 import { html, signal, useEffect, useRef, useSignalEffect, useState } from "../vendor/ui.js";
 import { arrived, moment } from "../model/store.js";
-import { act } from "../hub/actions.js";
+import { act, sentence } from "../hub/actions.js";
 import { isLive } from "../hub/stream.js";
 import { t } from "../i18n.js";
 import { Skeleton } from "../ui/empty.js";
@@ -63,7 +63,7 @@ export function Fetched({ of, children }) {
 
 /** The hub's sentence where something should be that it did not tell. @param {{error: Error}} props */
 export function Refusal({ error }) {
-  return html`<p class="refused" role="alert">${error.message || t("errors.not_loaded")}</p>`;
+  return html`<p class="refused" role="alert">${sentence(error, "errors.not_loaded")}</p>`;
 }
 
 /**

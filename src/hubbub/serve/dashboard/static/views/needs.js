@@ -245,6 +245,19 @@ function whoAsks({ who, tool, node, said_node: said }) {
 const REASONS = [
   [/^it changes files$/, "needs.reason_changes"],
   [/^no rule is about this call of (?<tool>.+)$/, "needs.reason_no_rule"],
+  [/^it reaches outside the folders that agents work in$/, "needs.reason_outside"],
+  [/^it reads or changes a file that may hold secrets$/, "needs.reason_secret"],
+  [/^it reads a folder with a file that may hold secrets$/, "needs.reason_secret_within"],
+  [/^it reads all files in a folder$/, "needs.reason_all_files"],
+  [/^it reads more files than can be looked at$/, "needs.reason_many_files"],
+  [/^it dumps the environment$/, "needs.reason_environment"],
+  [/^only running it tells which files it uses$/, "needs.reason_files_unknown"],
+  [/^only running it tells which folder it runs in$/, "needs.reason_folder_unknown"],
+  [/^it leads to (?<where>.+), in a private network$/, "needs.reason_private"],
+  [/^the rule (?<rule>.+) has it asked about$/, "needs.reason_rule"],
+  [/^only running it tells whether the rule (?<rule>.+) is about it$/, "needs.reason_rule_unknown"],
+  [/^(?<client>.+) asks at its own prompt$/, "needs.reason_prompt"],
+  [/^(?<client>.+) asks at its own prompt; the agent says: (?<why>[^]+)$/, "needs.reason_prompt_why"],
 ];
 
 /** Why people are asked. */

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { may } from "../model/store.js";
-import { attempt } from "../hub/actions.js";
+import { attempt, sentence } from "../hub/actions.js";
 import { link } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
 import { Button, IconButton } from "../ui/controls.js";
@@ -48,7 +48,7 @@ async function ran(node, command) {
     return await attempt("run", { machine: node, command });
   } catch (error) {
     if (error.name !== "Refused") throw error;
-    return { refused: error.message };
+    return { refused: sentence(error) };
   }
 }
 

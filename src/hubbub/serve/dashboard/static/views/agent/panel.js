@@ -154,7 +154,8 @@ function useNewName(name, picture) {
   const [followed, setFollowed] = useState(null);
   const seen = useRef(null); // the name under which it was there
   if (picture.agents.has(name)) seen.current = name;
-  const heard = recent.value.findLast(({ kind, detail }) => kind === "agent.renamed" && detail.old === name)?.detail.new;
+  const renamed = recent.value.findLast(({ kind, detail }) => kind === "agent.renamed" && detail.old === name);
+  const heard = renamed?.detail.new;
   const isLost = loaded.value && !moment.value && !picture.agents.has(name);
   useEffect(() => {
     if (!isLost) return undefined;

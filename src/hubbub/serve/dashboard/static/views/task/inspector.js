@@ -4,7 +4,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { toggle } from "../../model/filter.js";
 import { childrenOf, currentTask, findTask, neededBy, titleOf } from "../../model/states.js";
 import { arrived, could, isPending, moment, shown, standstill } from "../../model/store.js";
-import { act } from "../../hub/actions.js";
+import { act, sentence } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
 import { href, set } from "../../shell/router.js";
@@ -372,7 +372,8 @@ function Artifacts({ details }) {
   const toggle = async (id) => {
     if (open?.id === id) return setOpen(null);
     setOpen({ id });
-    const text = await read.artifact(id).then(({ content }) => content, (refused) => refused.message);
+    const text = await read.artifact(id)
+      .then(({ content }) => content, (refused) => sentence(refused, "errors.not_loaded"));
     return setOpen((now) => (now?.id === id ? { id, text } : now));
   };
   return html`<ul class="inspector-part stack">

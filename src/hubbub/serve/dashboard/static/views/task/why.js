@@ -1,6 +1,7 @@
 // Why something is as it is: the hub's own account, in one line, with the facts behind it one click away.
 
 import { html, useEffect, useState } from "../../vendor/ui.js";
+import { sentence } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { list, shortTime, span, t } from "../../i18n.js";
 import { Button, Icon } from "../../ui/controls.js";
@@ -20,7 +21,7 @@ export function Why({ of, at, short = false }) {
     const abort = new AbortController();
     read.why(of.ref, of.kind).then(
       (account) => abort.signal.aborted || setAnswer(account),
-      (refused) => abort.signal.aborted || setAnswer({ refused: refused.message || t("errors.not_loaded") }),
+      (refused) => abort.signal.aborted || setAnswer({ refused: sentence(refused, "errors.not_loaded") }),
     );
     return () => abort.abort();
   }, [of.ref, of.kind, at]);
