@@ -120,6 +120,7 @@ class LocalNode:
             await self._shells.close()
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SEAL.total_seconds()):
+                    await self._hub.settle()
                     await self._seal()
 
     async def _learn_key(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hubbub.client import HubRefused
 from hubbub.dialects import discover
 from tests.cli.processes import RunningHub, ends, hubbub
 from tests.cli.stdio_peers import LEGACY, MODERN, Message, StdioPeer
@@ -230,6 +231,25 @@ def test_a_call_that_is_cancelled_ends_its_command(site: Site) -> None:
     peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
 
     assert all(ends(pid) for pid in sleeping)
+
+
+@pytest.mark.parametrize("ending", ["call", "client"])
+def test_nobody_is_asked_any_longer_about_a_call_that_is_cancelled(site: Site, ending: str) -> None:
+    """The question of a call is withdrawn once its client takes it back, or ends."""
+    site.policy("")
+    peer = site.start()
+    number = peer.request("tools/call", {"name": "execute_command", "arguments": TOUCH})
+    asked = site.hub.until("approval.asked")["detail"]["approval_id"]
+
+    if ending == "call":
+        peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+    else:
+        peer.close()
+
+    site.hub.until("approval.withdrawn", lambda line: line["detail"]["approval_id"] == asked)
+    with pytest.raises(HubRefused, match="its call was cancelled"):
+        site.approve(asked)
+    assert not (site.work / "made").exists()
 
 
 def test_a_repeated_key_runs_nothing_twice(site: Site) -> None:

@@ -114,7 +114,7 @@ def test_a_hub_that_ended_asks_no_more(world: World, ada: World) -> None:
     assert (status(world, gone), world.kinds()[-1]) == (S.WITHDRAWN, "approval.withdrawn")
     assert world.do(approvals.of_ended_hubs, "new") == []
     assert world.do(approvals.of_hub, "new") == [ours.id]
-    with pytest.raises(Conflict, match="was restarted and no longer asks"):
+    with pytest.raises(Conflict, match="or its machine was restarted, so nobody waits"):
         ada.do(approvals.answer, str(gone.id), approved=True)
 
 

@@ -302,7 +302,7 @@ def test_a_machine_that_was_started_anew_has_its_questions_withdrawn(world: Worl
         ApprovalStatus.DENIED,
     ]
     assert world.kinds()[-2:] == ["approval.withdrawn"] * 2
-    with pytest.raises(Conflict, match="was restarted and no longer asks this"):
+    with pytest.raises(Conflict, match="or its machine was restarted, so nobody waits"):
         ada.do(approvals.answer, str(dropped.id), approved=True)
 
 

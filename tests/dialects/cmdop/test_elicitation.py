@@ -1,5 +1,6 @@
 """Where the operator lets it, whoever sits at the client answers for a person; in both eras of the protocol."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from hubbub.model.fleet.approvals import ApprovalStatus
 from tests.dialects.cmdop.requirements import requires
 from tests.dialects.cmdop.workshop import PATH, Workshop
 from tests.dialects.running_hub import NEWEST, NO_TLS, Json
+from tests.serve.live.event_streams import Stream
 from tests.support.waiting import patience
 
 OPTED_IN = "elicitation = true\napproval_timeout = 600"
@@ -58,6 +60,24 @@ async def called(
         hear = desk.hear if desk is not None else None
         result = await client.call_tool(tool, arguments, progress_callback=hear)
         return dict(result.structured_content or {}), bool(result.is_error)
+
+
+@requires("gate.unanswered")
+@EACH_ERA
+def test_a_question_ends_with_its_call(machine: Workshop, portal: BlockingPortal, mode: ConnectMode) -> None:
+    """Nobody is asked any longer about a call that its client cancels."""
+
+    async def cancel(asked: Stream) -> Json:
+        async with connected(machine, mode, None) as client:
+            call = asyncio.ensure_future(client.call_tool("write_file", {"path": "a", "content": "b"}))
+            question: Json = (await asyncio.to_thread(asked.next)).data["detail"]
+            call.cancel()
+            await asyncio.wait({call})
+            return question
+
+    with machine.hearing("approval.asked") as asked, machine.hearing("approval.withdrawn") as withdrawn:
+        question = portal.call(cancel, asked)
+        assert withdrawn.next().data["detail"]["approval_id"] == question["approval_id"]
 
 
 @requires("gate.elicitation")

@@ -202,6 +202,23 @@ def test_a_question_of_a_far_machine(work: Work) -> None:
     assert answer(call) == DONE
 
 
+def test_a_question_about_a_call_that_nobody_waits_for(work: Work) -> None:
+    """It ends once the caller gives up: a person who answers then hears why, and nothing is done."""
+    work.machine.policy("approval_timeout = 3600")
+    client = work.fleet.client(work.fleet.machine("home"), work.token)
+    order = {"operation": "exec", "hostname": work.machine.name, "command": "touch made"}
+    number = client.request("tools/call", {"name": "connect", "arguments": order})
+    question = work.fleet.hub.asked(work.machine)
+
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+
+    work.fleet.hub.until("approval.withdrawn", lambda line: line["detail"]["approval_id"] == question)
+    told = work.fleet.hub.run("approve", question)
+    assert told.returncode != 0
+    assert "its call was cancelled" in told.stderr
+    assert not (work.machine.work / "made").exists()
+
+
 def test_a_question_that_the_hub_cannot_bring_an_answer_to(work: Work) -> None:
     """The machine's own clock ends it: without an answer the call is not done, also when the hub is gone."""
     work.machine.policy("approval_timeout = 1")

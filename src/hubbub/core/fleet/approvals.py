@@ -238,7 +238,7 @@ def outlive(tx: Tx, approval_id: UUID) -> None:
 
 
 def take_back(tx: Tx, approval_id: UUID, *, receipt: str) -> None:
-    """Withdraw a question that was answered at its source, or whose asker ends.
+    """Withdraw a question that was answered at its source, or whose asker ends or has cancelled the call.
 
     Records `approval.withdrawn`, or nothing if it was answered or its time was over. Raises `NotFound` without a
     receipt.
@@ -298,7 +298,7 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
         raise Conflict(
             "it was answered at the client, or the client has ended, so nobody waits for the answer"
             if approval.kind is QuestionKind.PROMPT
-            else "its machine was restarted and no longer asks this, so nobody waits for the answer"
+            else "its call was cancelled, or its machine was restarted, so nobody waits for the answer"
         )
     if approval.status is ApprovalStatus.EXPIRED or (
         approval.status is status and approval.expires_at <= now

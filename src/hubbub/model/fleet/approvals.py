@@ -22,7 +22,7 @@ class ApprovalStatus(StrEnum):
     SPENT = auto()  # the one call that was approved goes on
     WITHDRAWN = (
         auto()
-    )  # its machine was started anew, and does not ask it any more; or its client was answered
+    )  # nobody waits for it: its call was cancelled, its machine restarted, or its client answered
 
 
 class ApprovalStep(StrEnum):
@@ -33,7 +33,7 @@ class ApprovalStep(StrEnum):
     EXPIRE = auto()
     SPEND = auto()
     RESUME = auto()  # its machine is back
-    WITHDRAW = auto()  # its machine is back, without asking it
+    WITHDRAW = auto()  # its machine does not ask it any more
 
 
 S = ApprovalStatus

@@ -130,7 +130,7 @@ class HubRequest(StrEnum):
     LEND = "lend"  # for the machine's agent program, for an order
     GIVE_BACK = "give_back"  # a lent token; never over a link, where it ends with its order
     RESOLVE = "resolve"  # the answer of the client that made the call; never over a link
-    WITHDRAW = "withdraw"  # a question that is not asked any more; over a link the greeting says so
+    WITHDRAW = "withdraw"  # a question that is not asked any more; a greeting over a link says so, too
     USE = "use"  # use by the machine's agent program, for an order
     LEAVE = "leave"  # whether that agent may use more, for an order
     LIMIT = "limit"  # a usage limit that its program reported

@@ -28,7 +28,7 @@ from hubbub.node.requests.hub_client import HubClient, Leave
 at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
 
 FOR_THE_MACHINE = frozenset(
-    {HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK, HubRequest.SIGNED}
+    {HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK, HubRequest.SIGNED, HubRequest.WITHDRAW}
 )  # without an order
 
 

@@ -78,6 +78,7 @@ class HubClient:
     def __init__(self, wire: RequestTransport) -> None:
         self._wire = wire
         self._asked: dict[str, _Asked] = {}  # until they are reported, or nobody came back for them
+        self._withdrawing: set[asyncio.Task[None]] = set()
 
     # ---- questions -----------------------------------------------------------------------------------------------
 
@@ -104,7 +105,8 @@ class HubClient:
     async def answer(self, approval_id: str) -> Answered:
         """Wait for the answer to a question that was put here, until its time is over.
 
-        The hub says when that is: it took the question a moment after we did, and takes a yes until then.
+        The hub says when that is: it took the question a moment after we did, and takes a yes until then. If the wait
+        is cancelled, the question is withdrawn.
         """
         left = max(self._known(approval_id).left, timedelta())
         try:
@@ -113,8 +115,27 @@ class HubClient:
             )
         except StoreUnavailable:  # the hub was away all the time
             return Answered(Ruling.EXPIRED, approval_id)
+        except asyncio.CancelledError:
+            self._withdraw(approval_id)
+            raise
         finally:
             self._asked.pop(approval_id, None)
+
+    def _withdraw(self, approval_id: str) -> None:
+        """Begin to tell the hub that a question's call was cancelled, so that no person answers it in vain."""
+        content = {"approval_id": approval_id, "receipt": self._known(approval_id).receipt}
+
+        async def tell() -> None:
+            with suppress(HubError):  # the question ends by itself, too
+                await self._wire.request(HubRequest.WITHDRAW, content)
+
+        telling = asyncio.create_task(tell())
+        self._withdrawing.add(telling)
+        telling.add_done_callback(self._withdrawing.discard)
+
+    async def settle(self) -> None:
+        """Wait until the hub has been told of all questions that are withdrawn."""
+        await asyncio.gather(*self._withdrawing)
 
     async def resolve(self, approval_id: str, *, approved: bool) -> Answered:
         """Pass on the answer of the calling client; if a person was faster, return theirs."""

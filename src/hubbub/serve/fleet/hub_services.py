@@ -198,10 +198,10 @@ def _resolve(tx: Tx, asker: Requester, message: Message) -> Value:
 
 
 def _withdraw(tx: Tx, asker: Requester, message: Message) -> Value:
-    """Take back a question of a program beside an agent."""
+    """Take back the asker's question."""
     approval_id, receipt = parse_id(text_of(message, "approval_id")), _receipt(asker, message)
-    if asker.link is not None or approval_id is None or receipt is None:
-        raise Invalid("a program withdraws its own question, by approval_id and receipt")
+    if approval_id is None or receipt is None:
+        raise Invalid("who asked a question withdraws it by approval_id and receipt")
     approvals.take_back(tx, approval_id, receipt=receipt)
     return {}
 
