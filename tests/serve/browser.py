@@ -11,6 +11,7 @@ from hubbub.core.people import logins
 from hubbub.model.people.rights import Actor
 from hubbub.model.programs.proxy_trust import authorities
 from tests.serve.served_hub import Hub
+from tests.support.waiting import patience
 
 FORM = "application/x-www-form-urlencoded"
 PAGE = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -21,7 +22,9 @@ class Browser:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
-        self.http = httpx2.Client(base_url=hub.url, timeout=30, verify=authorities(hub.url), trust_env=False)
+        self.http = httpx2.Client(
+            base_url=hub.url, timeout=patience(30), verify=authorities(hub.url), trust_env=False
+        )
 
     @property
     def cookie(self) -> str | None:

@@ -32,6 +32,7 @@ from tests.serve.live.event_streams import following
 from tests.serve.served_hub import running_hub
 from tests.serve.web_client import Visit, Web, done, refusal
 from tests.support.served_hub import serving
+from tests.support.waiting import patience
 
 Start = Callable[..., "Process"]
 
@@ -59,7 +60,7 @@ class Process:
 
     def get(self, path: str, secret: str | None = None) -> tuple[int, str]:
         """Status and body of a path."""
-        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=20)
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=patience())
         connection.request("GET", path, headers={"Authorization": f"Bearer {secret}"} if secret else {})
         response = connection.getresponse()
         body = response.read().decode()
@@ -69,7 +70,7 @@ class Process:
     def end(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Return exit status and log, after a signal."""
         self.child.send_signal(how)
-        _out, errors = self.child.communicate(timeout=20)
+        _out, errors = self.child.communicate(timeout=patience())
         return self.child.returncode, errors
 
 
@@ -159,7 +160,7 @@ def test_a_taken_port_is_one_sentence(start: Start) -> None:
     """A port that somebody else has is refused with a sentence that names it."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         hub = start("--port", str(taken.getsockname()[1]))
-        _out, errors = hub.child.communicate(timeout=20)
+        _out, errors = hub.child.communicate(timeout=patience())
     assert hub.child.returncode == 1
     assert f"port {taken_port(errors)} of 127.0.0.1 is in use" in errors
     assert "Traceback" not in errors
@@ -175,7 +176,7 @@ def test_a_second_hub_on_the_same_data_is_refused(start: Start) -> None:
     """Data that a hub serves is refused to a second one, with a sentence that says who has it."""
     first = start()
     second = start()
-    _out, errors = second.child.communicate(timeout=20)
+    _out, errors = second.child.communicate(timeout=patience())
     assert second.child.returncode == 1
     assert f"in use by another hub at {first.url} (process {first.child.pid}" in errors
     assert "Traceback" not in errors
@@ -189,7 +190,7 @@ def test_a_database_of_a_newer_program_is_refused(start: Start, tmp_path: Path) 
     db.execute("INSERT INTO migrations SELECT 9999, name, checksum, applied_at FROM migrations LIMIT 1")
     db.close()
     again = start()
-    _out, errors = again.child.communicate(timeout=20)
+    _out, errors = again.child.communicate(timeout=patience())
     assert again.child.returncode == 1
     assert "at version 9999" in errors
     assert "Traceback" not in errors
@@ -198,7 +199,7 @@ def test_a_database_of_a_newer_program_is_refused(start: Start, tmp_path: Path) 
 def test_a_dialect_that_does_not_exist_is_refused(start: Start) -> None:
     """A root dialect that the hub does not speak is refused with those that it does."""
     hub = start("--root-dialect", "klingon")
-    _out, errors = hub.child.communicate(timeout=20)
+    _out, errors = hub.child.communicate(timeout=patience())
     assert hub.child.returncode in (1, 2)
     assert "commhub" in errors
     assert "Traceback" not in errors
@@ -207,7 +208,7 @@ def test_a_dialect_that_does_not_exist_is_refused(start: Start) -> None:
 def test_no_secret_is_ever_logged(start: Start) -> None:
     """The log, however detailed, has no token in it, wherever that came in, and no text of a message."""
     hub = start(HUBBUB_LOG_LEVEL="debug", HUBBUB_LOG_FORMAT="json")
-    connection = http.client.HTTPConnection(urlsplit(hub.url).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(hub.url).netloc, timeout=patience())
     headers = {"Authorization": f"Bearer {hub.secret}", "Content-Type": "application/json"}
     connection.request("POST", "/api/v1/tasks", json.dumps({"text": "the plan is secret"}), headers)
     assert connection.getresponse().read()
@@ -326,7 +327,7 @@ def test_a_hub_can_be_stopped_before_it_serves(tmp_path: Path) -> None:
 def test_a_host_that_is_not_this_machine_is_refused(start: Start, host: str, sentence: str) -> None:
     """An address that is not of this machine is refused in one sentence."""
     hub = start("--host", host)
-    _out, errors = hub.child.communicate(timeout=60)
+    _out, errors = hub.child.communicate(timeout=patience(60))
     assert hub.child.returncode in (1, 2)
     assert sentence in errors
     assert "Traceback" not in errors

@@ -7,6 +7,7 @@ import httpx2
 
 from hubbub.model.programs.proxy_trust import authorities
 from tests.serve.served_hub import Hub
+from tests.support.waiting import patience
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -18,7 +19,7 @@ class Web:
     def __init__(self, url: str, secret: str | None = None) -> None:
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         self.http = httpx2.Client(
-            base_url=url, headers=headers, timeout=30, verify=authorities(url), trust_env=False
+            base_url=url, headers=headers, timeout=patience(30), verify=authorities(url), trust_env=False
         )
 
     def get(self, path: str, **query: Any) -> httpx2.Response:

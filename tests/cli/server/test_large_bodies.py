@@ -9,6 +9,7 @@ import pytest
 
 from hubbub.client import owner_token
 from tests.cli.processes import RunningHub
+from tests.support.waiting import patience
 
 MIB = 1024 * 1024
 MOST = 64 * 1000 * 1000  # bytes
@@ -64,7 +65,7 @@ def test_no_request_takes_much_memory(own_hub: RunningHub) -> None:
         "Accept": "application/json, text/event-stream",
         "Content-Type": "application/json",
     }
-    with httpx2.Client(base_url=own_hub.url, headers=headers, timeout=60) as http:
+    with httpx2.Client(base_url=own_hub.url, headers=headers, timeout=patience(60)) as http:
         for path, body in REQUESTS.values():  # the first calls build what a hub is made of
             http.post(path, content=body()[:1000])
         for name, (path, body) in REQUESTS.items():

@@ -18,6 +18,7 @@ from hubbub.clients.hook.adapters import claude_code
 from hubbub.clients.hook.hub_target import Target
 from hubbub.clients.install.hook_command import hook_command, program
 from tests.clients.hook.hook_workbench import Json, Workbench, bare_environment, patient, run
+from tests.support.waiting import patience
 
 EDIT: Json = {
     "session_id": "run-1",
@@ -167,7 +168,7 @@ def test_a_client_that_says_nothing_is_not_waited_for(bench: Workbench) -> None:
     with subprocess.Popen(
         [*program(), *BEFORE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.environment("ada")
     ) as process:
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=patience(30)) == 0
         assert process.stdout is not None
         assert process.stdout.read() == b""
 

@@ -15,6 +15,7 @@ from tests.serve.browser import Browser, browsing, field
 from tests.serve.mcp.wire import call
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import done, refusal
+from tests.support.waiting import patience
 
 PASSWORD = "correct horse battery"
 FOREIGN = "https://evil.example"
@@ -371,7 +372,7 @@ def test_signing_out_ends_what_is_open(owner: Browser) -> None:
     said: list[bytes] = []
 
     def follow() -> None:
-        with httpx2.stream("GET", owner.hub.url + "/events", headers=cookie, timeout=20) as stream:
+        with httpx2.stream("GET", owner.hub.url + "/events", headers=cookie, timeout=patience()) as stream:
             begun.set()
             said.extend(stream.iter_bytes())
 

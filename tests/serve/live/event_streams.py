@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 
 from hubbub.model.programs.proxy_trust import authorities
+from tests.support.waiting import patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def following(
         headers["Last-Event-ID"] = str(after)
     with (
         httpx2.Client(
-            base_url=url, headers=headers, timeout=10, verify=authorities(url), trust_env=False
+            base_url=url, headers=headers, timeout=patience(10), verify=authorities(url), trust_env=False
         ) as http,
         http.stream("GET", path, params=query or None) as response,
     ):

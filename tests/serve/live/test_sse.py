@@ -26,6 +26,7 @@ from hubbub.store.tx import Tx
 from tests.serve.conftest import both_engines
 from tests.serve.live.event_streams import following
 from tests.serve.served_hub import Hub, running_hub
+from tests.support.waiting import patience
 
 NAME = "代码1号"
 
@@ -47,7 +48,9 @@ def cut_log(hub: Hub) -> None:
 
 def get(hub: Hub, path: str, secret: str | None = None, **headers: str) -> httpx2.Response:
     bearer = {"Authorization": f"Bearer {secret}"} if secret else {}
-    with httpx2.Client(base_url=hub.url, timeout=10, verify=authorities(hub.url), trust_env=False) as http:
+    with httpx2.Client(
+        base_url=hub.url, timeout=patience(10), verify=authorities(hub.url), trust_env=False
+    ) as http:
         return http.get(path, headers={**bearer, **headers})
 
 
@@ -307,7 +310,7 @@ def test_letters_told_are_noted_as_notified(hub: Hub, monkeypatch: pytest.Monkey
         hub.cancel_task(done)  # concerns the agent, but puts nothing into its inbox
         told = hub.send_task("a")
         stream.until(task_id=told)
-        assert [str(noted.get(timeout=10).task_id) for _ in range(2)] == [done, told]
+        assert [str(noted.get(timeout=patience(10)).task_id) for _ in range(2)] == [done, told]
 
 
 @both_engines
@@ -349,7 +352,7 @@ def test_head_and_options(hub: Hub) -> None:
     """HEAD answers with the headers of the stream and no stream; OPTIONS names the methods; others are a 405."""
     headers = {"Authorization": f"Bearer {hub.token()}"}
     with httpx2.Client(
-        base_url=hub.url, headers=headers, timeout=10, verify=authorities(hub.url), trust_env=False
+        base_url=hub.url, headers=headers, timeout=patience(10), verify=authorities(hub.url), trust_env=False
     ) as http:
         head, options, post = http.head("/events"), http.options("/events"), http.post("/events")
     assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
@@ -361,7 +364,7 @@ def test_a_reader_that_reads_nothing_holds_up_nobody(hub: Hub) -> None:
     """However long a reader takes nothing, others hear at once; and it gets everything when it reads again."""
     address = urlsplit(hub.url)
     number, text = 300, "x" * 20_000
-    with socket.create_connection((address.hostname, address.port), timeout=10) as stuck:
+    with socket.create_connection((address.hostname, address.port), timeout=patience(10)) as stuck:
         request = (
             f"GET /events HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {hub.token()}\r\n\r\n"
         )

@@ -19,7 +19,7 @@ from tests.serve.mcp.test_connections import SESSION
 from tests.serve.mcp.test_protocol import contents
 from tests.serve.mcp.wire import BOTH, LEGACY, Json, Peer, call, frames, message
 from tests.serve.served_hub import TINY, Hub, running_hub
-from tests.support.waiting import until
+from tests.support.waiting import patience, until
 
 PATH = "/mcp/commhub"
 QUESTION = Question(
@@ -92,7 +92,11 @@ class Hubs:
     def stream(self, method: str, body: object = None, *, at: int) -> Iterator[Iterator[Json]]:
         """Yield the frames of an answer that is a stream, as they come."""
         with httpx2.stream(
-            method, f"{self.hubs[at].url}{self.path}", json=body, headers=self._headers(), timeout=60
+            method,
+            f"{self.hubs[at].url}{self.path}",
+            json=body,
+            headers=self._headers(),
+            timeout=patience(60),
         ) as response:
             assert response.status_code == 200, response.read()
             yield frames(response)
@@ -102,7 +106,7 @@ class Hubs:
     ) -> httpx2.Response:
         hub = self.hubs[next(self._round) if at is None else at]
         return httpx2.post(
-            f"{hub.url}{path or self.path}", json=body, headers=self._headers(secret), timeout=60
+            f"{hub.url}{path or self.path}", json=body, headers=self._headers(secret), timeout=patience(60)
         )
 
     def _headers(self, secret: str = "") -> dict[str, str]:

@@ -11,6 +11,8 @@ from queue import SimpleQueue
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.support.waiting import patience
+
 
 @dataclass(frozen=True)
 class Received:
@@ -76,7 +78,7 @@ class Receiver:
 
     def arrived(self) -> Received:
         """Wait for the next request."""
-        return self.arrivals.get(timeout=30)
+        return self.arrivals.get(timeout=patience(30))
 
     @contextmanager
     def serving(self) -> Iterator[None]:
