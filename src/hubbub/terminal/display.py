@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from hubbub.model.timestamps import duration_text
+
 GAP = "  "
 LEAST_WIDTH = 8  # of a column that has to give way
 ELLIPSIS = "…"
@@ -208,6 +210,11 @@ def brief(at: int | None) -> str:
     if abs(passed) > RECENT:
         return moment(at).partition(" ")[0]
     return f"{_span(passed)} ago" if passed >= timedelta() else f"in {_span(-passed)}"
+
+
+def since(at: int) -> str:
+    """Say how long ago a moment was, such as `4 seconds ago`."""
+    return f"{duration_text(int(datetime.now(UTC).timestamp() * 1000) - at)} ago"
 
 
 def age(at: int | None, now: int) -> str:

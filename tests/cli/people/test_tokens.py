@@ -1,7 +1,7 @@
 """`hubbub token`: what programs identify themselves by."""
 
 from tests.cli.processes import RunningHub
-from tests.cli.screens import at_terminal
+from tests.cli.screens import at_terminal, on_screen
 
 
 def test_tokens(hub: RunningHub) -> None:
@@ -58,3 +58,36 @@ def test_a_persons_token_does_not_outlive_the_one_that_made_it(hub: RunningHub) 
     refused = hub.run("token", "create", "--user", "owner", "--token", short)
     assert "a token cannot outlive the one that makes it" in refused.stderr
     assert hub.run("token", "create", "--user", "owner", "--expires", "1h", "--token", short).returncode == 0
+
+
+def test_a_token_is_named_by_its_beginning(hub: RunningHub) -> None:
+    """A terminal lists what still works by the beginnings of ids, which `revoke` takes; a second time it says so."""
+    hub.secret("token", "create", "--agent", "ada")
+    hub.secret("token", "create", "--agent", "bob")
+    (bobs,) = [each["id"] for each in hub.json("token", "list") if each["agent"] == "bob"]
+    (shown,) = [line for line in at_terminal(hub, "token", "list").splitlines() if "bob" in line]
+    beginning = shown.split()[0]
+    assert bobs.startswith(beginning)
+    assert len(beginning) < len(bobs)
+    assert hub.run("token", "revoke", beginning).stdout == f"revoked {bobs}\n"
+    assert hub.run("token", "revoke", bobs).stdout.startswith(f"{bobs} was already revoked ")
+    brief, whole = at_terminal(hub, "token", "list"), at_terminal(hub, "token", "list", "--all")
+    assert ("bob" in brief, "bob" in whole, "hubbub token list --all" in brief) == (False, True, True)
+    assert "give more of the id" in hub.run("token", "revoke", bobs[0]).stderr
+
+
+def test_the_token_in_use_is_not_revoked_by_mistake(hub: RunningHub) -> None:
+    """The token that one uses is only revoked after a yes at the terminal, or with --yes."""
+    name = f"kim-{hub.project}"
+    secret = hub.secret("user", "create", name)
+    (listed,) = hub.json("token", "list", "--token", secret)
+    assert listed["current"] is True
+    refused = hub.run("token", "revoke", listed["id"], "--token", secret)
+    assert (refused.returncode, "add --yes" in refused.stderr) == (2, True)
+    with on_screen(hub, "token", "revoke", listed["id"], "--token", secret) as screen:
+        screen.until("Revoke it? [y/N]: ")
+        screen.type("n\n")
+        screen.rest()
+    assert hub.run("project", "list", "--token", secret).returncode == 0
+    assert hub.run("token", "revoke", listed["id"], "--token", secret, "--yes").returncode == 0
+    assert hub.run("project", "list", "--token", secret).returncode == 1

@@ -22,6 +22,9 @@ def test_life_of_a_task(hub: RunningHub) -> None:
     assert hub.run("task", "reassign", "1", "bob").stdout == "#1 delivered, with bob: Reading\n"
     assert hub.run("task", "cancel", "1", "--reason", "no time").stdout == "#1 cancelled, with bob: Reading\n"
     assert hub.json("task", "show", "1")["task"]["result"] == "no time"
+    again = hub.run("task", "cancel", "1")
+    assert again.returncode == 1
+    assert again.stderr.startswith("Error: #1 was already cancelled by owner ")
     assert hub.run("task", "retry", "1").stdout == "#1 delivered, with bob: Reading\n"
     shown = hub.run("task", "show", added["id"]).stdout
     assert "Read\nall of it" in shown

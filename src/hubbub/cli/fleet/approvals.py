@@ -11,9 +11,8 @@ import click
 
 from hubbub.cli.fleet.approver_signatures import signature
 from hubbub.client import Hub, segment
-from hubbub.model.ids import parse_id
 from hubbub.model.timestamps import duration_text
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_hub
 
 Approval = dict[str, Any]
@@ -223,15 +222,7 @@ def _row(approval: Approval) -> tuple[object, ...]:
 
 def _whole(hub: Hub, beginning: str) -> str:
     """Return the id of the only question that begins so, waiting ones first; the hub refuses an unknown one."""
-    if not beginning or parse_id(beginning) is not None:
-        return beginning
-    for found in _candidates(hub):
-        ids = [each["id"] for each in found if each["id"].startswith(beginning.lower())]
-        if len(ids) > 1:
-            raise click.UsageError(f"{len(ids)} questions begin with {beginning!r}; give more of the id")
-        if ids:
-            return str(ids[0])
-    return beginning
+    return short_ids.whole(beginning, _candidates(hub))
 
 
 def _candidates(hub: Hub) -> Iterator[Sequence[Approval]]:

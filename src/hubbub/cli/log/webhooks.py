@@ -8,7 +8,7 @@ from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.model.log.outbox_items import DeliveryOutcome
 from hubbub.model.log.webhooks import WebhookFormat
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_project
 from hubbub.terminal.wrong_words import OneOf
 
@@ -95,12 +95,13 @@ def list_(*, hub: Hub, as_json: bool) -> None:
     )
 
 
-@command("remove", example="hubbub webhook remove 0199a7c4-…")
+@command("remove", example="hubbub webhook remove 0199a7c4")
 @click.argument("webhook_id", metavar="ID")
 @uses_project
 def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
-    """Delete the webhook ID and drop its pending deliveries."""
-    removed = hub.delete(f"/webhooks/{segment('webhook', webhook_id)}")["webhook"]
+    """Delete the webhook ID and drop its pending deliveries. The beginning of an id is enough."""
+    whole = short_ids.whole(webhook_id, [hub.get("/webhooks")["webhooks"]])
+    removed = hub.delete(f"/webhooks/{segment('webhook', whole)}")["webhook"]
     display.show_result(removed, f"removed {removed['id']}", as_json=as_json)
 
 
@@ -134,12 +135,13 @@ def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> N
     )
 
 
-@command("retry", example="hubbub webhook retry 0199a7c4-…")
+@command("retry", example="hubbub webhook retry 0199a7c4")
 @click.argument("delivery_id", metavar="ID")
 @uses_project
 def retry(*, hub: Hub, delivery_id: str, as_json: bool) -> None:
-    """Retry the delivery ID now."""
-    again = hub.post(f"/webhooks/deliveries/{segment('delivery', delivery_id)}/retry")["delivery"]
+    """Retry the delivery ID now. The beginning of an id is enough."""
+    whole = short_ids.whole(delivery_id, [hub.get("/webhooks/deliveries", limit=500)["deliveries"]])
+    again = hub.post(f"/webhooks/deliveries/{segment('delivery', whole)}/retry")["delivery"]
     display.show_result(again, f"trying {again['id']} again", as_json=as_json)
 
 

@@ -1,5 +1,8 @@
 """`hubbub token`: tokens of programs."""
 
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -7,10 +10,12 @@ import click
 from hubbub.cli import Group
 from hubbub.cli.people.users import ROLES
 from hubbub.client import Hub, segment
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_hub, uses_project
 from hubbub.terminal.durations import Duration
+
+Token = dict[str, Any]
 
 
 @click.group("token", cls=Group, short_help="Create, list and revoke tokens.")
@@ -70,39 +75,93 @@ def _about(hub: Hub, made: dict[str, Any], user: str | None) -> str:
     return f"A token for {agent}, {made['role']} of {hub.project or 'its project'}; it {ends}."
 
 
-@command("list", example="hubbub token list")
+@command("list", example="hubbub token list\nhubbub token list --all")
+@click.option(
+    "--all", "is_all", is_flag=True, help="At a terminal, list also ended ones, with everything about each."
+)
 @uses_hub
-def list_(*, hub: Hub, as_json: bool) -> None:
-    """List your own tokens and those of your projects. Their secrets are not kept."""
-    found = hub.get("/tokens")["tokens"]
+def list_(*, hub: Hub, is_all: bool, as_json: bool) -> None:
+    """List your own tokens and those of your projects. Their secrets are not kept.
+
+    A terminal shows those that still work, by the beginning of their ids; programs and --all get everything.
+    """
+    found = _known(hub)
     if as_json:
         display.show_json(found)
-        return
-    rows = [
-        (
-            each["id"],
-            each["agent"] or (each["user"] if each["project_id"] is None else "any agent"),
-            each["project"] or "all of theirs",
-            each["role"],
-            each["user"] if each["project_id"] is not None else None,
-            display.brief(each["created_at"]),
-            display.brief(each["expires_at"]),
-            display.brief(each["revoked_at"]),
-            each["rate"],
+    elif is_all or not sys.stdout.isatty():
+        titles = (
+            "id",
+            "for",
+            "project",
+            "role",
+            "made by",
+            "created",
+            "expires",
+            "revoked",
+            "calls a second",
         )
-        for each in found
+        display.show_table(titles, map(_row, found))
+    else:
+        _show_working(found)
+
+
+def _show_working(found: Sequence[Token]) -> None:
+    """Show people the tokens that still work."""
+    now = datetime.now(UTC).timestamp() * 1000
+    working = [each for each in found if not each["revoked_at"] and not 0 < (each["expires_at"] or 0) <= now]
+    length = short_ids.shortest([each["id"] for each in found])
+    rows = [
+        (row[0][:length], *row[1:4], *row[5:7], "this one" if each.get("current") else None)
+        for each, row in zip(working, map(_row, working), strict=True)
     ]
-    titles = ("id", "for", "project", "role", "made by", "created", "expires", "revoked", "calls a second")
-    display.show_table(titles, rows)
+    display.show_table(("id", "for", "project", "role", "created", "expires", "used here"), rows)
+    if ended := len(found) - len(working):
+        display.advise(f"{ended} that ended: hubbub token list --all")
 
 
-@command("revoke", example="hubbub token revoke 0199a7c4-…")
+def _row(each: Token) -> tuple[Any, ...]:
+    is_a_persons = each["project_id"] is None
+    return (
+        each["id"],
+        each["agent"] or (each["user"] if is_a_persons else "any agent"),
+        each["project"] or "all of theirs",
+        each["role"],
+        None if is_a_persons else each["user"],
+        display.brief(each["created_at"]),
+        display.brief(each["expires_at"]),
+        display.brief(each["revoked_at"]),
+        each["rate"],
+    )
+
+
+@command("revoke", example="hubbub token revoke 0199a7c4")
 @click.argument("token_id", metavar="ID")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask, even if it is the token that you use now.")
 @uses_hub
-def revoke(*, hub: Hub, token_id: str, as_json: bool) -> None:
-    """Revoke the token ID at once."""
-    revoked = hub.delete(f"/tokens/{segment('token', token_id)}")["token"]
-    display.show_result(revoked, f"revoked {revoked['id']}", as_json=as_json)
+def revoke(*, hub: Hub, token_id: str, is_sure: bool, as_json: bool) -> None:
+    """Revoke the token ID at once. The beginning of an id is enough."""
+    known = _known(hub)
+    whole = short_ids.whole(token_id, [known])
+    before = next((each for each in known if each["id"] == whole), None)
+    if before is not None and before.get("current") and not is_sure:
+        _require_yes()
+    revoked = hub.delete(f"/tokens/{segment('token', whole)}")["token"]
+    ended = before["revoked_at"] if before is not None else None
+    done = f"revoked {whole}" if ended is None else f"{whole} was already revoked {display.since(ended)}"
+    display.show_result(revoked, done, as_json=as_json)
+
+
+def _require_yes() -> None:
+    """Have the person agree to lose the token in use. Raises `click.UsageError` where nobody can be asked."""
+    about = "this is the token that you use now: afterwards no command works with it"
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{about}; if you want that, add --yes")
+    click.confirm(f"{about[0].upper()}{about[1:]}. Revoke it?", abort=True, err=True)
+
+
+def _known(hub: Hub) -> Sequence[Token]:
+    found: Sequence[Token] = hub.get("/tokens")["tokens"]
+    return found
 
 
 token.add_command(create)

@@ -6,7 +6,8 @@ import click
 
 from hubbub.cli import Group
 from hubbub.cli.work import awaited_result
-from hubbub.client import Hub, TaskReply, segment
+from hubbub.client import Hub, HubRefused, TaskReply, segment
+from hubbub.model.errors import InvalidTransition
 from hubbub.model.lifecycle import Status
 from hubbub.model.log.attention import NeedKind
 from hubbub.model.people.rights import HUB
@@ -204,7 +205,7 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
 @uses_project
 def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
     """Cancel a task."""
-    show_line(hub.step(ref, "cancel", reason=reason), as_json=as_json)
+    show_line(_ended(hub, ref, "cancel", reason=reason), as_json=as_json)
 
 
 @command("retry", example="hubbub task retry 7")
@@ -221,7 +222,25 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
 @uses_project
 def complete(*, hub: Hub, ref: str, result: str, as_json: bool) -> None:
     """Complete a task for its assignee; RESULT goes to its sender."""
-    show_line(hub.step(ref, "complete", result=result), as_json=as_json)
+    show_line(_ended(hub, ref, "complete", result=result), as_json=as_json)
+
+
+def _ended(hub: Hub, ref: str, verb: str, **facts: object) -> TaskReply:
+    """Return the task, ended by this verb. Raises `click.ClickException` if it had ended before: by whom, and when."""
+    try:
+        return hub.step(ref, verb, **facts)
+    except HubRefused as refusal:
+        if refusal.code != InvalidTransition.code:
+            raise
+        whole: dict[str, Any] = hub.get(f"/tasks/{segment('task', ref)}")
+        task = whole["task"]
+        last = next((each for each in whole["activity"] if each["kind"] == f"task.{task['status']}"), None)
+        if task["ended_at"] is None or last is None:
+            raise
+        told = (
+            f"#{task['number']} was already {task['status']} by {last['actor']} {display.since(last['at'])}"
+        )
+        raise click.ClickException(display.clean(told)) from None
 
 
 @command("answer", example="hubbub task answer 7 'Yes, drop the old table'")

@@ -118,6 +118,7 @@ class LimitsShape(BaseModel):
 
 
 class ListedToken(TokenShape):
+    current: bool = Field(description="true: the token of this call")
     use: UseShape | None = Field(description="null if it was not used since the hub started")
     limits: LimitsShape = Field(description="its limits: the usual ones, except for a rate of its own")
 
@@ -202,7 +203,8 @@ async def list_tokens(call: Call) -> Tokens:
     def shown(token: Token, **names: str | None) -> ListedToken:
         use, limits = quotas.of(token.id), LimitsShape.of(quotas.limits_of(token.rate))
         listed = _use(use, quotas.measures(token.id)) if use is not None else None
-        made: ListedToken = ListedToken.of(token, use=listed, limits=limits, **names)
+        is_ours = token.id == call.actor.token_id
+        made: ListedToken = ListedToken.of(token, current=is_ours, use=listed, limits=limits, **names)
         return made
 
     def look(tx: Tx) -> list[ListedToken]:
