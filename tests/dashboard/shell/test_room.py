@@ -55,6 +55,24 @@ CARDS_CUT = """() => {
 HEADS_CUT = """() => [...document.querySelectorAll(".column-name")]
   .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)"""
 
+# Words and buttons of a view that begin before an edge, of the window or of what scrolls them, and end behind it.
+EDGES = """() => {
+  const isRead = (each) => each.tagName === "BUTTON"
+    || [...each.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  const edges = (each) => {
+    const found = [innerWidth];
+    for (let box = each.parentElement; box.id !== "main"; box = box.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(box);
+      if (overflowX !== "visible" && textOverflow !== "ellipsis") found.push(box.getBoundingClientRect().right);
+    }
+    return found;
+  };
+  const shown = [...document.querySelectorAll("#main *")]
+    .filter((each) => isRead(each) && each.checkVisibility() && !each.closest("pre, .sr, thead"));
+  return shown.filter((each) => each.getBoundingClientRect().right > Math.min(...edges(each)) + 2)
+    .map((each) => each.textContent.slice(0, 60));
+}"""
+
 # What is read as one and stands in more than one line.
 BROKEN = """() => [...document.querySelectorAll(".ref, .num, time, .badge, kbd")].filter((each) => {
     const range = document.createRange();
@@ -133,6 +151,18 @@ def test_an_open_task_covers_nothing_on_a_tablet(visit: Visit, scene: Scene, vie
             box = page.locator(part).bounding_box()
             assert box is not None
             assert min(box["width"], box["height"]) >= ROOM, (part, width, height)
+
+
+@pytest.mark.parametrize("view", ["activity", "cost", "audit", "settings?tab=log", "settings?tab=connect"])
+def test_nothing_is_cut_at_the_edge_of_a_phone(visit: Visit, scene: Scene, view: str) -> None:
+    """No word and no button of a view begins in sight and ends behind an edge, on a phone and on a small tablet."""
+    page = visit(f"/{view}", size=PHONE)
+    until_whole(page)
+    assert page.evaluate(EDGES) == []
+    page.set_viewport_size({"width": 800, "height": 900})
+    until_whole(page)
+    assert page.evaluate(EDGES) == []
+    assert scene.tasks
 
 
 def test_numbers_and_counts_never_break(visit: Visit, scene: Scene) -> None:

@@ -74,7 +74,8 @@ function Line({ line, values }) {
   return html`<tr><td class="clip"><bdi>${name}</bdi></td>
     <td class="num nowrap">${worth(line)}
       ${line.usd !== null && line.unpriced > 0 && html`<span class="muted"> ${t("cost.and_more")}</span>`}</td>
-    ${NUMBERS.map((key) => html`<td key=${key} class="num nowrap">${number(line[key])}</td>`)}
+    ${NUMBERS.map((key) => html`<td key=${key} class="num nowrap"
+      data-label=${t(`cost.${key}`)}>${number(line[key])}</td>`)}
     ${values && html`<td><${Bars} values=${values} width=${90} height=${16} gap=${1} /></td>`}</tr>`;
 }
 
