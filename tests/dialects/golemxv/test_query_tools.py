@@ -54,10 +54,10 @@ def test_each_type_occurs(crew: Crew) -> None:
                 assert answer["count"] == answer["total"] == len(answer["activity"])
 
 
-@requires("activity_log.reply", "activity_log.row", "activity_log.newest", "words.times")
+@requires("activity_log.reply", "activity_log.row", "activity_log.newest", "words.times", "words.statuses")
 @both_engines
 def test_the_log_tells_what_happened(crew: Crew) -> None:
-    """A row has an integer id that rises, type, agent, details and time; the newest is first."""
+    """A row has an integer id that rises, type, agent, details in GolemXV's words, and time; the newest is first."""
     _live_a_little(crew)
 
     answer = crew.viewer().activity_log()
@@ -75,7 +75,7 @@ def test_the_log_tells_what_happened(crew: Crew) -> None:
     )
     (claimed,) = [row for row in rows if row["event_type"] == "task_claimed"]
     assert (claimed["agent_name"], claimed["details"]["number"]) == ("ann", 1)
-    assert (claimed["details"]["before"], claimed["details"]["after"]) == ("queued", "accepted")
+    assert (claimed["details"]["before"], claimed["details"]["after"]) == ("pending", "assigned")
     (changed,) = [row for row in rows if row["event_type"] == "scope_change"]
     assert changed["details"] == {"area": None, "files": ["a"], "conflicts": []}
 

@@ -29,6 +29,9 @@ ENDED = {
 BROADCAST = "broadcast"  # the receiver that means everyone; no agent may have that name
 EVERYONE = "all"  # the receiver that a broadcast shows
 
+STEP = ("before", "after")  # details that are statuses in a task's event
+SAID = tuple(Status)
+
 EVENTS = {
     "agent.checkin": "checkin", "agent.checkout": "checkout", "agent.timeout": "timeout",
     "agent.heartbeat": "heartbeat", "agent.scope_change": "scope_change",
@@ -180,6 +183,10 @@ def activity_row(activity: Activity) -> Row:
         "id": activity.seq,
         "event_type": event_type(activity.kind),
         "agent_name": activity.actor,
-        "details": {name: value for name, value in activity.detail.items() if not _is_internal(name)},
+        "details": {
+            name: STATUS[Status(str(value))] if name in STEP and value in SAID else value
+            for name, value in activity.detail.items()
+            if not _is_internal(name)
+        },
         "at": moment(activity.at),
     }
