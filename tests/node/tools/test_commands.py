@@ -405,7 +405,7 @@ def test_a_command_that_takes_long_goes_on_in_the_background(here: ToolContext) 
         value = run(there, f"echo begun; {processes.sleep}; true")
 
         assert value == {"task_id": value["task_id"], "status": "running"}
-        assert row(there, value["task_id"])["output_tail"] == "begun\n"
+        eventually(lambda: row(there, value["task_id"])["output_tail"] == "begun\n")
         assert ask(there, "shell_kill", task_id=value["task_id"]).value == {"killed": True}
     patient = replace(here, policy=replace(here.policy, background_after=timedelta(minutes=10)))
     assert run(patient, "echo quick")["stdout"] == "quick\n"

@@ -327,7 +327,7 @@ def test_a_stream_ends_when_its_token_is_revoked(hub: Hub) -> None:
 
 def test_a_stream_ends_when_its_token_expires(hub: Hub, expiring: Callable[[timedelta], str]) -> None:
     """A stream lasts no longer than its token is valid."""
-    with following(hub.url, expiring(timedelta(milliseconds=500))) as stream:
+    with following(hub.url, expiring(timedelta(seconds=patience(0.5)))) as stream:
         assert [frame["kind"] for frame in stream.rest()] == []
 
 

@@ -1,7 +1,6 @@
 """Agents on machines over the REST interface, with the machine that the hub runs on."""
 
 import json
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +14,7 @@ from hubbub.model.fleet.calls import NodeInfo
 from hubbub.model.people.rights import Role
 from tests.serve.served_hub import Hub, running_hub
 from tests.serve.web_client import Visit, Web, done, not_refused, refusal
+from tests.support.waiting import until
 
 COMMAND = "cat; sleep 1000"
 POLICY = '[files]\nroots = ["../work"]\n'
@@ -124,12 +124,11 @@ def test_without_a_yes_nothing_runs(
     hub: Hub, person: Web, node: str, policy: Path, answer: str | None
 ) -> None:
     """A no, or no answer in time, and there is no agent, no key and no placement."""
-    policy.write_text('approval_timeout = "1s"\n' + POLICY)
+    policy.write_text(POLICY if answer else 'approval_timeout = "1s"\n' + POLICY)
     with ThreadPoolExecutor(1) as threads:
         starting = threads.submit(start, person, node)
-        asked = pending(person)
         if answer is not None:
-            done(person.post(f"/approvals/{asked['id']}/{answer}"))
+            done(person.post(f"/approvals/{pending(person)['id']}/{answer}"))
         code = (403, "forbidden") if answer else (409, "needs_approval")
         assert refusal(starting.result()) == code
     assert done(person.get("/placements"))["placements"] == []
@@ -138,9 +137,9 @@ def test_without_a_yes_nothing_runs(
 
 def pending(person: Web) -> Any:
     """The question that waits, as soon as there is one."""
-    while not (found := done(person.get("/approvals", status="pending"))["approvals"]):
-        threading.Event().wait(0.01)
-    return found[0]
+    return until(lambda: done(person.get("/approvals", status="pending"))["approvals"], "the machine to ask")[
+        0
+    ]
 
 
 def test_what_is_denied(hub: Hub, person: Web, node: str) -> None:

@@ -11,6 +11,7 @@ from hubbub.model.fleet.calls import NodeInfo
 from hubbub.model.people.rights import Role
 from tests.serve.served_hub import Hub, running_hub
 from tests.serve.web_client import Json, Web, done, refusal
+from tests.support.waiting import patience, until
 
 POLICY = """[files]
 roots = ["../work"]
@@ -76,9 +77,9 @@ def test_what_is_asked_waits_for_a_person(person: Web, node: str) -> None:
     """A command that a rule asks about goes on when a person says yes."""
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(run, person, node, "whoami")
-        pending: list[Json] = []
-        while not pending:
-            pending = done(person.get("/approvals", status="pending"))["approvals"]
+        pending = until(
+            lambda: done(person.get("/approvals", status="pending"))["approvals"], "the machine to ask"
+        )
         assert (pending[0]["who"], pending[0]["node"], pending[0]["shown"]) == ("owner", node, "whoami")
         done(person.post(f"/approvals/{pending[0]['id']}/approve"))
         assert done(coming.result())["exit_code"] == 0
@@ -86,7 +87,7 @@ def test_what_is_asked_waits_for_a_person(person: Web, node: str) -> None:
 
 def test_a_command_that_takes_too_long_is_ended(person: Web, node: str) -> None:
     """After its time a command is killed, which is told with what it had printed."""
-    ran = done(run(person, node, "echo first; sleep 60", timeout_seconds=0.5))
+    ran = done(run(person, node, "echo first; sleep 60", timeout_seconds=patience(0.5)))
     assert (ran["status"], ran["stdout"], ran["exit_code"]) == ("timeout", "first\n", None)
 
 
