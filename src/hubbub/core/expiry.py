@@ -5,7 +5,7 @@ from hubbub.core.cost import meter
 from hubbub.core.fleet import approvals, audit_heads, dispatches, enrolment, nodes
 from hubbub.core.limits import accounts
 from hubbub.core.log import idempotency, outbox
-from hubbub.core.people import auth_attempts, lent_tokens, logins, quotas
+from hubbub.core.people import access, auth_attempts, lent_tokens, logins, quotas
 from hubbub.core.presence import edit_guard, presences, wakes
 from hubbub.core.work import completion, leases, merge_radar, proof, tasks
 from hubbub.store.agents import agents as agent_rows
@@ -21,6 +21,15 @@ BATCH = 100
 def is_due(tx: Tx) -> bool:
     """Tell whether anything is overdue; it costs a few index lookups, so every call may ask first."""
     return overdue.is_any(tx, approvals.gone_since(tx))
+
+
+def is_due_for(tx: Tx, mark: str) -> bool:
+    """Tell the same for a caller, and raise `StaleToken` like `access.require_same`; in one statement."""
+    row = overdue.standing_for(tx, mark, approvals.gone_since(tx))
+    holder = {**row} if row is not None else None
+    is_due = holder is not None and bool(holder.pop("due"))
+    access.require_holder(tx, holder)
+    return is_due
 
 
 def settle(tx: Tx) -> None:

@@ -49,7 +49,7 @@ class Transactions:
         """
 
         def settled(tx: Tx) -> T:
-            if expiry.is_due(tx):
+            if self._is_due(tx):
                 raise _Overdue
             return operation(tx)
 
@@ -60,6 +60,10 @@ class Transactions:
                 await self.store.write(SYSTEM, expiry.settle)
             except MustWrite:
                 return await self.write(actor, operation)
+
+    def _is_due(self, tx: Tx) -> bool:
+        """Tell whether anything is overdue, before an operation looks."""
+        return expiry.is_due(tx)
 
 
 class VouchedTransactions(Transactions):
@@ -78,13 +82,15 @@ class VouchedTransactions(Transactions):
     def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
         return super().write(actor, self._after_a_look(operation), short=short)
 
-    async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
-        return await super().read(actor, self._after_a_look(operation), long=long)
-
     async def confirm(self, actor: Actor) -> None:
         """Check the token, unless a transaction of the call has. For answers without any transaction."""
         if not self._is_confirmed:
             await self.store.read(actor, self._after_a_look(lambda _tx: None))
+
+    def _is_due(self, tx: Tx) -> bool:
+        is_due = expiry.is_due_for(tx, self._mark)
+        self._is_confirmed = True
+        return is_due
 
     def _after_a_look(self, operation: Operation[T]) -> Operation[T]:
         def looked(tx: Tx) -> T:

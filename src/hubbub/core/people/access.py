@@ -35,7 +35,11 @@ def authenticate(tx: Tx, secret: str) -> Actor:
 
 def require_same(tx: Tx, mark: str) -> None:
     """Raise `StaleToken` unless the token with that fingerprint still stands for the caller."""
-    row = tokens.standing_for(tx, mark)
+    require_holder(tx, tokens.standing_for(tx, mark))
+
+
+def require_holder(tx: Tx, row: Row | None) -> None:
+    """Raise `StaleToken` unless the row of a token that stands is the caller's."""
     if row is None or _actor(row) != tx.actor:
         raise StaleToken
 

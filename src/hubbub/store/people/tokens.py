@@ -10,9 +10,18 @@ from hubbub.store.tx import Row, Tx
 _TABLE = Table("tokens", Token, alias="t")
 _COLUMNS = _TABLE.selected
 _token = _TABLE.record
-_STANDS = """SELECT t.id, t.user_id, t.project_id, t.role, t.agent, t.expires_at, t.rate, t.lent_from, t.chain,
-                    u.name AS user_name, u.owns_hub FROM tokens t LEFT JOIN users u ON u.id = t.user_id"""
+_HOLDER = """t.id, t.user_id, t.project_id, t.role, t.agent, t.expires_at, t.rate, t.lent_from, t.chain,
+             u.name AS user_name, u.owns_hub"""
+_FROM = "FROM tokens t LEFT JOIN users u ON u.id = t.user_id"
 _GOOD = "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)"
+
+
+def standing_sql(*beside: str) -> str:
+    """Return the statement for the holder of the token with the hash `:hash` at `:now`, with these columns beside."""
+    return f"SELECT {', '.join((_HOLDER, *beside))} {_FROM} WHERE t.hash = :hash AND {_GOOD}"
+
+
+_STANDING = standing_sql()
 
 
 def insert(tx: Tx, token: Token) -> Token:
@@ -32,12 +41,12 @@ def find_valid(tx: Tx, token_hash: str) -> Token | None:
 
 def standing_for(tx: Tx, token_hash: str) -> Row | None:
     """Return the holder of the token with that hash, unless it is revoked or has expired."""
-    return tx.one(f"{_STANDS} WHERE t.hash = :hash AND {_GOOD}", hash=token_hash, now=tx.now)
+    return tx.one(_STANDING, hash=token_hash, now=tx.now)
 
 
 def standing_for_id(tx: Tx, token_id: UUID) -> Row | None:
     """Return the holder of the token with that id, like `standing_for`."""
-    return tx.one(f"{_STANDS} WHERE t.id = :id AND {_GOOD}", id=token_id, now=tx.now)
+    return tx.one(f"SELECT {_HOLDER} {_FROM} WHERE t.id = :id AND {_GOOD}", id=token_id, now=tx.now)
 
 
 def is_valid(tx: Tx, token_id: UUID) -> bool:
