@@ -13,7 +13,7 @@ from typing import Protocol
 from uuid import UUID
 
 from hubbub.core.transaction import Transactions
-from hubbub.model.errors import Invalid
+from hubbub.model.errors import Invalid, ProjectRequired
 from hubbub.model.fleet.calls import Client, Fleet, Node, NodeCall, ToolResult
 from hubbub.model.mail.wakes import DeliveryChannels
 from hubbub.model.people.rights import Actor
@@ -140,3 +140,8 @@ class NotYet(Exception):
     ) -> None:
         super().__init__("there is no answer yet")
         self.project_id, self.patience, self.wanted, self.agent = project_id, patience, wanted, agent
+
+
+def project_wanted(error: ProjectRequired) -> str:
+    """Say how a person of several projects names one."""
+    return f"{error}, by the header X-Hubbub-Project" if error.slugs else str(error)

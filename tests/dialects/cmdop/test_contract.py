@@ -173,7 +173,9 @@ def test_a_person_names_the_project(anywhere: Board) -> None:
     """A member of several projects names the project of a call; a project that is not theirs is not there."""
     with Board.fresh(anywhere.hub) as other:
         person = other.person((anywhere.project, Role.MEMBER), (other.project, Role.MEMBER))
-        assert refusal(person.wrong("issue_create", title="t")) == "invalid"
+        refused = person.wrong("issue_create", title="t")
+        assert refusal(refused) == "invalid"
+        assert str(refused["error"]).endswith(f"{other.project.slug}, by the header X-Hubbub-Project")
         here = other.with_headers(person, x_hubbub_project=other.project.slug)
         assert here.issue_create(title="t")["id"] == "1"
         assert anywhere.agent("ada").issue_list() == {"result": []}

@@ -111,8 +111,8 @@ def test_a_person_says_which_project(team: Team, elsewhere: Team) -> None:
     with team.unchanged(), elsewhere.unchanged():
         for tool, arguments in (("create_task", made), ("get_all_tasks", {"agent_id": "lead"})):
             error = _error(two.ask(tool, arguments))
-            assert team.project.slug in error
-            assert elsewhere.project.slug in error
+            slugs = f"{team.project.slug}, {elsewhere.project.slug}"
+            assert error == f"name the project: one of {slugs}, by the header X-Hubbub-Project"
     with elsewhere.unchanged():
         yes(one.create_task(**made))
     for place in (team, elsewhere):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hubbub.core.agents import connections
 from hubbub.core.people import access
-from hubbub.dialects.call import Call
+from hubbub.dialects.call import Call, project_wanted
 from hubbub.dialects.cmdop import vocabulary
 from hubbub.dialects.cmdop.gated_dialect import GatedDialect
 from hubbub.dialects.cmdop.node_routing import Offline
@@ -93,7 +93,7 @@ DIALECT = GatedDialect(
         WrongIdentity: _denied,
         Forbidden: _denied,
         Unauthorized: _denied,
-        ProjectRequired: lambda e: no(e, RefusalCode.INVALID),
+        ProjectRequired: lambda e: no(project_wanted(e), RefusalCode.INVALID),
         ProjectDenied: lambda e: no(e, RefusalCode.NOT_FOUND),
         NotFound: lambda e: no(f"there is no {e.kind} {e.key!r}", RefusalCode.NOT_FOUND),
         Unmet: lambda e: no(vocabulary.awaited(e), RefusalCode.FAILED),

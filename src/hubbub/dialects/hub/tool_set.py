@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from hubbub.core.agents import agents, connections
 from hubbub.core.people import access
 from hubbub.core.presence import presences
-from hubbub.dialects.call import Call
+from hubbub.dialects.call import Call, project_wanted
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
 from hubbub.dialects.hub.mail_notice import MailNoticeDialect
@@ -118,7 +118,7 @@ DIALECT = MailNoticeDialect(
         WrongIdentity: _no,
         Forbidden: _no,
         Unauthorized: _no,
-        ProjectRequired: lambda e: no(e.code, f"{e}, by the header X-Hubbub-Project"),
+        ProjectRequired: lambda e: no(e.code, project_wanted(e)),
         ProjectDenied: _no,
         UnknownAgent: lambda e: no(e.code, e, near=list(e.near)) if e.near else _no(e),
         NotFound: lambda e: no(e.code, f"there is no {e.kind} {e.key!r}"),

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from hubbub.core.agents import agents, connections
 from hubbub.core.people import access, runs
-from hubbub.dialects.call import Call
+from hubbub.dialects.call import Call, project_wanted
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.dialects.relay import vocabulary
 from hubbub.model.errors import (
@@ -20,6 +20,7 @@ from hubbub.model.errors import (
     InvalidTransition,
     NotFound,
     NotReviewer,
+    ProjectRequired,
     WrongIdentity,
 )
 from hubbub.model.ids import new_id
@@ -75,6 +76,7 @@ DIALECT = Dialect(
         NotReviewer: denied,
         Forbidden: lambda e: no(f"permission denied: {e}"),
         NotFound: lambda e: no(f"{e.kind} not found"),
+        ProjectRequired: lambda e: no(project_wanted(e)),
         InvalidTransition: lambda e: no(f"task is {vocabulary.STATUS[e.status]}"),
         HubError: lambda e: no(str(e)),
     },
