@@ -80,6 +80,18 @@ def test_links_lead_somewhere() -> None:
     ]
 
 
+def test_pages_for_users_name_no_source_file() -> None:
+    """Who uses hubbub need not have its sources: only pages for those who change or check it name files of them."""
+    for_others = re.compile(
+        r"CONTRIBUTING|docs/(decisions/.*|architecture|tests|reliability|performance|security"
+        r"|how-to/(add-.*|where-do-i-touch|write-an-adapter)|reference/tables)\.md"
+    )
+    files = re.compile(r"\bsrc/(?:hubbub|shellgate|spliceconf)/[\w/.]+")
+
+    assert not {page: names for page, text in TEXTS.items()
+                if not for_others.match(page) and (names := files.findall(text))}  # fmt: skip
+
+
 def test_every_picture_is_shown() -> None:
     """A picture that no page shows is not kept; and none is so large that readers wait for it."""
     pages = "".join(TEXTS.values())

@@ -67,6 +67,20 @@ def test_reading_what_there_is(hub: Hub, connect: Connect, revision: str) -> Non
         assert (letter["task_id"], letter["kind"], letter["sender"]) == (task_id, "task", "hub")
 
 
+def test_a_task_is_read_and_followed_by_its_number(hub: Hub, connect: Connect, revision: str) -> None:
+    """A task's number, written in any way, is an address of it; a number of another project leads nowhere."""
+    hub.meet("ada")
+    task_id = hub.send_task("ada")
+    peer = connect(hub.token("ada"), revision)
+    for name in ("1", "T-1", quote("#1", safe="")):
+        assert read(peer, f"hubbub://tasks/{name}")["id"] == task_id
+    with peer.following("hubbub://tasks/T-1") as frames:
+        hub.cancel_task(task_id)
+        assert said(next(frames)) == updates("hubbub://tasks/T-1")
+    stranger = connect(hub.token("eve", project=hub.other_project()), revision)
+    assert stranger.request("resources/read", uri="hubbub://tasks/1")["error"]["code"] == NOT_FOUND[revision]
+
+
 def test_reading_an_inbox_acknowledges_nothing(hub: Hub, connect: Connect, revision: str) -> None:
     """Mail that was read as a resource is neither seen nor acknowledged."""
     hub.meet("ada")

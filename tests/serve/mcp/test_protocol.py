@@ -127,10 +127,17 @@ def test_a_bare_message_may_be_any_method(hub: Hub) -> None:
 
 
 def test_the_root_speaks_the_root_dialect(hub: Hub) -> None:
-    """`/mcp` is the dialect that was chosen for it; a dialect that does not exist is a 404."""
+    """`/mcp` is the dialect that was chosen for it; one that does not exist is a 404 that names those that do."""
     listed = [post(hub, hub.token(), message("tools/list"), path=path) for path in ("/mcp", "/mcp/hub")]
     assert listed[0].json()["result"] == listed[1].json()["result"]
-    assert post(hub, hub.token(), call("echo", text="hello"), path="/mcp/nonsense").status_code == 404
+    refused = post(hub, hub.token(), call("echo", text="hello"), path="/mcp/nonsense")
+    assert (refused.status_code, refused.json()) == (
+        404,
+        {
+            "error": "not_found",
+            "message": f"there is no dialect 'nonsense'; there are {', '.join(hub.served.dialects)}",
+        },
+    )
 
 
 def test_an_address_may_want_some_tools(hub: Hub, revision: str) -> None:

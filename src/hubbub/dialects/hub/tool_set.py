@@ -32,6 +32,7 @@ from hubbub.model.errors import (
 )
 from hubbub.model.people.rights import HUB, Right
 from hubbub.model.records import Condition, Presence, Profile, Project
+from hubbub.model.text_limits import LONGEST_TEXT
 from hubbub.store.tx import MustWrite, Tx
 
 PROJECT_HEADER, AGENT_HEADER = "x-hubbub-project", "x-hubbub-agent"
@@ -40,7 +41,6 @@ HEARD_FOR = timedelta(minutes=30)  # how long an agent counts as present after a
 RENEWED = timedelta(seconds=30)  # after which a call counts as a heartbeat again
 
 LONGEST_NAME = 200
-LONGEST_TEXT = 65_536
 
 
 def _shown(kind: str, **more: object) -> Any:

@@ -65,7 +65,7 @@ LISTED = (
     ResourceEntry("hubbub://tasks", "tasks", f"The newest {TASKS_SHOWN} tasks of the project, newest first"),
 )
 TEMPLATES = (
-    ResourceEntry("hubbub://tasks/{id}", "task", "One task, by its id"),
+    ResourceEntry("hubbub://tasks/{id}", "task", "One task, by its id or its number"),
     ResourceEntry(
         "hubbub://inbox/{name}", "inbox", "What waits in an agent's inbox; reading it acknowledges nothing"
     ),
@@ -80,14 +80,14 @@ def listed(actor: Actor) -> tuple[ResourceEntry, ...]:
     return (*LISTED, ResourceEntry(own, "my-inbox", f"What waits in the inbox of {actor.agent}"))
 
 
-def parse(address: str) -> Resource:
+def _parse(address: str) -> Resource:
     """Parse an address. Raises `NotFound` if it can name nothing here."""
     room, _, key = address.removeprefix(SCHEME).partition("/")
     if address.startswith(SCHEME):
         if room in (ResourceKind.AGENTS, ResourceKind.TASKS) and not key:
             return Resource(ResourceKind(room))
-        if room == ResourceKind.TASKS and (task_id := parse_id(key)):
-            return Resource(ResourceKind.TASK, str(task_id))
+        if room == ResourceKind.TASKS:
+            return Resource(ResourceKind.TASK, str(parse_id(key) or unquote(key)))
         if room == ResourceKind.INBOX and key:
             return Resource(ResourceKind.INBOX, unquote(key))
     raise NotFound("resource", address)
@@ -101,14 +101,14 @@ def topics(tx: Tx, address: str) -> list[Topic]:
     """
     if not address.startswith(SCHEME):
         return []
-    resource = parse(address)
-    return [(project.id, resource) for project in _projects(tx, resource, address)]
+    resource, projects = _found(tx, address)
+    return [(project.id, resource) for project in projects]
 
 
 def read(tx: Tx, address: str) -> str:
     """Return the resource as JSON text. Raises `NotFound` if there is none or the caller may not read it."""
-    resource = parse(address)
-    content = _READ[resource.kind](tx, _projects(tx, resource, address), resource.key)
+    resource, projects = _found(tx, address)
+    content = _READ[resource.kind](tx, projects, resource.key)
     return json.dumps(content, ensure_ascii=False, default=str)
 
 
@@ -128,18 +128,19 @@ def changed_by(activity: Activity) -> Iterator[Topic]:
                 yield project_id, Resource(ResourceKind.INBOX, name)
 
 
-def _projects(tx: Tx, resource: Resource, address: str) -> list[Project]:
-    """Return the projects in which the caller may read the resource; without any, raise `NotFound`."""
-    found = [project for project in access.visible(tx) if _is_readable(tx, project, resource)]
+def _found(tx: Tx, address: str) -> tuple[Resource, list[Project]]:
+    """Return the resource, and the projects in which the caller may read it; without any, raise `NotFound`."""
+    resource, projects = _parse(address), access.visible(tx)
+    if resource.kind is ResourceKind.TASK:
+        return _found_task(tx, resource.key, projects, address)
+    found = [project for project in projects if _is_readable(tx, project, resource)]
     if not found:
         raise NotFound("resource", address)
-    return found
+    return resource, found
 
 
 def _is_readable(tx: Tx, project: Project, resource: Resource) -> bool:
     match resource.kind:
-        case ResourceKind.TASK:
-            return _is_task_of(tx, project, resource.key)
         case ResourceKind.INBOX:
             is_there = resource.key == HUB or agents.is_known(tx, project.id, resource.key)
             return is_there and access.may_read_inbox(tx, resource.key)
@@ -147,11 +148,17 @@ def _is_readable(tx: Tx, project: Project, resource: Resource) -> bool:
             return True
 
 
-def _is_task_of(tx: Tx, project: Project, task_id: str) -> bool:
+def _found_task(
+    tx: Tx, ref: str, projects: Sequence[Project], address: str
+) -> tuple[Resource, list[Project]]:
+    """Return a task by its id or, if the caller sees one project, by its number, as in every other call."""
     try:
-        return str(tasks.find(tx, [project.id], task_id).id) == task_id
+        task = tasks.find(tx, [project.id for project in projects], ref)
     except NotFound:
-        return False
+        raise NotFound("resource", address) from None
+    return Resource(ResourceKind.TASK, str(task.id)), [
+        each for each in projects if each.id == task.project_id
+    ]
 
 
 def _read_agents(tx: Tx, projects: Sequence[Project], _key: str) -> Json:

@@ -3,18 +3,32 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import HubContext
 from hubbub.dialects.dialect import Dialect
+from hubbub.serve.http.guard import error_response
 from hubbub.serve.live.ephemeral import EphemeralBroadcast
 from hubbub.serve.live.subscribers import Subscribers
 from hubbub.serve.mcp.connection_cache import ConnectionCache
 from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer, Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class NoDialect:
+    """The application of the addresses at which nothing is served: it names what is there."""
+
+    there: tuple[str, ...]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sentence = f"there is no dialect {scope['path_params']['name']!r}; there are {', '.join(self.there)}"
+        await error_response(HTTPStatus.NOT_FOUND, "not_found", sentence)(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,5 +84,5 @@ def build(
         for name, dialect in dialects.items()
     }
     routes = [Route(f"/mcp/{name}", endpoint) for name, endpoint in endpoints.items()]
-    routes.append(Route("/mcp", endpoints[root]))
+    routes += [Route("/mcp", endpoints[root]), Route("/mcp/{name}", NoDialect(tuple(endpoints)))]
     return Mcp(routes, tuple(endpoints.values()))

@@ -43,6 +43,7 @@ from hubbub.model.records import (
     Run,
     Task,
 )
+from hubbub.model.text_limits import LONGEST_TEXT
 
 UNKNOWN_MEMBER = "unknown_member"  # pydantic's type of this problem
 MOST_TOLD = 5  # unknown members of one body
@@ -72,8 +73,8 @@ def _given(role: Role) -> Role:
 Storable = AfterValidator(storable)
 Name = Annotated[str, Field(min_length=1, max_length=200), Storable, AfterValidator(_is_given)]
 Line = Annotated[str, Field(max_length=1_000), Storable]
-Text = Annotated[str, Field(min_length=1, max_length=50_000), Storable, AfterValidator(_is_given)]
-LongText = Annotated[str, Field(max_length=50_000), Storable]
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), Storable, AfterValidator(_is_given)]
+LongText = Annotated[str, Field(max_length=LONGEST_TEXT), Storable]
 Whole = Annotated[int, Field(strict=True)]
 Seconds = Annotated[float, Field(strict=True, gt=0, le=366 * 24 * 3600, allow_inf_nan=False)]
 Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]

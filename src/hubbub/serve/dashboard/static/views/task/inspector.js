@@ -329,7 +329,7 @@ function Reply({ task }) {
   };
   return html`
     <form class="inspector-reply" ref=${form} onSubmit=${(event) => (event.preventDefault(), send())}>
-      <textarea class="input" rows="1" aria-label=${label} placeholder=${label} value=${text} maxlength="50000"
+      <textarea class="input" rows="1" aria-label=${label} placeholder=${label} value=${text} maxlength="65536"
         disabled=${Boolean(moment.value)} onInput=${(event) => setText(event.currentTarget.value)}
         onKeyDown=${onCommandEnter}></textarea>
       <${IconButton} type="submit" icon="corner-down-left" label=${t("inspector.send")}
