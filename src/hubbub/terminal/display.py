@@ -212,6 +212,13 @@ def brief(at: int | None) -> str:
     return f"{_span(passed)} ago" if passed >= timedelta() else f"in {_span(-passed)}"
 
 
+def stamp(at: int) -> str:
+    """Format a moment of a history: in full and with its distance on a terminal, elsewhere as RFC 3339."""
+    if sys.stdout.isatty():
+        return f"{moment(at)} ({brief(at)})" if brief(at).endswith("ago") else moment(at)
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def since(at: int) -> str:
     """Say how long ago a moment was, such as `4 seconds ago`."""
     return f"{duration_text(int(datetime.now(UTC).timestamp() * 1000) - at)} ago"

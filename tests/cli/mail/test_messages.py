@@ -1,6 +1,7 @@
 """`hubbub send`, `inbox` and `wait`."""
 
 import json
+import re
 import signal
 import subprocess
 
@@ -89,6 +90,27 @@ def test_a_task_is_sent_with_a_priority(hub: RunningHub) -> None:
     assert hub.json("send", "ada", "now", "--task", "--priority", "high")["priority"] == "high"
     done = hub.run("send", "ada", "now", "--priority", "high")
     assert (done.returncode, "a message has no priority; send a task: " in done.stderr) == (2, True)
+
+
+def test_a_message_is_answered_by_its_number(hub: RunningHub) -> None:
+    """A terminal shows the number of a message, `--reply-to` takes it, and `status` counts the replies that wait."""
+    hub.meet("ada")
+    hub.client().post("/messages", {"to": "hub", "text": "may I?", "sender": "ada"})
+    for command in ("inbox", "wait"):
+        shown = at_terminal(hub, command)
+        assert re.search(r"^M-1 +message .* ada .* may I\?$", shown, re.MULTILINE)
+        assert shown.endswith("To answer: hubbub send ada TEXT --reply-to M-1\n")
+    assert hub.run("send", "ada", "yes", "--reply-to", "M-1").stdout.startswith("sent M-2 to ada\n")
+    (letter,) = hub.client().inbox("ada")
+    assert letter["in_reply_to"] == hub.client().inbox("hub")[0]["id"]
+    missing = hub.run("send", "ada", "yes", "--reply-to", "M-9")
+    assert (missing.returncode, missing.stderr) == (1, "Error: message 'M-9' not found\n")
+    assert hub.run("send", "ada", "yes", "--reply-to", "M-1", "--task").returncode == 2
+
+    assert hub.json("status")["replies"] == 0
+    asked = {"to": "hub", "text": "and?", "sender": "ada", "in_reply_to": letter["id"]}
+    hub.client().post("/messages", asked)
+    assert "inbox      1 reply: hubbub inbox\n" in hub.run("status").stdout
 
 
 def test_an_unknown_receiver(hub: RunningHub) -> None:

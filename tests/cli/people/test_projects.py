@@ -1,6 +1,9 @@
 """`hubbub project`: the tenants of the hub."""
 
+import re
+
 from tests.cli.processes import RunningHub
+from tests.cli.screens import at_terminal
 
 
 def test_projects(hub: RunningHub) -> None:
@@ -91,3 +94,13 @@ def test_the_people_of_a_project(hub: RunningHub) -> None:
     assert hub.run("project", "member", "remove", slug, name).stdout == f"removed {name} from {slug}\n"
     assert hub.run("project", "show", slug, "--token", secret).returncode == 1
     assert hub.run("project", "member", "add", slug, "nobody-at-all").returncode == 1
+
+
+def test_a_project_is_shown_in_words(own_hub: RunningHub) -> None:
+    """At a terminal `project show` and `user list` say in words what is set, and who has which role."""
+    own_hub.secret("user", "create", "eve", "--project", "default", "--role", "viewer")
+    shown = at_terminal(own_hub, "project", "show", "default")
+    for words in ("owner (owner)", "eve (viewer)", "two agents that touch one are warned", " ago)"):
+        assert words in shown
+    assert re.search(r"^eve .* viewer of default$", at_terminal(own_hub, "user", "list"), re.MULTILINE)
+    assert own_hub.run("user", "list").stdout.splitlines()[-1].count("\t") == 2

@@ -1,10 +1,12 @@
 """`hubbub tasks` and `hubbub task`."""
 
 import json
+import re
 import signal
 import subprocess
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+from tests.cli.screens import at_terminal
 
 
 def test_life_of_a_task(hub: RunningHub) -> None:
@@ -29,6 +31,25 @@ def test_life_of_a_task(hub: RunningHub) -> None:
     shown = hub.run("task", "show", added["id"]).stdout
     assert "Read\nall of it" in shown
     assert shown.count("task.") == 4
+
+
+def test_a_history_is_in_order(hub: RunningHub) -> None:
+    """`task show` tells messages and steps of a task in the order of time: in full with ages, or as RFC 3339."""
+    hub.meet("ada")
+    hub.run("task", "add", "Read", "--to", "ada")
+    hub.run("task", "comment", "1", "mind the tests")
+    hub.run("task", "cancel", "1")
+    lines = hub.run("task", "show", "1").stdout.splitlines()
+    told = [line for line in lines if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", line)]
+    assert told == sorted(told, key=lambda line: line.split()[0])
+    assert [line.partition(" ")[2] for line in told if "mind" in line or "task." in line] == [
+        "task.sent by owner",
+        "owner to ada: mind the tests",
+        "task.cancelled by owner",
+    ]
+    assert re.search(
+        r":\d\d [A-Z]\w+ \(\d+ s ago\) task.sent by owner\n", at_terminal(hub, "task", "show", "1")
+    )
 
 
 def test_a_list_is_narrowed(hub: RunningHub) -> None:

@@ -1,5 +1,7 @@
 """`hubbub send`, `inbox` and `wait`: letters of agents and people."""
 
+import re
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +18,8 @@ from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_projec
 from hubbub.terminal.exit_codes import TIMED_OUT
 
 WORKER = "worker"  # the way to an agent of `hubbub work`, whose program is run for tasks
+MOST = 500  # messages whose numbers are looked up
+NUMBER = re.compile(r"[Mm]-?([0-9]{1,18})", re.ASCII)
 PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 
 
@@ -28,23 +32,29 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 @click.argument("text", callback=text_or_stdin)
 @click.option("--task", "is_task", is_flag=True, help="Send it as a task.")
 @click.option("--priority", type=PRIORITIES, help="Priority of the task. [default: medium]")
+@click.option("--reply-to", metavar="M-N", help="Message that it answers, as the inbox shows it.")
 @uses_project
-def send(*, hub: Hub, to: str, text: str, is_task: bool, priority: str | None, as_json: bool) -> None:
+def send(
+    *,
+    hub: Hub,
+    to: str,
+    text: str,
+    is_task: bool,
+    priority: str | None,
+    reply_to: str | None,
+    as_json: bool,
+) -> None:
     """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
-    if priority is not None and not is_task:
-        raise click.UsageError(
-            "a message has no priority; send a task: hubbub send TO TEXT --task --priority P"
-        )
+    _require_fitting(to, priority, reply_to, is_task=is_task)
     if to == EVERYONE:
-        if is_task:
-            raise click.UsageError(
-                "a task is for one agent, or open for any agent to claim: hubbub task add TEXT"
-            )
         _send_everyone(hub, text, as_json=as_json)
         return
     noun = "task" if is_task else "message"
+    answered = _message_id(hub, reply_to) if reply_to is not None else None
     try:
-        answer = hub.post(f"/{noun}s", {"to": to, "text": text, "priority": priority})
+        answer = hub.post(
+            f"/{noun}s", {"to": to, "text": text, "priority": priority, "in_reply_to": answered}
+        )
     except HubRefused as refusal:
         if refusal.code == UnknownAgent.code and _is_agent(hub, text):
             told = display.clean(f"is it the other way round? hubbub send {text} {to!r}")
@@ -62,6 +72,32 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, priority: str | None, a
         display.show(delivery["note"])
         if delivery["wake"] == WORKER and not is_task:
             display.advise(f"To have it done and answered: hubbub send {display.clean(to)} --task TEXT")
+
+
+def _require_fitting(to: str, priority: str | None, reply_to: str | None, *, is_task: bool) -> None:
+    """Raise `click.UsageError` if options do not go together."""
+    if priority is not None and not is_task:
+        raise click.UsageError(
+            "a message has no priority; send a task: hubbub send TO TEXT --task --priority P"
+        )
+    if reply_to is not None and (is_task or to == EVERYONE):
+        raise click.UsageError("--reply-to goes with a message to one agent or person")
+    if is_task and to == EVERYONE:
+        raise click.UsageError(
+            "a task is for one agent, or open for any agent to claim: hubbub task add TEXT"
+        )
+
+
+def _message_id(hub: Hub, ref: str) -> str:
+    """Return the id of the message `M-7`; other names are left to the hub."""
+    written = NUMBER.fullmatch(ref)
+    if written is None:
+        return ref
+    number = int(written[1])
+    found = hub.get("/messages", before=number + 1, limit=1)["messages"]
+    if not found or found[0]["number"] != number:
+        raise click.ClickException(f"message {ref!r} not found")
+    return str(found[0]["id"])
 
 
 def _is_agent(hub: Hub, name: str) -> bool:
@@ -99,7 +135,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
     """
     if dead and ack:
         raise click.UsageError("--dead lists messages that others have not read; you cannot acknowledge them")
-    inboxes = _inboxes(hub, name)
+    inboxes = inboxes_of(hub, name)
     if dead:
         _show_dead(hub.get("/dead-letters", sender=inboxes[0], limit=limit)["letters"], as_json=as_json)
         return
@@ -108,7 +144,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
     if as_json:
         display.show_json([letter for _name, letter in found])
     else:
-        _show([letter for _name, letter in found], inboxes[0])
+        _show(hub, [letter for _name, letter in found], inboxes[0])
         if len(found) == limit and name is not None and inboxes[0] != HUB:
             display.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
     if ack:
@@ -117,7 +153,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
             hub.ack(each, letter["id"])
 
 
-def _inboxes(hub: Hub, name: str | None) -> list[str]:
+def inboxes_of(hub: Hub, name: str | None) -> list[str]:
     """Return the inboxes behind a name, by default the caller's: a person has that of all people, and their own."""
     if name == HUB:
         return [HUB]
@@ -152,37 +188,66 @@ def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     )
 
 
-def _show(letters: list[LetterReply], name: str) -> None:
-    rows = [
+def _show(hub: Hub, letters: Sequence[LetterReply], name: str) -> None:
+    rows: list[tuple[object, ...]] = [
         (each["kind"], each["priority"], parties.sender(each), display.brief(each["stored_at"]), each["text"])
         for each in letters
     ]
+    titles = ["kind", "priority", "from", "came", "text"]
+    refs = _refs(hub, letters) if letters and sys.stdout.isatty() else {}
+    if refs:
+        titles.insert(0, "id")
+        rows = [(refs.get(each["id"]), *row) for each, row in zip(letters, rows, strict=True)]
     empty = f"Nothing waits for {'you' if name == HUB else display.clean(name)}."
-    display.show_table(("kind", "priority", "from", "came", "text"), rows, empty=empty)
+    display.show_table(titles, rows, empty=empty)
+    _advise_reply(letters, refs)
+
+
+def _refs(hub: Hub, letters: Sequence[LetterReply]) -> dict[str, str]:
+    """Return the names of letters for people, by their ids: `M-7` of a message, `#3` of a task."""
+    messages = hub.get("/messages", limit=MOST)["messages"]
+    numbers = {each["id"]: f"M-{each['number']}" for each in messages}
+    tasks = {each["task_id"] for each in letters if each["task_id"] is not None}
+    numbered = {task: f"#{hub.task(task)['number']}" for task in tasks}
+    return {
+        each["id"]: numbered.get(each["task_id"] or "") or numbers.get(each["id"], "") for each in letters
+    }
+
+
+def _advise_reply(letters: Sequence[LetterReply], refs: Mapping[str, str]) -> None:
+    """Tell a person how the first message is answered."""
+    for each in letters:
+        if refs.get(each["id"], "").startswith("M-"):
+            to = display.clean(parties.sender(each))
+            display.advise(f"To answer: hubbub send {to} TEXT --reply-to {refs[each['id']]}")
+            return
 
 
 @command(
     "wait",
     short_help="Wait for mail or work for you, or for an agent.",
     example="hubbub wait\nhubbub wait coder-1 --timeout 600",
-    always_json=True,
 )
 @click.argument("name", shell_complete=agents, required=False)
 @click.option("--timeout", type=Seconds(), metavar="S", help="Give up after S seconds, with exit code 4.")
 @uses_project
-def wait(*, hub: Hub, name: str | None, timeout: float | None) -> None:
-    """Wait until there is mail or work for NAME, and print it as JSON. Without NAME, wait for what comes to people.
+def wait(*, hub: Hub, name: str | None, timeout: float | None, as_json: bool) -> None:
+    """Wait until there is mail or work for NAME, and print it: to programs as JSON, to a terminal as `inbox` does.
 
-    With the token of an agent, that agent is meant instead. Keeps waiting while a hub restarts.
+    Without NAME, wait for what comes to people. With the token of an agent, that agent is meant instead. Keeps waiting
+    while a hub restarts.
     """
-    name = _inboxes(hub, name)[0]
+    name = inboxes_of(hub, name)[0]
     try:
         letters = _letters(hub, name, timeout)
     except KeyboardInterrupt:  # a person gives up
         letters = []
     if not letters:
         click.get_current_context().exit(TIMED_OUT)
-    display.show_json(letters)
+    if as_json or not sys.stdout.isatty():
+        display.show_json(letters)
+    else:
+        _show(hub, letters, name)
 
 
 def _letters(hub: Hub, name: str, timeout: float | None) -> list[LetterReply]:

@@ -1,5 +1,7 @@
 """`hubbub project`: the tenants of the hub."""
 
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -10,6 +12,12 @@ from hubbub.client import Hub, segment
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_hub
 from hubbub.terminal.wrong_words import OneOf
+
+CONFLICTS = {  # by `--conflict-mode`
+    "off": "two agents may touch one",
+    "warn": "two agents that touch one are warned",
+    "block": "a file that one agent has claimed is closed to others",
+}
 
 
 @click.group("project", cls=Group, short_help="Create, list, change and archive projects.")
@@ -118,6 +126,8 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
     if as_json:
         display.show_json({**facts, **counts, "areas": areas})
         return
+    if sys.stdout.isatty():
+        facts = _in_words(facts, hub.get(f"{_path(slug)}/members")["members"])
     for name, value in facts.items():
         if value is not None:
             display.show(f"{name:20}{display.moment(value) if name.endswith('_at') else value}")
@@ -127,6 +137,22 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
         )
     for area in areas:
         display.show(f"area {area['slug']:15}{area['name']}: {' '.join(area['patterns'])}")
+
+
+def _in_words(facts: dict[str, Any], members: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """Return a project's facts and its people as words for a person."""
+    minutes = facts["hand_over_after"]
+    return {
+        "project": facts["slug"] if facts["name"] == facts["slug"] else f"{facts['slug']}, {facts['name']}",
+        "description": facts.get("description"),
+        "people": ", ".join(f"{each['name']} ({each['role']})" for each in members) or "nobody",
+        "source": facts.get("repo_url"),
+        "same files": CONFLICTS[facts["conflict_mode"]],
+        "signs of life": f"every {facts['heartbeat_interval']} s; an agent is gone after {facts['heartbeat_ttl']} s",
+        "paused tasks": f"handed over after {minutes} min" if minutes else "stay with their agents",
+        "created": display.stamp(facts["created_at"]),
+        "archived": display.stamp(facts["archived_at"]) if facts.get("archived_at") else None,
+    }
 
 
 @command("join", short_help="Join any project, as the hub's owner.", example="hubbub project join shop")

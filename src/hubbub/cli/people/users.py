@@ -44,7 +44,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
     if as_json:
         display.show_json(found)
     else:
-        rows = [
+        rows: list[tuple[object, ...]] = [
             (
                 each["name"],
                 "owner of the hub" if each["owns_hub"] else "",
@@ -52,7 +52,19 @@ def list_(*, hub: Hub, as_json: bool) -> None:
             )
             for each in found
         ]
-        display.show_table(("name", "rights", "created"), rows)
+        roles = _roles(hub) if sys.stdout.isatty() else {}
+        if roles:
+            rows = [(*row, ", ".join(roles.get(str(row[0]), ()))) for row in rows]
+        display.show_table(("name", "rights", "created", "roles")[: 4 if roles else 3], rows)
+
+
+def _roles(hub: Hub) -> dict[str, list[str]]:
+    """Return each person's roles in the caller's projects, such as `member of shop`."""
+    roles: dict[str, list[str]] = {}
+    for slug in (each["slug"] for each in hub.get("/projects")["projects"]):
+        for member in hub.get(f"/projects/{segment('project', slug)}/members")["members"]:
+            roles.setdefault(member["name"], []).append(f"{member['role']} of {slug}")
+    return roles
 
 
 @command("invite", example="hubbub user invite --project shop")

@@ -4,14 +4,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from hubbub.cli.mail.messages import inboxes_of
 from hubbub.cli.people.open_dashboard import link
 from hubbub.client import AgentReply, Hub, HubRefused
+from hubbub.model.records import LetterKind
 from hubbub.terminal import display
 from hubbub.terminal.attention import TITLES, about, remedy
 from hubbub.terminal.command import command, uses_project
 
 MOST = 5  # agents and needs that are named; the others are counted
 COLUMN = 11
+MOST_LETTERS = 500
 
 
 @command(
@@ -35,6 +38,7 @@ def status(*, hub: Hub, as_json: bool) -> None:
         "online": [each["name"] for each in agents if each["live"]],
         "offline": [each["name"] for each in agents if not each["live"]],
         "needs": needs,
+        "replies": _replies(hub),
         "next": _next_step(agents, needs),
     }
     if as_json:
@@ -44,8 +48,20 @@ def status(*, hub: Hub, as_json: bool) -> None:
     _line("hub", f"{hub.url}, version {facts['version']}{where}")
     _line("online", _online(agents))
     _show_needs(needs)
+    if facts["replies"]:
+        count = "1 reply" if facts["replies"] == 1 else f"{facts['replies']} replies"
+        _line("inbox", f"{count}: hubbub inbox")
     _line("dashboard", _dashboard(hub))
     _line("next", facts["next"])
+
+
+def _replies(hub: Hub) -> int:
+    """Count the replies that wait in the caller's inboxes; none if it may not read them."""
+    try:
+        letters = [letter for name in inboxes_of(hub, None) for letter in hub.inbox(name, limit=MOST_LETTERS)]
+    except HubRefused:
+        return 0
+    return sum(each["kind"] == LetterKind.REPLY for each in letters)
 
 
 def _line(title: str, text: str) -> None:

@@ -1,5 +1,6 @@
 """`hubbub tasks` and `hubbub task`: tasks, and their states."""
 
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -191,12 +192,13 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     display.show(f"\n{shown['text']}\n")
     if shown["result"]:
         display.show(f"result: {shown['result']}\n")
-    for each in whole["messages"]:
-        display.show(
-            f"{display.moment(each['created_at'])} {parties.sender(each)} to {parties.receiver(each)}: {each['body']}"
-        )
-    for each in reversed(whole["activity"]):
-        display.show(f"{display.moment(each['at'])} {each['kind']} by {each['actor']}")
+    history = [(each["at"], f"{each['kind']} by {each['actor']}") for each in reversed(whole["activity"])]
+    history += [
+        (each["created_at"], f"{parties.sender(each)} to {parties.receiver(each)}: {each['body']}")
+        for each in whole["messages"]
+    ]
+    for at, happened in sorted(history, key=itemgetter(0)):
+        display.show(f"{display.stamp(at)} {happened}")
 
 
 @command("cancel", example="hubbub task cancel 7 --reason 'not needed any more'")
