@@ -112,6 +112,11 @@ def with_home(path: str, world: World) -> str:
     return path if home is None else f"{home}{slash}{rest}"
 
 
+def named(argument: str, world: World) -> str:
+    """Return the absolute path that an argument of a call names; the gate looks at it, and the machine opens it."""
+    return posixpath.join(world.cwd, with_home(argument, world))
+
+
 def root_of(path: str, world: World) -> str | None:
     """The root that an absolute path without links is in, links resolved; None if it is in none."""
     for root in map(world.files.resolve, world.roots):

@@ -46,7 +46,7 @@ def read(tool: str, arguments: Mapping[str, object], world: World) -> Analysis:
 def named(tool: str, arguments: Mapping[str, object], world: World) -> str:
     """Return the absolute path of a call, `~` replaced; for `glob` the folder that its pattern begins in."""
     if tool != "glob":
-        return posixpath.join(world.cwd, paths.with_home(str(arguments.get("path", "")), world))
+        return paths.named(str(arguments.get("path", "")), world)
     folder, _ = globs.split(str(arguments.get("pattern", "")))
     cwd = paths.with_home(str(arguments.get("cwd") or ""), world)
     return posixpath.join(world.cwd, cwd, paths.with_home(folder, world))

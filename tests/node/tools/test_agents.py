@@ -75,8 +75,9 @@ async def test_who_is_not_there(here: ToolContext) -> None:
 
 
 async def test_where_it_cannot_run(here: ToolContext) -> None:
-    """A folder that is not there, or is a file, is said by the name it was given."""
+    """A folder that is not there, or is a file, is said by the name it was given; `~` is the home, not a folder."""
     Path(here.world.cwd, "file").touch()  # noqa: ASYNC240  # a file of the test's own
-    for folder in ("nowhere", "file"):
+    Path(here.world.cwd, "~/deep").mkdir(parents=True)  # noqa: ASYNC240  # likewise
+    for folder in ("nowhere", "file", "~/deep"):
         answer = await called(here, "agent_start", **ORDER, folder=folder)
         assert answer["error"].startswith(f"the folder '{folder}'")

@@ -109,6 +109,13 @@ def test_a_command_runs_in_the_machines_folder_or_in_one_beneath(here: ToolConte
     assert printed(here, "pwd", cwd=str(work / "deep")) == f"{work}/deep\n"
 
 
+def test_a_folder_is_the_one_that_the_gate_has_looked_at(here: ToolContext, work: Path) -> None:
+    """`~` is the home, as in the paths of files, also if a folder has that name."""
+    (work / "~").mkdir()
+
+    assert printed(here, "pwd", cwd="~") == f"{here.world.home}\n"
+
+
 @pytest.mark.parametrize(
     ("cwd", "code", "why"),
     [

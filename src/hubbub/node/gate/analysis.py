@@ -5,7 +5,6 @@ the texts that rules match, and whether the shipped policy lets the call through
 """
 
 import asyncio
-import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -113,7 +112,7 @@ def _command(arguments: Arguments, world: World, _here: str) -> Analysis:
     folder = arguments.get("cwd")
     if not isinstance(folder, str) or not folder:
         return commands.read(_text(arguments, "command"), world)
-    cwd = posixpath.join(world.cwd, paths.with_home(folder, world))
+    cwd = paths.named(folder, world)
     if (closed := paths.protected(cwd, Access.LIST, world)) is not None:
         return Analysis(floor=(closed,), target=_text(arguments, "command"))
     reading = commands.read(_text(arguments, "command"), replace(world, cwd=cwd))

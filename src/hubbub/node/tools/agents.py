@@ -20,6 +20,7 @@ from hubbub.node.system import safe_open
 from hubbub.node.system.safe_open import NotOpened
 from hubbub.node.tools import agent_arguments
 from hubbub.node.tools.tool_context import Tool, ToolContext
+from shellgate import paths
 from shellgate.paths import Access
 
 LINES = 200
@@ -97,7 +98,7 @@ async def agent_logs(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def _started(place: ToolContext, agents: AgentSupervisor, note: AgentRecord) -> ProcessStatus:
-    real = place.world.files.resolve(place.world.absolute(note.folder or "."))
+    real = place.world.files.resolve(paths.named(note.folder or ".", place.world))
     try:
         with safe_open.folder(real, place.world, Access.READ) as at:
             return await agents.start(note, at)

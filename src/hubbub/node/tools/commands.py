@@ -15,6 +15,7 @@ from hubbub.node.commands.job_folder import JobStatus
 from hubbub.node.system import safe_open
 from hubbub.node.system.safe_open import NotOpened
 from hubbub.node.tools.tool_context import Tool, ToolContext
+from shellgate import paths
 from shellgate.paths import Access
 from shellgate.shell import bash
 
@@ -29,7 +30,7 @@ async def execute_command(place: ToolContext, order: NodeCall) -> ToolResult:
     for argument, fault in (("command", _fault(command)), ("cwd", _fault(cwd))):
         if fault:
             return refused(RefusalCode.INVALID, f"{argument}: {fault}")
-    real = place.world.files.resolve(place.world.absolute(cwd))
+    real = place.world.files.resolve(paths.named(cwd, place.world))
     try:
         with safe_open.folder(real, place.world, Access.READ) as at:
             return await _execute(place, order, at, real)
