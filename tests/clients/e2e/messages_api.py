@@ -14,10 +14,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, ClassVar
 
+from tests.support.waiting import patience
+
 Block = dict[str, Any]  # one block of a message's content, in the form of the API
 Script = Callable[["Turn"], list[Block]]
 
-WITHIN = 60.0  # seconds
 LIMITED = (
     b'{"type": "error", "error": {"type": "rate_limit_error", "message": "This would exceed your limit."}}'
 )
@@ -130,7 +131,7 @@ class ScriptedModel:
             return next((t for t in self.turns[after:] if all(w in t.told for w in words)), None)
 
         with self._came:
-            turn = self._came.wait_for(found, WITHIN)
+            turn = self._came.wait_for(found, patience(60))
         assert turn is not None, f"no turn told {words}, but {[t.told[:300] for t in self.turns]}"
         return turn
 

@@ -10,10 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
+from tests.support.waiting import patience
+
 Item = dict[str, Any]
 Answers = Callable[["Asked"], Item | None]
 
-WITHIN = 60.0  # seconds
 
 _numbers = count()
 
@@ -112,7 +113,7 @@ class ScriptedModel:
     def heard(self, words: str) -> Asked:
         """Wait until the model was told these words last."""
         with self._came:
-            came = self._came.wait_for(lambda: any(words in each.last for each in self.asked), WITHIN)
+            came = self._came.wait_for(lambda: any(words in each.last for each in self.asked), patience(60))
             assert came, f"nobody told the model {words!r}, but {[each.last[:300] for each in self.asked]}"
             return next(each for each in self.asked if words in each.last)
 

@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.waiting import patience
+
 ROWS, COLUMNS = 50, 160
-WITHIN = 60.0  # seconds
 SOON = 2.0  # seconds
 
 # Takes the terminal for its own before it becomes the program, as a login does.
@@ -47,7 +48,7 @@ class Screen:
         """Wait until the program has written this, blanks aside, from that place on; where it ends."""
         sought = re.compile(r"\s*".join(re.escape(each) for each in re.sub(r"\s", "", words)))
         with self._came:
-            found = self._came.wait_for(lambda: sought.search(self.shown, after), WITHIN)
+            found = self._came.wait_for(lambda: sought.search(self.shown, after), patience(60))
         assert found, f"{words!r} did not show; it ended {self.shown[-3000:]!r}"
         return found.end()
 

@@ -15,8 +15,7 @@ from hubbub.node.tools.tool_context import ToolContext
 from tests.node.file_calls import refusal
 from tests.node.ssh.ssh_server import Server, User, key, served
 from tests.node.tool_contexts import SOMEBODY, place
-
-WITHIN = 20.0  # seconds, in which what is waited for has come
+from tests.support.waiting import patience
 
 
 @dataclass
@@ -55,7 +54,7 @@ class Desk:
 
     async def read_until(self, shell_id: str, has_come: Callable[[str], bool]) -> str:
         """Read the shell's output until enough of it has come and return it."""
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(patience()):
             while not has_come(self.seen.get(shell_id, "")):
                 found = await self.ask("read", session_id=shell_id)
                 self.seen[shell_id] = self.seen.get(shell_id, "") + found["output"]
@@ -69,7 +68,7 @@ class Desk:
 
     async def ended(self, shell_id: str) -> dict[str, Any]:
         """Return the answer of a read once the shell has ended."""
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(patience()):
             while (found := await self.ask("read", session_id=shell_id))["status"] == "open":
                 pass
         return dict(found)

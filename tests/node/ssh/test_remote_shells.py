@@ -12,9 +12,10 @@ from hubbub.model.fleet.calls import Principal
 from hubbub.node.ssh import connect, remote_shells
 from hubbub.node.ssh.remote_shells import RemoteShells
 from hubbub.node.ssh.terminal_buffer import MOST
-from tests.node.ssh.conftest import WITHIN, Desk
+from tests.node.ssh.conftest import Desk
 from tests.node.ssh.ssh_server import Server, served
 from tests.node.tool_contexts import SOMEBODY
+from tests.support.waiting import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +91,7 @@ async def test_the_oldest_output_goes_first(desk: Desk, server: Server) -> None:
     await desk.send(shell, f"yes {line} | head -n 40000; exit 7")
     running = desk.place.shells.find(SOMEBODY, shell)
     assert running is not None
-    async with asyncio.timeout(WITHIN):
+    async with asyncio.timeout(patience()):
         await running.line.output.over.wait()
 
     found = await desk.ask("read", session_id=shell)
@@ -161,7 +162,7 @@ async def test_a_shell_that_nobody_uses_is_closed(desk: Desk, server: Server) ->
     shell = await quick.open(server.hostname)
     running = quick.place.shells.find(SOMEBODY, shell)
     assert running is not None
-    async with asyncio.timeout(WITHIN):
+    async with asyncio.timeout(patience()):
         await running.line.output.over.wait()
 
     assert await quick.ask("list") == []
@@ -203,7 +204,7 @@ async def test_all_shells_end_with_the_machine(desk: Desk, server: Server) -> No
 
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(handle, ended.set)
-    async with asyncio.timeout(WITHIN):
+    async with asyncio.timeout(patience()):
         await ended.wait()
     asyncio.get_running_loop().remove_reader(handle)
     os.close(handle)
