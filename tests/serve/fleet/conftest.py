@@ -10,7 +10,7 @@ import pytest
 from hubbub.core.fleet import nodes
 from hubbub.model.records import Project
 from hubbub.store.tx import Tx
-from tests.serve.fleet.scripted_machine import QUICK, Field, field_of
+from tests.serve.fleet.scripted_machine import Field, field_of, quick
 from tests.serve.served_hub import Hub, anew, running_hub
 from tests.support.memory_folder import in_memory
 
@@ -19,7 +19,7 @@ from tests.support.memory_folder import in_memory
 def quick_hub() -> Iterator[Hub]:
     with (
         TemporaryDirectory(prefix="hubbub-quick-", dir=in_memory()) as folder,
-        running_hub(Path(folder), pace=QUICK, no_node=True) as hub,
+        running_hub(Path(folder), pace=quick(), no_node=True) as hub,
     ):
         yield hub
 
@@ -42,5 +42,5 @@ def _remove_machines(tx: Tx, project: Project) -> None:
 @pytest.fixture
 def own_field(tmp_path: Path) -> Iterator[Field]:
     """The same for what stops its hub, or counts all that it has done."""
-    with running_hub(tmp_path / "hub", pace=QUICK, no_node=True) as hub, field_of(hub) as made:
+    with running_hub(tmp_path / "hub", pace=quick(), no_node=True) as hub, field_of(hub) as made:
         yield made

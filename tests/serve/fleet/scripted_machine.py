@@ -25,14 +25,18 @@ from tests.support.waiting import patience
 
 Json = dict[str, Any]
 
-QUICK = Timings(
-    moment=timedelta(milliseconds=200),
-    back=timedelta(milliseconds=700),
-    look=timedelta(milliseconds=150),
-    doubt=timedelta(milliseconds=50),
-    certain=timedelta(milliseconds=200),
-    gather=timedelta(milliseconds=20),
-)
+
+def quick(**other: timedelta) -> Timings:
+    """Return short timings; where a machine has to be back in time, they stretch as all waiting of tests."""
+    short = Timings(
+        moment=timedelta(seconds=patience(0.2)),
+        back=timedelta(seconds=patience(0.7)),
+        look=timedelta(milliseconds=150),
+        doubt=timedelta(milliseconds=50),
+        certain=timedelta(milliseconds=200),
+        gather=timedelta(milliseconds=20),
+    )
+    return replace(short, **other)
 
 
 class Line:

@@ -1,6 +1,5 @@
 """Links: the right to one, their end, and the effect of invalid messages."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from hubbub.core.fleet import nodes
 from hubbub.model.fleet.link_protocol import LARGEST_FRAME, PATH, MessageKind
 from hubbub.model.people.rights import Role
 from hubbub.serve.fleet.node_reports import NodeReports
-from tests.serve.fleet.scripted_machine import QUICK, Field, Json, field_of
+from tests.serve.fleet.scripted_machine import Field, Json, field_of, quick
 from tests.serve.live.event_streams import following
 from tests.serve.served_hub import running_hub
 from tests.serve.web_client import Visit, done
@@ -169,7 +168,7 @@ def test_a_machine_says_first_who_it_is(field: Field, first: str) -> None:
 
 def test_who_says_nothing_is_sent_away(tmp_path: Path) -> None:
     """A client that has connected has a while to say who it is, and is then sent away."""
-    hasty = replace(QUICK, hello=timedelta(milliseconds=50))
+    hasty = quick(hello=timedelta(milliseconds=50))
     with running_hub(tmp_path / "hub", pace=hasty, no_node=True) as hub, field_of(hub) as field:
         assert field.machine().dial().bye() == "broken"
 

@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 from hubbub.serve.fleet.timings import Timings
 from tests.cli.processes import RunningHub
 from tests.serve.fleet.questions import asking, owner
-from tests.serve.fleet.scripted_machine import QUICK, Field, Json, Line, Machine, field_of
+from tests.serve.fleet.scripted_machine import Field, Json, Line, Machine, field_of, quick
 from tests.serve.served_hub import running_hub
 
 pytestmark = pytest.mark.system
@@ -63,14 +63,14 @@ def _both(folder: Path, postgres_url: str, pace: Timings) -> Iterator[Both]:
 @pytest.fixture
 def both(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
     """Two hubs with the usual patience for the machine, however long it takes to come back."""
-    with _both(tmp_path, postgres_url, replace(QUICK, back=Timings().back)) as made:
+    with _both(tmp_path, postgres_url, quick(back=Timings().back)) as made:
         yield made
 
 
 @pytest.fixture
 def hasty(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
     """Two hubs with little patience for the machine."""
-    with _both(tmp_path, postgres_url, QUICK) as made:
+    with _both(tmp_path, postgres_url, quick()) as made:
         yield made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.dialects.cmdop.workshop import write_policy
-from tests.serve.fleet.scripted_machine import QUICK, Field, Json, field_of
+from tests.serve.fleet.scripted_machine import Field, Json, field_of, quick
 from tests.serve.served_hub import running_hub
 
 
@@ -20,7 +20,7 @@ def own_machine(tmp_path: Path, rules: str) -> Iterator[Field]:
     write_policy(
         config, root, "", f'[rules]\n{rules}\n[runtime]\nkind = "command"\ncommand = ["echo", "hello"]'
     )
-    with running_hub(tmp_path / "hub", QUICK, config=config) as hub, field_of(hub) as made:
+    with running_hub(tmp_path / "hub", quick(), config=config) as hub, field_of(hub) as made:
         yield made
 
 

@@ -15,7 +15,7 @@ from hubbub.model.fleet.link_protocol import MessageKind
 from hubbub.model.ids import new_id, parse_id
 from hubbub.serve.fleet.timings import Timings
 from tests.serve.fleet.questions import asking, owner
-from tests.serve.fleet.scripted_machine import QUICK, Field, Json, field_of
+from tests.serve.fleet.scripted_machine import Field, Json, field_of, quick
 from tests.serve.fleet.test_node_requests import act
 from tests.serve.live.event_streams import following
 from tests.serve.served_hub import running_hub
@@ -31,9 +31,9 @@ class Restarting:
     data: Path
     running: ExitStack = field(default_factory=ExitStack)
 
-    def start(self, pace: Timings = QUICK) -> Field:
+    def start(self, pace: Timings | None = None) -> Field:
         self.running.close()
-        hub = self.running.enter_context(running_hub(self.data, pace, no_node=True))
+        hub = self.running.enter_context(running_hub(self.data, pace or quick(), no_node=True))
         return self.running.enter_context(field_of(hub))
 
 
@@ -92,7 +92,7 @@ def test_an_order_that_nobody_waits_for_is_not_begun(restarting: Restarting) -> 
     order = line.the(MessageKind.ORDER)
     line.cut()
 
-    after = restarting.start(replace(QUICK, back=timedelta()))
+    after = restarting.start(quick(back=timedelta()))
     line = replace(machine, hub=after.hub, closing=after.closing).linked()
     line.ask("key")
     assert line.granted() == {"key": None}
@@ -133,7 +133,7 @@ def test_a_machine_has_so_many_requests(restarting: Restarting) -> None:
 @pytest.mark.system
 def test_a_machine_that_takes_nothing_loses_its_link(restarting: Restarting) -> None:
     """A link that takes nothing for too long is given up, and its machine may come back."""
-    field = restarting.start(replace(QUICK, stall=timedelta(milliseconds=100), moment=timedelta()))
+    field = restarting.start(quick(stall=timedelta(milliseconds=100), moment=timedelta()))
     machine, agent = field.machine(), field.agent()
     with following(field.hub.url, field.hub.owner_secret, kind="node.offline") as news:
         line = machine.linked()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.model.fleet.link_protocol import MessageKind
-from tests.serve.fleet.scripted_machine import QUICK, Field, Json, field_of
+from tests.serve.fleet.scripted_machine import Field, Json, field_of, quick
 from tests.serve.served_hub import Hub, running_hub
 
 EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
@@ -18,8 +18,8 @@ def both(tmp_path: Path, postgres_url: str) -> Iterator[tuple[Field, Hub]]:
     """Two hubs; the machines of the field are linked to the first."""
     settings: Json = {"database": postgres_url, "no_node": True}
     with (
-        running_hub(tmp_path / "one", QUICK, **settings) as one,
-        running_hub(tmp_path / "two", QUICK, **settings) as two,
+        running_hub(tmp_path / "one", quick(), **settings) as one,
+        running_hub(tmp_path / "two", quick(), **settings) as two,
         field_of(one) as made,
     ):
         yield made, two
