@@ -258,7 +258,9 @@ class Message:
     body: Annotated[str, Seen(REST)]
     intent: Annotated[Intent | None, Seen(REST, "its purpose, if its sender gave one")] = None
     in_reply_to: Annotated[UUID | None, Seen(REST, "a task or a message")]
-    outcome: Annotated[Status | None, Seen(REST, "the final status of the task that it answers")]
+    outcome: Annotated[
+        Status | None, Seen(REST, "the final status of the task that it answers, or of its child that ended")
+    ]
     created_at: Annotated[int, Seen(REST)]
     run_id: UUID | None = None
     thread: str | None = None  # its sender's name for the conversation
