@@ -84,6 +84,11 @@ def card(page: Page, name: str) -> Locator:
     return page.locator(".agent").filter(has=page.get_by_role("link", name=re.compile(rf"^{name}, ")))
 
 
+# Clear the filter; how many cards there are in the first frame after it.
+CLEARED = """(m.set({ q: null }), new Promise((done) => requestAnimationFrame(() =>
+  done(document.querySelectorAll(".agent").length))))"""
+
+
 def panel(page: Page) -> Locator:
     return page.get_by_role("complementary", name="Agent")
 
@@ -308,6 +313,18 @@ def test_a_panel_follows_an_agent_that_is_renamed_elsewhere(hub: Hub, visit: Vis
     hub.do(lambda tx: agent_renaming.rename(tx, hub.project, "strya", "stray"), hub.owner)
     expect(panel(page).get_by_role("heading", name="stray")).to_be_visible()
     expect(panel(page).get_by_role("region", name="Facts")).to_be_visible()
+
+
+def test_a_large_fleet_comes_a_few_cards_in_each_frame(hub: Hub, visit: Visit) -> None:
+    """Of a fleet of 200 only the first cards are drawn at once, at first and when a filter is cleared; then all."""
+    for number in range(200):
+        come(hub, f"many-{number:03}", hostname="zeus")
+    page = visit("/fleet?q=many-00")
+    cards = page.locator(".agent").filter(has_text="many-")
+    expect(cards).to_have_count(10)
+    drawn = inside(page, "shell/router.js", CLEARED)
+    assert drawn < 100, drawn
+    expect(cards).to_have_count(200)
 
 
 def test_an_old_link_leads_to_a_renamed_agent(hub: Hub, visit: Visit, watch: Watch) -> None:

@@ -48,6 +48,28 @@ export function useElementCache() {
   };
 }
 
+// Cards in a grid, whose height nobody knows before they are drawn, come a few in each frame: the first ones at once.
+
+const AT_ONCE = 32; // cards, about as many as are in sight
+const EACH_FRAME = 8;
+
+/** @param {number} count of the cards that there are @returns {number} how many of them are drawn now */
+export function useGradual(count) {
+  const drawn = useRef(AT_ONCE);
+  const [, again] = useState(0);
+  if (drawn.current > count) drawn.current = Math.max(AT_ONCE, count); // what comes back comes anew
+  const isAll = drawn.current >= count;
+  useEffect(() => {
+    if (isAll) return undefined;
+    const frame = requestAnimationFrame(() => {
+      drawn.current += EACH_FRAME;
+      again(drawn.current);
+    });
+    return () => cancelAnimationFrame(frame);
+  });
+  return Math.min(drawn.current, count);
+}
+
 // A long list of cards of which only those near the visible part are in the page.
 //
 // Cards differ in height, so each is measured once it is there; until then it counts as GUESS. What is above and below

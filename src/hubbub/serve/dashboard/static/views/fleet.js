@@ -11,7 +11,7 @@ import { href, route } from "../shell/router.js";
 import { Card } from "../ui/card.js";
 import { Button, Icon } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
-import { useElementCache, useThrottled } from "../ui/long_lists.js";
+import { useElementCache, useGradual, useThrottled } from "../ui/long_lists.js";
 import { runtimeOf, Sparkline, StateWord, stateWord, Tile } from "../ui/marks.js";
 import { Ago, Text } from "../ui/text.js";
 import { Accounts } from "./accounts.js";
@@ -295,15 +295,26 @@ export function View() {
   const kept = useElementCache();
   const picture = calm.value;
   const query = useMemo(() => parse(route.value.query.q), [route.value.query.q]);
-  if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   const { groups, gone } = fleet(picture, query, minute.value);
+  const drawn = useGradual(groups.reduce((sum, { members }) => sum + members.length, 0));
+  if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   if (groups.length === 0 && gone.length === 0) return html`<${Nobody} filtered=${!isEmpty(query)} />`;
   const card = (member) => agentCard(kept, member, picture);
   return html`<div class=${`view fleet ${picture.agents.size > MOVING ? "is-large" : ""}`} ref=${list}>
     <${Accounts} picture=${picture} />
-    ${groups.map((group) => html`<${Group} key=${group.machine ?? ""} ...${group} card=${card} />`)}
+    ${inTurn(groups, drawn).map((group) => html`<${Group} key=${group.machine ?? ""} ...${group} card=${card} />`)}
     ${gone.length > 0 && html`<${Gone} agents=${gone} open=${showGone} card=${card} />`}
   </div>`;
+}
+
+/** The groups, with the members that are drawn by now; the others follow. */
+function inTurn(groups, drawn) {
+  let left = drawn;
+  return groups.map((group) => {
+    const near = group.members.slice(0, left);
+    left -= near.length;
+    return { ...group, near };
+  });
 }
 
 function agentCard(kept, { agent, state, task }, picture) {
@@ -319,7 +330,7 @@ function agentCard(kept, { agent, state, task }, picture) {
     taskHref=${task && taskHref(task)} picture=${picture} />`);
 }
 
-function Group({ machine, members, working, card }) {
+function Group({ machine, members, near, working, card }) {
   const known = machines.value.get(machine);
   const load = moment.value ? null : nodes.value.get(machine)?.load;
   return html`<section class="fleet-group" aria-label=${machine ?? t("fleet.elsewhere")}>
@@ -328,7 +339,7 @@ function Group({ machine, members, working, card }) {
       ${known && !known.online && html`<small class="red row-tight"><${Icon} name="wifi-off" size=${13} />
         ${t("fleet.machine_offline")}</small>`}
       <${Load} load=${load} /></h2>
-    <div class="fleet-grid">${members.map(card)}</div>
+    <div class="fleet-grid">${near.map(card)}</div>
   </section>`;
 }
 
