@@ -1,8 +1,10 @@
 """Views of a new project: each names a command, and that command puts something there."""
 
+import json
 import re
 import shlex
 from functools import partial
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
@@ -10,14 +12,16 @@ from playwright.sync_api import Route, expect
 
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
-from hubbub.core.people import projects
-from hubbub.model.people.rights import Actor
+from hubbub.core.people import access, projects
+from hubbub.model.people.rights import Actor, Role
+from hubbub.store.people import projects as members
 from hubbub.store.people import users
 from tests.cli.processes import hubbub
 from tests.dashboard.browser import Visit, inside, settle
 from tests.dashboard.conftest import MEMBER
 from tests.serve.served_hub import Hub
 
+WORDS = Path(__file__).parents[3] / "src/hubbub/serve/dashboard/static/words"
 FILLED = {
     "board": ".board-card",
     "messages": ".threads .card",
@@ -83,6 +87,53 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
     expect(page.get_by_role("group", name="Message to you").filter(has_text="It is done")).to_be_visible()
     settle(page)
     assert [each for each in asked if "first-steps" in each] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_who_has_no_hub_of_their_own_reaches_it_from_another_machine(
+    visit: Visit, hub: Hub, language: str
+) -> None:
+    """A member's first steps begin with the hub's address and a token of theirs, with which commands work there.
+
+    The owner of the hub, whose commands find it by its data folder, is told none of that.
+    """
+    slug = f"shared-{language.lower()}"
+    project = hub.do(lambda tx: projects.create(tx, slug), hub.owner)
+    person = hub.do(lambda tx: users.find_by_name(tx, MEMBER))
+    hub.do(lambda tx: members.put_member(tx, project.id, person.id, Role.MEMBER))
+    words = json.loads((WORDS / f"{language}.json").read_text("utf-8"))["steps"]
+    page = visit(f"/?project={slug}", who=MEMBER, language=language)
+    own = page.get_by_role("region", name=words["terminal"])
+    command = own.locator(".command code")
+    expect(command).to_have_text(f"export HUBBUB_URL={hub.url} HUBBUB_TOKEN=utok_… HUBBUB_PROJECT={slug}")
+
+    own.get_by_role("button", name=words["terminal_token"]).click()
+
+    expect(own.get_by_role("status")).to_have_text(words["terminal_once"])
+    _export, *pairs = shlex.split(command.inner_text())
+    known = dict(pair.split("=", 1) for pair in pairs)
+    shown = hubbub("tasks", "--json", data=hub.served.settings.data / "elsewhere", environment=known)
+    assert (shown.returncode, json.loads(shown.stdout)) == (0, []), shown.stderr
+    assert hub.do(lambda tx: access.authenticate(tx, known["HUBBUB_TOKEN"])).user_name == MEMBER
+    expect(visit(f"/?project={slug}").get_by_role("region", name="First steps")).not_to_contain_text(
+        "HUBBUB_URL"
+    )
+
+
+def test_where_all_is_quiet_a_member_is_led_to_a_client(visit: Visit, hub: Hub) -> None:
+    """Where the first steps are done, the empty first screen leads who has no hub of their own to how to connect."""
+    project = hub.do(lambda tx: projects.create(tx, "quiet"), hub.owner)
+    person = hub.do(lambda tx: users.find_by_name(tx, MEMBER))
+    hub.do(lambda tx: members.put_member(tx, project.id, person.id, Role.MEMBER))
+    for name in ("ember", "birch"):
+        hub.do(partial(agents.meet, project_id=project.id, name=name))
+    hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))
+    page = visit("/?project=quiet", who=MEMBER)
+    page.get_by_role("link", name="Connect a client of your own").click()
+    expect(page.get_by_role("region", name="Connect your own machine")).to_contain_text(
+        f"HUBBUB_URL={hub.url}"
+    )
+    assert visit("/?project=quiet").get_by_role("link", name="Connect a client of your own").count() == 0
 
 
 def test_nothing_is_said_to_be_empty_before_it_is_known(visit: Visit, hub: Hub) -> None:

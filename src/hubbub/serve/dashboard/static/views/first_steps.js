@@ -10,6 +10,7 @@ import { Button, Icon } from "../ui/controls.js";
 import { Command, Skeleton } from "../ui/empty.js";
 import { done, useFetched } from "./fetching.js";
 import { NothingWaits } from "./nothing_waits.js";
+import { isGuest, OwnTerminal } from "./own_terminal.js";
 
 /** What changes how far one has come. */
 const KINDS = ["agent.", "message.", "task.", "file.", "token."];
@@ -61,6 +62,7 @@ function Steps({ steps }) {
     <h2>${t("steps.title")}</h2>
     <p class="muted">${t("steps.text")}${" "}
       <a class="link" href="/docs/quickstart">${t("steps.more")}</a></p>
+    ${isGuest() && html`<${OwnTerminal} />`}
     ${done.length > 1 ? html`<details><summary>${t("steps.done_all", { count: done.length })}</summary>
       <ol>${done.map(step)}</ol></details>` : html`<ol>${done.map(step)}</ol>`}
     <ol>${open.map(step)}</ol>

@@ -4,9 +4,10 @@ import { html } from "../vendor/ui.js";
 import { agents, moment, recent } from "../model/store.js";
 import { playFromStart } from "../hub/replay.js";
 import { t } from "../i18n.js";
-import { go } from "../shell/router.js";
+import { go, href } from "../shell/router.js";
 import { Button } from "../ui/controls.js";
 import { Empty } from "../ui/empty.js";
+import { isGuest } from "./own_terminal.js";
 
 const STORY = 20; // activities: fewer tell none
 
@@ -21,6 +22,7 @@ async function replay() {
 
 export function NothingWaits() {
   return html`<${Empty} icon="circle-check" title=${t("needs.empty_title")} text=${t("needs.empty_text")}>
+    ${isGuest() && html`<a class="link" href=${href("settings", { tab: "connect" })}>${t("steps.own_client")}</a>`}
     ${isOver() && html`<${Button} icon="play" onClick=${replay}>${t("needs.replay")}<//>`}
   <//>`;
 }

@@ -7,6 +7,7 @@ import { Button, Tabs } from "../../ui/controls.js";
 import { CopyButton } from "../../ui/empty.js";
 import { Select } from "../../ui/form.js";
 import { openDialog } from "../../ui/overlays.js";
+import { isGuest, OwnTerminal } from "../own_terminal.js";
 import { MakeToken } from "./access.js";
 import { Part } from "./parts.js";
 
@@ -68,7 +69,8 @@ export function Connect() {
   const clients = Object.entries(made).map(([id, { name }]) => ({ id, label: name || t("settings.any_client") }));
   const action = could.value.write && html`
     <${Button} icon="key-round" disabled=${!may.value.write} onClick=${make}>${t("settings.token_make")}<//>`;
-  return html`<${Part} title=${t("settings.install")} text=${t("settings.install_text")}>
+  return html`${isGuest() && html`<div class="panel part-panel"><${OwnTerminal} /></div>`}
+  <${Part} title=${t("settings.install")} text=${t("settings.install_text")}>
     <${Snippet} where=${t("settings.in_terminal")} text=${install()} />
     <p class="small"><a class="link" href="/docs/clients">${t("settings.install_docs")}</a></p>
   <//>
