@@ -30,7 +30,7 @@ from hubbub.model.fleet.calls import (
 )
 from hubbub.model.json_chunks import is_large
 from hubbub.model.redaction import Redactor
-from hubbub.model.visible_text import beginnings, visible
+from hubbub.model.visible_text import beginnings, cut, visible
 from hubbub.node.agents.supervisor import AgentSupervisor
 from hubbub.node.audit.audit_log import AuditFailed, AuditLog, AuditVerdict
 from hubbub.node.audit.hash_chain import NOTHING
@@ -75,7 +75,7 @@ class LocalNode:
         catalogue: Sequence[ToolSpec] = (),
         agents: AgentSupervisor | None = None,
     ) -> None:
-        self.about = about
+        self._about = about
         self._data, self._log_file = data, log_file
         self._world, self._policy = world, policy
         self._hub, self._asking = hub, ApprovalRequests(hub)
@@ -88,7 +88,13 @@ class LocalNode:
 
     @property
     def name(self) -> str:
-        return self.about.name
+        return self._about.name
+
+    @property
+    def about(self) -> NodeInfo:
+        """Return how the machine presents itself, with what is wrong with its present policy."""
+        fault = self._policy().fault
+        return self._about if fault is None else replace(self._about, policy_fault=cut(visible(fault), 1_000))
 
     @property
     def runtime(self) -> str | None:
@@ -208,7 +214,7 @@ class LocalNode:
     ) -> ToolResult:
         """Do the approved act, if the call is unchanged."""
         question = self._question(weighed)
-        if not is_signed(weighed.policy.approvers, self.about.machine_id, question, answered):
+        if not is_signed(weighed.policy.approvers, self._about.machine_id, question, answered):
             unsigned = replace(weighed.decision, effect=Effect.DENY, reason=UNSIGNED)
             return self._denied(_decided(weighed, unsigned), AuditVerdict.ASK_DENIED)
         again = await self._weighed(weighed.order)
@@ -300,7 +306,7 @@ class LocalNode:
     def _place(self, weighed: Evaluation, act: PerformCall | None) -> ToolContext:
         return ToolContext(
             node=self.name,
-            machine_id=self.about.machine_id,
+            machine_id=self._about.machine_id,
             data=self._data,
             log=self._log_file,
             world=weighed.world,

@@ -70,6 +70,25 @@ def test_machines_are_listed_and_removed(hub: RunningHub, tmp_path: Path) -> Non
     assert hub.run("node", "remove", "web1").returncode == 1
 
 
+def _listed(hub: RunningHub) -> list[str]:
+    return hub.run("node", "list").stdout.splitlines()
+
+
+def test_a_policy_that_does_not_load_is_listed(tmp_path: Path) -> None:
+    """The list says which machine denies everything, since its policy does not load, and why."""
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "node.toml").write_text("mode = 'lax'\n")
+    running = RunningHub(tmp_path / "data", settings={"HUBBUB_CONFIG": str(config)})
+    running.start()
+    try:
+        (line,) = until(lambda: _listed(running), "the hub's own machine")
+        assert "\tdoes not load, so all is denied: " in line
+        assert "mode must be one of default, strict, bypass" in line
+    finally:
+        running.close()
+
+
 def test_a_code_for_one_name_gives_it(hub: RunningHub) -> None:
     """A machine whose name nobody has chosen takes that of the code; one that was chosen has to be that one."""
     joining = {

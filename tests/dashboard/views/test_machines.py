@@ -159,6 +159,22 @@ def test_what_it_was_ordered_is_listed_with_what_came_of_it(visit: Visit) -> Non
     expect(page.get_by_text("No orders yet")).to_be_visible()
 
 
+def test_a_policy_that_does_not_load_is_told(visit: Visit, hub: Hub) -> None:
+    """Who looks at a machine sees that it denies everything, and why."""
+    fault = "node.toml: mode must be one of default, strict, bypass"
+    about = NodeInfo(
+        name="broken",
+        machine_id="broken",
+        platform="Linux",
+        version="0.1.0",
+        sandbox="none",
+        policy_fault=fault,
+    )
+    hub.do(lambda tx: nodes.report(tx, hub.project, about))
+    page = visit("/machines?node=broken")
+    expect(page.get_by_text(f"It does not load, so the machine denies everything: {fault}")).to_be_visible()
+
+
 def test_removing_a_machine_asks_first(visit: Visit, hub: Hub) -> None:
     """After a yes, the hub has forgotten it."""
     about = NodeInfo(name="old", machine_id="old", platform="Linux", version="0.1.0", sandbox="none")

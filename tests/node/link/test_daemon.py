@@ -51,6 +51,20 @@ async def test_a_machine_tells_how_busy_it_is(tmp_path: Path) -> None:
         load_of(await (await hub.linked()).hear(MessageKind.LOAD))
 
 
+async def test_a_machine_tells_that_its_policy_does_not_load(tmp_path: Path) -> None:
+    """It says why when it links, and again and again, until somebody has mended the file."""
+    pace = replace(QUICK, load=MOMENT)
+    async with evil_hub() as hub, machine(tmp_path, hub, pace=pace, policy="mode = 'lax'\n"):
+        talk = await hub.linked()
+        told = hello_of(talk.hello).about.policy_fault
+        assert told is not None
+        assert "mode must be one of default, strict, bypass" in told
+        assert (await talk.hear(MessageKind.LOAD))["policy_fault"] == told
+        (tmp_path / "config" / "node.toml").write_text("mode = 'strict'\n")
+        while (await talk.hear(MessageKind.LOAD))["policy_fault"] is not None:
+            pass
+
+
 async def test_another_process_is_another_instance(tmp_path: Path) -> None:
     """So that a hub can tell a machine that came back from one that took its name."""
     instances = []

@@ -16,6 +16,7 @@ from tests.serve.fleet.scripted_machine import Field, Json, field_of, quick
 from tests.serve.live.event_streams import following
 from tests.serve.served_hub import running_hub
 from tests.serve.web_client import Visit, done
+from tests.support.waiting import until
 
 EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
 
@@ -136,6 +137,24 @@ def test_a_machine_tells_how_busy_it_is(field: Field, visit: Visit) -> None:
     assert shown() is None
     kinds = [each["kind"] for each in done(web.get("/activity"))["activity"]]
     assert kinds.count("node.changed") == 0
+
+
+def test_a_machine_tells_that_its_policy_does_not_load(field: Field, visit: Visit) -> None:
+    """The hub shows why until the machine says that it loads again; one of an older version says nothing of it."""
+    machine, web = field.machine(), visit(field.hub, field.hub.owner_secret)
+    load = {"load1": 0.5, "cpus": 4, "memory_used": None, "memory_total": None}
+
+    def shown() -> Any:
+        return done(web.get("/nodes/web1"))["node"]
+
+    hello = machine.hello()
+    line = machine.linked(about={**hello["about"], "policy_fault": "node.toml: mode must be strict"})
+    assert shown()["policy_fault"] == "node.toml: mode must be strict"
+    line.say(MessageKind.LOAD, **load)
+    until(lambda: shown()["load"] == load, "its load")
+    assert shown()["policy_fault"] == "node.toml: mode must be strict"
+    line.say(MessageKind.LOAD, **load, policy_fault=None)
+    until(lambda: shown()["policy_fault"] is None, "a policy that loads")
 
 
 def test_a_hub_that_stumbles_is_not_deaf(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:

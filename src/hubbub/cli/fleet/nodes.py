@@ -120,11 +120,12 @@ def list_(*, hub: Hub, as_json: bool) -> None:
             each["runtime"],
             ", ".join(each["labels"]),
             display.brief(each["seen_at"]),
+            f"does not load, so all is denied: {each['policy_fault']}" if each["policy_fault"] else None,
         )
         for each in found
     ]
     display.show_table(
-        ("name", "status", "platform", "sandbox", "agent", "labels", "seen"),
+        ("name", "status", "platform", "sandbox", "agent", "labels", "seen", "policy"),
         rows,
         empty="No machines. Add one: hubbub node invite",
     )

@@ -34,10 +34,12 @@ from hubbub.store.work import tasks as task_rows
 NOUN = "machine"
 TTL = timedelta(seconds=90)  # of silence; a machine reports three times as often
 MOST_LABELS = 50
+LONGEST_FAULT = 1_000  # characters
 LINE = 200  # characters of a name, a label and similar
 
 # These need no rule of their own, so they are the store's functions.
 note_load = rows.set_load
+note_policy_fault = rows.set_policy_fault
 of_ended_hubs = rows.of_ended_hubs
 
 
@@ -90,6 +92,7 @@ def claim(
         labels=tuple(labels),
         version=about.version,
         sandbox=about.sandbox,
+        policy_fault=about.policy_fault,
         first_seen_at=tx.now,
         seen_at=tx.now,
         expires_at=tx.now,
@@ -331,5 +334,7 @@ def _check(about: NodeInfo, labels: Sequence[str]) -> None:
     for line in (about.name, about.machine_id, about.platform, about.version, about.sandbox, *labels):
         if not line.strip() or line != line.strip() or len(line) > LINE or visible(line) != line:
             raise Invalid(f"a machine describes itself in lines of 1 to {LINE} visible characters")
+    if about.policy_fault is not None and len(about.policy_fault) > LONGEST_FAULT:
+        raise Invalid(f"a machine says in up to {LONGEST_FAULT} characters why its policy does not load")
     if about.name in agents.STEPS:
         raise Invalid(f"an address cannot contain a machine's name like {about.name!r}; choose another name")

@@ -224,6 +224,7 @@ class NodeInfo:
     platform: str
     version: str
     sandbox: str  # bwrap, landlock or none
+    policy_fault: str | None = None  # why its policy does not load, so that it denies everything
 
 
 class Node(Protocol):

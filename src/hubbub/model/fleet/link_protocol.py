@@ -148,6 +148,7 @@ class CloseReason(StrEnum):
     VERSION = "version"  # there is no common version; come back, as either end may be newer then
 
 
+ABOUT = ("name", "machine_id", "platform", "version", "sandbox")  # what each machine says of itself
 FINAL = frozenset({CloseReason.TAKEN, CloseReason.REVOKED})
 LONGEST_REFUSAL = 2_000  # characters
 LARGEST_LOAD = 2**53  # of any of its numbers, so that every reader can hold it
@@ -372,7 +373,9 @@ def hello_of(given: Message) -> Hello:
     about = object_of(given, "about")
     return Hello(
         instance=text_of(given, "instance"),
-        about=NodeInfo(**{each: text_of(about, each) for each in NodeInfo.__dataclass_fields__}),
+        about=NodeInfo(
+            **{each: text_of(about, each) for each in ABOUT}, policy_fault=text_or_none(about, "policy_fault")
+        ),
         runtime=text_or_none(given, "runtime"),
         labels=texts_of(given, "labels"),
         running=ids_of(given, "running"),

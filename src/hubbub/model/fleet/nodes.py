@@ -56,6 +56,12 @@ class Machine:
     version: Annotated[str, Seen(REST | CARD)]
     sandbox: Annotated[str, Seen(REST | CARD, "the sandbox of its commands: bwrap, landlock or none")]
     runtime: Annotated[str | None, Seen(REST | CARD, "the agent that can be asked there; null: none")] = None
+    policy_fault: Annotated[
+        str | None,
+        Seen(
+            REST, "why its policy does not load, so that it denies everything; null: it loads", since="0.2.0"
+        ),
+    ] = None
     online: Annotated[bool, Seen(CARD, "the last word of the log")] = False  # `is_online` is up to date
     first_seen_at: Annotated[int, Seen(REST | CARD)]
     seen_at: Annotated[int, Seen(REST)]
@@ -73,6 +79,7 @@ class Machine:
             platform=self.platform,
             version=self.version,
             sandbox=self.sandbox,
+            policy_fault=self.policy_fault,
         )
 
     def is_online(self, now: int) -> bool:

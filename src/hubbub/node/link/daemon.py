@@ -225,7 +225,13 @@ class _Link:
     async def _tell_load(self) -> None:
         """Report this machine's load now and then, if its system knows it."""
         while (load := measure()) is not None:
-            await self.voice.say(link_protocol.message(MessageKind.LOAD, **link_protocol.load_json(load)))
+            await self.voice.say(
+                link_protocol.message(
+                    MessageKind.LOAD,
+                    **link_protocol.load_json(load),
+                    policy_fault=self.node.about.policy_fault,
+                )
+            )
             await asyncio.sleep(self.pace.load.total_seconds())
 
     async def _heard(self, message: Message, size: int) -> None:

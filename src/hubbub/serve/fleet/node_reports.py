@@ -11,6 +11,7 @@ from hubbub.model.fleet.calls import RefusalCode, ToolResult, refused
 from hubbub.model.fleet.dispatches import Dispatch
 from hubbub.model.fleet.link_protocol import CloseReason, Message, MessageKind, call_id, load_of, result_of
 from hubbub.model.fleet.managed_agents import ProcessStatus, fares_of
+from hubbub.model.json_fields import text_or_none
 from hubbub.model.people.rights import SYSTEM
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_link import NodeLink
@@ -109,12 +110,15 @@ class NodeReports:
         link.keep(dispatch_id)
 
     def _load(self, link: NodeLink, message: Message) -> None:
-        load = load_of(message)
+        load, fault = load_of(message), text_or_none(message, "policy_fault")
+
+        def note(tx: Tx) -> None:
+            nodes.note_load(tx, link.machine.id, load)
+            if "policy_fault" in message:  # not from machines of older versions
+                nodes.note_policy_fault(tx, link.machine.id, fault)
 
         async def tell() -> None:
-            await self._fleet.transactions.write(
-                SYSTEM, lambda tx: nodes.note_load(tx, link.machine.id, load)
-            )
+            await self._fleet.transactions.write(SYSTEM, note)
 
         link.busy(self._fleet.soon(tell()))
 

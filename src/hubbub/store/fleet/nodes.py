@@ -38,8 +38,8 @@ def update(
     row = tx.one(
         f"""UPDATE machines SET
                 name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
-                sandbox = :sandbox, seen_at = :now, expires_at = :expires_at, token_id = :token_id,
-                runtime = :runtime, hub = :hub, online = :online
+                sandbox = :sandbox, policy_fault = :policy_fault, seen_at = :now, expires_at = :expires_at,
+                token_id = :token_id, runtime = :runtime, hub = :hub, online = :online
             WHERE id = :id RETURNING {_COLUMNS}""",
         id=machine,
         name=about.name,
@@ -48,6 +48,7 @@ def update(
         labels=json.dumps(labels, ensure_ascii=False),
         version=about.version,
         sandbox=about.sandbox,
+        policy_fault=about.policy_fault,
         now=tx.now,
         expires_at=expires_at,
         token_id=token_id,
@@ -146,6 +147,11 @@ def lapsed(tx: Tx, limit: int) -> list[Machine]:
         limit=limit,
     )
     return [_machine(row) for row in rows]
+
+
+def set_policy_fault(tx: Tx, machine: UUID, fault: str | None) -> None:
+    """Store why a machine's policy does not load, or that it does again."""
+    tx.run("UPDATE machines SET policy_fault = :fault WHERE id = :id", id=machine, fault=fault)
 
 
 def set_load(tx: Tx, machine: UUID, load: Load) -> None:

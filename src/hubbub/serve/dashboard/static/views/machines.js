@@ -262,6 +262,7 @@ function Link({ share }) {
 function Facts({ machine, node }) {
   const facts = [
     ["platform", machine.platform], ["version", machine.version], ["sandbox", machine.sandbox],
+    ["policy", node?.policy_fault && !moment.value && t("machines.policy_fault", { fault: node.policy_fault })],
     ["runtime", machine.runtime], ["labels", machine.labels?.join(", ")],
     ["link", node && t(`machines.${node.own ? "own" : node.linked ? "linked" : "not_linked"}`)],
     ["first_seen", fullTime(machine.first_seen_at)],
