@@ -34,7 +34,8 @@ def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -
     for each in problems:
         path = ".".join(map(str, each["loc"])) or whole
         message = _COUNTED.sub("", str(each["msg"]).removeprefix("Value error, "))
-        said.append(f"{path}: {message[:1].lower()}{message[1:]}")
+        sentence = f"{message[:1].lower()}{message[1:]}".replace("dictionary", "object")  # JSON's word
+        said.append(f"{path}: {sentence}")
     return "; ".join(said)
 
 

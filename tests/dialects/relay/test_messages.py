@@ -54,6 +54,20 @@ def test_what_is_left_out_is_null(team: Team, nothing: Json) -> None:
     assert (row["content"], row["thread_id"], row["metadata"]) == ("", None, None)
 
 
+@requires("rows.metadata", "envelope.invalid")
+def test_metadata_is_a_json_object(team: Team) -> None:
+    """What is no map, or has too many keys, is refused in JSON's words."""
+    many = {str(number): "" for number in range(21)}
+    given = [{"agent_id": "lead", "content": "", "metadata": each} for each in ("kind", many)]
+
+    answers = [team.agent("lead").ask("send_message", each) for each in given]
+
+    assert answers == [
+        ({"success": False, "error": "metadata: input should be a valid object"}, True),
+        ({"success": False, "error": "metadata: object should have at most 20 items"}, True),
+    ]
+
+
 @requires("get_messages.both", "messages.order", "messages.own", "messages.others", "send_message.to")
 @both_engines
 def test_who_gets_what(team: Team) -> None:
