@@ -8,7 +8,7 @@ from hubbub.store.tx import Connection, CounterChanges, Tx
 
 
 def flush(db: Connection, tally: CounterChanges) -> None:
-    """Add the changes to the stored counts. The engines call this last before a commit.
+    """Add the changes to the stored counts. The engines call this last before a commit, after all work that was left.
 
     Always in the same order, so that two transactions that change the same rows do not deadlock; and last, so that
     the rows, which every sender of a project needs, are locked only for a moment.

@@ -23,6 +23,9 @@ T = TypeVar("T")
 Operation = Callable[["Tx"], T]
 Clock = Callable[[], int]  # the time, in Unix milliseconds
 Counts = defaultdict[tuple[UUID, str], int]
+Left = tuple[
+    Callable[["Tx", list[Any]], None], Any
+]  # work that is done for many things at once, and one of these
 _none = partial(defaultdict[tuple[UUID, str], int], int)  # a `Counter` takes ten times as long to make
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -75,7 +78,10 @@ class Connection(Protocol):
 
 @dataclass(slots=True)
 class CounterChanges:
-    """Changes of the writers' counters; summed, and stored last before the commit (`store/status_counters.py`)."""
+    """Changes of the writers' counters; summed, and stored last before the commit (`store/status_counters.py`).
+
+    Besides, the work that calls leave for the end of their transaction.
+    """
 
     tasks: Counts = field(default_factory=_none)  # by project and status
     pending: Counts = field(default_factory=_none)  # rows of inboxes, by project and recipient
@@ -84,8 +90,11 @@ class CounterChanges:
     last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # their present values
     settled: int | None = None  # the time as of which everything overdue was ended
     follows: bool = False  # new ids are greater than those of all inbox rows
+    left: list[Left] = field(default_factory=list)  # work for the end of the transaction
+    caught_up: bool = False  # all work was done that calls before had left
 
     def add(self, other: CounterChanges) -> None:
+        self.left = [*([] if other.caught_up else self.left), *other.left]
         self.last.update(other.last)
         self.settled = other.settled or self.settled
         self.follows = other.follows or self.follows
@@ -133,6 +142,23 @@ class Tx:
 
     def each(self, sql: str, **values: object) -> Iterator[Row]:
         return self.db.each(sql, values)
+
+    def leave(self, work: Callable[[Tx, list[T]], None], thing: T) -> None:
+        """Have `work` done last before the commit, for all things that the calls of the transaction left for it.
+
+        For what no answer tells: many things at once cost less. `work` may run in any of the calls, by `catch_up`.
+        """
+        self.tally.left.append((work, thing))
+
+    def catch_up(self) -> bool:
+        """Do now the work that this call and those before it have left; False if there is none."""
+        left = [*([] if self.tally.caught_up else self.before.left), *self.tally.left]
+        if not left:
+            return False
+        self.tally.left, self.tally.caught_up = [], True
+        for work in dict.fromkeys(work for work, _thing in left):
+            work(self, [thing for its, thing in left if its is work])
+        return True
 
     def record(
         self,

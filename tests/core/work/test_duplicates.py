@@ -1,6 +1,7 @@
 """Duplicates: what is the same job as another open task is refused, or made and told."""
 
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from hubbub.model.errors import Duplicate
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Priority, Task
 from hubbub.model.work.duplicates import OnDuplicate
+from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of, finish, on_one_engine
+from tests.model.work.test_duplicates import pairs
 
 TEXT = "Fix the login timeout on Safari"
 SAME = "Login timeouts on Safari have to be fixed"
@@ -101,6 +104,70 @@ def test_one_text_for_several_agents_is_meant(world: World) -> None:
     for name in ("bob", "代码1号"):
         make(world, "Solve #7", to=name, on_duplicate=OnDuplicate.TELL)
     assert len(told(world, "ann")) == 1
+
+
+def by_a_tool_set(tx: Tx, /, **more: Any) -> Task:
+    """Make a task as a documented tool set does."""
+    tx.door = "commhub"
+    return tasks.send(tx, sender="ann", to=None, on_duplicate=OnDuplicate.TELL, **{"text": TEXT, **more})
+
+
+def test_a_tool_set_makes_it_and_the_log_says_so(world: World, hubs: object) -> None:
+    """Of several who make the same task at once by a documented tool set, the log names all but the first."""
+    send = partial(by_a_tool_set, project_id=world.id)
+    made = {each.id: each for each in world.race(*[send] * 3) if isinstance(each, Task)}
+
+    lines = [each for each in world.log() if each.kind == "task.duplicate"]
+    assert sorted(made[line.task_id].number for line in lines if line.task_id) == [2, 3]
+    assert [line.detail["of"] for line in lines] == [1, 1]
+    assert {line.actor for line in lines} == {world.actor.label}
+    assert told(world, "ann") == []
+
+
+@on_one_engine
+def test_many_at_once_are_told_as_one_by_one(world: World) -> None:
+    """Of tasks that tool sets make in one transaction, the log tells the same as if each had its own."""
+    texts = [*chain.from_iterable(list(pairs("same"))[::9]), *[TEXT, SAME] * MOST_NOTICES]
+
+    def found(world: World) -> list[tuple[Any, Any]]:
+        return [(each.task_id, each.detail) for each in world.log() if each.kind == "task.duplicate"]
+
+    def make_all(tx: Tx, there: World) -> list[Task]:
+        return [by_a_tool_set(tx, project_id=there.id, text=text) for text in texts]
+
+    one, other = world.elsewhere("one"), world.elsewhere("other")
+    singly = [one.do(by_a_tool_set, project_id=one.id, text=text) for text in texts]
+    at_once = other.do(make_all, other)
+
+    numbers = {each.id: each.number for each in (*singly, *at_once)}
+    told = [[(numbers[task], detail) for task, detail in found(each)] for each in (one, other)]
+    assert told[0] == told[1]
+    assert len(told[0]) > MOST_NOTICES
+
+
+def test_what_was_made_a_moment_ago_counts(world: World) -> None:
+    """What a tool set made in the same transaction is refused to the next, until it has ended, which leaves nothing."""
+
+    def make_and_refuse(tx: Tx) -> None:
+        first = by_a_tool_set(tx, project_id=world.id)
+        tx.door = ""
+        with pytest.raises(Duplicate, match=r"^task #1 "):
+            tasks.send(
+                tx,
+                world.id,
+                sender="ann",
+                to=None,
+                text=SAME,
+                on_duplicate=OnDuplicate.REFUSE,
+            )
+        task_actions.cancel(tx, first, by="ann", reason=None)
+
+    def make_and_cancel(tx: Tx) -> None:
+        task_actions.cancel(tx, by_a_tool_set(tx, project_id=world.id), by="ann", reason=None)
+
+    world.do(make_and_refuse)
+    world.do(make_and_cancel)
+    make(world, SAME)
 
 
 @on_one_engine

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -320,6 +320,72 @@ def test_a_read_that_writes_is_a_bug(store: Store, *, long: bool) -> None:
         asyncio.run(read())
 
     assert store.read_now(SYSTEM, user_names) == []
+
+
+def leaves(name: str, work: Callable[[Tx, list[str]], None]) -> Operation[None]:
+    """A call that leaves it to the end of the transaction to add a user."""
+    return lambda tx: tx.leave(work, name)
+
+
+def add_all(tx: Tx, names: list[str]) -> None:
+    """Add users at once. Their names are also written down in one, to see which were."""
+    for name in [*names, "+".join(names)]:
+        add_user(name)(tx)
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_what_calls_leave_is_done_once_for_all(store: Store, *, short: bool) -> None:
+    """What several calls leave to the end of their transaction is done once, without what a refused call left."""
+
+    def refused(tx: Tx) -> None:
+        leaves("bob", add_all)(tx)
+        raise Conflict("no")
+
+    calls = [leaves("ann", add_all), refused, leaves("cid", add_all)]
+    outcomes = write_all(store, *calls, short=short)
+
+    assert [type(each) for each in outcomes] == [type(None), Conflict, type(None)]
+    assert store.read_now(SYSTEM, user_names) == ["ann", "ann+cid", "cid"]
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("by_itself", [False, True])
+def test_what_fails_at_the_end_fails_its_own_call_alone(
+    store: Store, *, short: bool, by_itself: bool
+) -> None:
+    """If work for several calls fails, in the database or by itself, only the call that left the cause fails."""
+
+    def work(tx: Tx, names: list[str]) -> None:
+        for name in names:
+            add_user(name)(tx)
+            if name == "bob" and by_itself:
+                raise Conflict("no bob")
+            if name == "bob":
+                add_user(name)(tx)
+
+    outcomes = write_all(store, *[leaves(name, work) for name in ("ann", "bob", "cid")], short=short)
+
+    assert [each is None for each in outcomes] == [True, False, True]
+    assert isinstance(outcomes[1], Conflict if by_itself else Broken)
+    assert store.read_now(SYSTEM, user_names) == ["ann", "cid"]
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_a_call_may_have_done_what_is_left(store: Store, *, short: bool) -> None:
+    """A call that needs what is left has it done; if that call is refused, what others left is done all the same."""
+    seen: list[list[str]] = []
+
+    def needs(tx: Tx) -> None:
+        leaves("bob", add_all)(tx)
+        assert tx.catch_up()
+        seen.append(user_names(tx))
+        raise Conflict("no")
+
+    write_all(store, leaves("ann", add_all), needs, leaves("cid", add_all), short=short)
+
+    assert seen[0] == ["ann", "ann+bob", "bob"]
+    left = store.read_now(SYSTEM, user_names)
+    assert [name for name in left if "+" not in name] == ["ann", "cid"]
 
 
 def moved(project_id: UUID, **changes: int) -> Operation[None]:

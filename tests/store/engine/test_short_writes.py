@@ -147,6 +147,29 @@ def test_one_that_is_not_short_begins_anew_elsewhere(
     assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "bob", "cid"]
 
 
+def test_what_is_left_may_take_long(sqlite_store: SQLite) -> None:
+    """What calls leave is undone with its turn if it takes more of a loop than promised, and done in another thread."""
+
+    def add_slowly(tx: Tx) -> None:
+        add_user("bob")(tx)
+        many_statements(tx)
+
+    added = Threads(add_slowly)
+
+    def work(tx: Tx, _things: list[None]) -> None:
+        added(tx)
+
+    def leave(tx: Tx) -> None:
+        tx.leave(work, None)
+
+    first, second = short(sqlite_store, Threads(add_user("ann")), leave)
+
+    assert not isinstance(first, BaseException)
+    assert second is None
+    assert [each == threading.get_ident() for each in added.seen] == [True, False]
+    assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "bob"]
+
+
 def test_a_write_that_is_cut_off_halfway_is_whole_in_the_end(
     sqlite_store: SQLite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,8 @@
 
 `model.work.duplicates` says whether two tasks are one job. Here a task is compared with the open ones of its project
 that share a mark with it, and those concerned are told. The door decides what follows: a documented tool set
-creates the task and tells both sides; any other refuses it, unless its caller asks for it anyway.
+creates the task and only records the duplicate, and leaves that until the end of the transaction, where it costs less
+for many tasks at once; any other refuses it, unless its caller asks for it anyway.
 """
 
 import re
@@ -20,8 +21,9 @@ from hubbub.model.lifecycle import HELD
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Task
 from hubbub.model.visible_text import cut, visible
-from hubbub.model.work.duplicates import Job, Likeness, SameBy, alike, job, marks
+from hubbub.model.work.duplicates import Job, Likeness, OnDuplicate, SameBy, alike, job, marks
 from hubbub.store.people import projects
+from hubbub.store.sequence_numbers import LAST
 from hubbub.store.tx import Tx
 from hubbub.store.work import duplicates as rows
 from hubbub.store.work import tasks
@@ -51,54 +53,122 @@ class Met(NamedTuple):
     told: int
 
 
+class Looked(NamedTuple):
+    """A new task as it is compared, and the other one for the same job, if there is one."""
+
+    saying: Saying
+    met: Met | None
+
+
+class Made(NamedTuple):
+    """A new task that is to be compared, the tasks that it needs, and its maker in the log."""
+
+    task: Task
+    needs: Sequence[Task]
+    by: str
+
+
 def read(task: Task) -> Saying:
     """Prepare a task for the functions here, as that takes a while."""
     said = _job(task)
     return Saying(said, marks(said))
 
 
-def remember(tx: Tx, task: Task, saying: Saying, met: Met | None = None) -> None:
+def look(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -> Looked | None:
+    """Look for the open task for the same job as a new one; None if only the log is told, as `take_in` looks then.
+
+    Raises `Duplicate` if it is to be refused.
+    """
+    if on_duplicate is OnDuplicate.TELL and tx.door not in OWN_DOORS:
+        return None
+    saying = read(task)
+    if on_duplicate is OnDuplicate.IGNORE:
+        return Looked(saying, None)
+    tx.catch_up()
+    met = next(_found(tx, task, saying, needs), None)
+    if met is not None and on_duplicate is OnDuplicate.REFUSE:
+        said = f"{_described(met.task, met.why)}; say anyway to make another"
+        raise Duplicate(said, met.task.number, str(met.task.id))
+    return Looked(saying, met)
+
+
+def take_in(tx: Tx, task: Task, needs: Sequence[Task], looked: Looked | None) -> None:
+    """Make a new task findable, and tell of the other one that was met, or that is met later."""
+    if looked is None:
+        tx.leave(_take_in_all, Made(task, needs, tx.actor.label))
+        return
+    saying, met = looked
+    remember(tx, task, saying, told=0 if met is None else met.told + 1)
+    if met is not None and _is_recorded(tx, task, met, by=None):
+        _tell(tx, task, met)
+
+
+def _take_in_all(tx: Tx, made: Sequence[Made]) -> None:
+    """Make new tasks findable, and record those that are the same job as an earlier one."""
+    of_agents = [each for each in made if not _is_machines(each.task)]
+    said = [read(each.task) for each in of_agents]
+    shared = rows.insert_all(
+        tx,
+        [
+            rows.Kept(each.task, saying.job.packed(), saying.marks)
+            for each, saying in zip(of_agents, said, strict=True)
+        ],
+    )
+    for each, saying in zip(of_agents, said, strict=True):
+        if shared.isdisjoint(rows.of_project(each.task.project_id, saying.marks)):
+            continue
+        met = next(_found(tx, each.task, saying, each.needs, before=each.task.number), None)
+        if met is not None:
+            rows.tell(tx, each.task, met.told + 1)
+            _is_recorded(tx, each.task, met, by=each.by)
+
+
+def remember(tx: Tx, task: Task, saying: Saying, *, told: int = 0) -> None:
     """Make an open task findable, unless a machine does it for an order of its own."""
-    if not (task.assignee or "").startswith(NODE_PREFIX):
-        told = 0 if met is None else met.told + 1
+    if not _is_machines(task):
         rows.insert(tx, task, saying.job.packed(), saying.marks, told=told)
 
 
 def forget(tx: Tx, task: Task) -> None:
     """Make a task unfindable that has ended, or whose description is about to change."""
-    if (known := rows.delete(tx, task)) is not None:
+    known = rows.delete(tx, task)
+    if known is None and tx.catch_up():  # it may have been made a moment ago
+        known = rows.delete(tx, task)
+    if known is not None:
         rows.unmark(tx, task, marks(Job.unpacked(known.job)))
 
 
-def find(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> Met | None:
-    """Find the oldest open task for the same job as `task`, with the reason; None if there is none."""
-    return next(_found(tx, task, saying, needs), None)
+def _is_machines(task: Task) -> bool:
+    return (task.assignee or "").startswith(NODE_PREFIX)
 
 
-def require_none(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> None:
-    """Raise `Duplicate` if another open task is the same job."""
-    if (met := find(tx, task, saying, needs)) is not None:
-        said = f"{_described(met.task, met.why)}; say anyway to make another"
-        raise Duplicate(said, met.task.number, str(met.task.id))
+def _is_recorded(tx: Tx, task: Task, met: Met, *, by: str | None) -> bool:
+    """Record `task.duplicate`, `by` the caller if None.
 
-
-def tell(tx: Tx, task: Task, met: Met) -> None:
-    """Tell the sender of a new task, and the holder of the other, that both are one job. Records `task.duplicate`.
-
-    The documented tool sets have no such mail: a task of theirs is only recorded. Nobody is told if one sender
-    gives the same words to several agents by name: that is meant. Only the first few
-    duplicates of a job are told, so that a sender in a loop fills neither the log nor an inbox.
+    Only the first few duplicates of a job are told, so that a sender in a loop fills neither the log nor an inbox.
     """
-    other, why, told = met
-    if told >= MOST_NOTICES:
-        return
-    rows.tell(tx, other, told + 1)
-    detail = {"of": other.number, "by": str(why.by), "name": why.name}
+    if met.told >= MOST_NOTICES:
+        return False
+    rows.tell(tx, met.task, met.told + 1)
+    detail = {"of": met.task.number, "by": str(met.why.by), "name": met.why.name}
     tx.record(
-        "task.duplicate", project_id=task.project_id, agent=task.assignee, task_id=task.id, detail=detail
+        "task.duplicate",
+        project_id=task.project_id,
+        actor=by,
+        agent=task.assignee,
+        task_id=task.id,
+        detail=detail,
     )
-    if tx.door not in OWN_DOORS:
-        return
+    return True
+
+
+def _tell(tx: Tx, task: Task, met: Met) -> None:
+    """Tell the sender of a new task, and the holder of the other, that both are one job.
+
+    The documented tool sets have no such mail. Nobody is told if one sender gives the same words to several agents by
+    name: that is meant.
+    """
+    other, why, _told = met
     if why.by is SameBy.WORDS and task.sender == other.sender and task.assignee != other.assignee:
         return
     if task.sender != HUB:
@@ -127,6 +197,7 @@ def beside(tx: Tx, task: Task) -> list[str]:
 
 
 def _same_jobs(tx: Tx, task: Task) -> Iterator[str]:
+    tx.catch_up()
     for met in _found(tx, task, read(task), ()):
         if met.task.status in HELD and met.task.assignee not in (None, task.assignee):
             yield _described(met.task, met.why)
@@ -154,9 +225,9 @@ def _same_files(tx: Tx, task: Task) -> Iterator[str]:
             yield f"{quoted(each.agent)} works on {visible(met[0])}"
 
 
-def _found(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task]) -> Iterator[Met]:
-    """Yield the open tasks of the project that are the same job, the oldest first."""
-    near = rows.found(tx, task.project_id, saying.marks, MOST_COMPARED)
+def _found(tx: Tx, task: Task, saying: Saying, needs: Sequence[Task], *, before: int = LAST) -> Iterator[Met]:
+    """Yield the open tasks of the project, made `before`, that are the same job, the oldest first."""
+    near = rows.found(tx, task.project_id, saying.marks, MOST_COMPARED, before=before)
     compared = [
         (each, alike(saying.job, Job.unpacked(each.job))) for each in near if each.number != task.number
     ]

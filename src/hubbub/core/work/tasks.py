@@ -140,18 +140,13 @@ def _put(tx: Tx, made: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -
 
     Callers that create one at the same time take turns by its number, so the later sees the earlier.
     """
-    saying = duplicates.read(made)
-    if on_duplicate is OnDuplicate.REFUSE:
-        duplicates.require_none(tx, made, saying, needs)
-    met = duplicates.find(tx, made, saying, needs) if on_duplicate is OnDuplicate.TELL else None
+    looked = duplicates.look(tx, made, needs, on_duplicate)
     tasks.insert(tx, made)
-    duplicates.remember(tx, made, saying, met)
     dependency_rows.insert(tx, made.id, [need.id for need in needs])
     if made.assignee is not None and made.delivery_id is not None:
         put_into_inbox(tx, made, made.assignee, made.delivery_id)
     _record(tx, "task.sent", made, actor=made.sender, before=None, detail={"title": made.title})
-    if met is not None:
-        duplicates.tell(tx, made, met)
+    duplicates.take_in(tx, made, needs, looked)
     return made
 
 

@@ -23,7 +23,7 @@ from psycopg import errors
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from hubbub.model.errors import StoreRefused, StoreUnavailable
-from hubbub.model.people.rights import Actor
+from hubbub.model.people.rights import SYSTEM, Actor
 from hubbub.store import migrate, status_counters
 from hubbub.store.engine.notify import CONNECT_TIMEOUT, NOTIFY_EVERY, Notifier
 from hubbub.store.engine.pending_calls import PendingCall, Turn, answer
@@ -64,6 +64,10 @@ FAULTS: tuple[tuple[type[psycopg.Error], str], ...] = (
     (PoolTimeout, "the database server cannot be reached, or all connections to it are in use"),
     (psycopg.OperationalError, "the connection to the database server was lost"),
 )
+
+
+class _LeftUndone(Exception):
+    """The work that calls left failed: they begin anew, and each does its own."""
 
 
 class Postgres:
@@ -194,7 +198,7 @@ class Postgres:
             return self._commit(_noted(turn, taken), turn.ahead)
         except (PoolTimeout, PoolClosed):
             raise
-        except psycopg.Error:
+        except (psycopg.Error, _LeftUndone):
             taken += turn
             return self._commit(taken)
 
@@ -226,6 +230,8 @@ class Postgres:
                     aside.append(call)
                 elif call.error is None:
                     total.add(tx.tally)
+            if total.left:
+                total.add(_caught_up(Tx(connection, SYSTEM, now, before=total)))
             status_counters.flush(connection, total)
         return aside
 
@@ -240,6 +246,8 @@ class Postgres:
             with call.in_hand:
                 call.has_begun = True
                 call.result = perform(call.operation, tx)
+                if waits:
+                    tx.catch_up()
             if waits:
                 connection.settle()
         except Unasked:
@@ -294,6 +302,7 @@ class Postgres:
         with self._transaction(WRITE) as connection:
             tx = Tx(connection, actor, self._clock())
             result = perform(operation, tx)
+            tx.catch_up()
             status_counters.flush(connection, tx.tally)
             return result
 
@@ -321,6 +330,17 @@ def _noted(turn: Iterator[PendingCall], taken: list[PendingCall]) -> Iterator[Pe
     for call in turn:
         taken.append(call)
         yield call
+
+
+def _caught_up(tx: Tx) -> CounterChanges:
+    """Do the work that calls left, and return what it changed. Raises `_LeftUndone` if it fails by itself."""
+    try:
+        tx.catch_up()
+    except psycopg.Error:
+        raise
+    except Exception as error:
+        raise _LeftUndone from error
+    return tx.tally
 
 
 def _configure(db: Db) -> None:

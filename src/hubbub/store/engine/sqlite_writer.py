@@ -27,6 +27,7 @@ from queue import SimpleQueue
 import apsw
 
 from hubbub.model.errors import StoreUnavailable
+from hubbub.model.people.rights import SYSTEM
 from hubbub.model.timestamps import milliseconds
 from hubbub.store import status_counters
 from hubbub.store.engine.pending_calls import PendingCall, answer
@@ -215,7 +216,7 @@ class Writer:
         return turn.recorded > 0
 
     def _run(self, turn: WriteBatch) -> None:
-        """Run the remaining calls of a turn, in its transaction.
+        """Run the remaining calls of a turn, in its transaction, and the work that they leave.
 
         Raises `TooLong` if that takes longer than allowed, and if SQLite gave up the transaction.
         """
@@ -228,14 +229,38 @@ class Writer:
             try:
                 self._run_one(turn, call, tx)
             except _Entangled:
-                self._undo()
-                turn.begin_anew()
-                turn.is_careful = True
+                self._begin_carefully(turn)
                 continue
             turn.to_run.popleft()
             if call.error is None:
                 turn.total.add(tx.tally)
                 turn.recorded += tx.recorded
+        if turn.total.left:
+            self._do_what_is_left(turn)
+
+    def _begin_carefully(self, turn: WriteBatch) -> None:
+        """Undo a turn that is to begin anew, so that each of its calls can be undone alone."""
+        self._undo()
+        turn.begin_anew()
+        turn.is_careful = True
+
+    def _do_what_is_left(self, turn: WriteBatch) -> None:
+        """Do the work that the calls of a turn leave; if it fails, they begin anew, and each does its own."""
+        tx = Tx(self._connection, SYSTEM, self._clock(), before=turn.total)
+        try:
+            self._connection.perform(Tx.catch_up, tx)
+        except (TooLong, apsw.InterruptError):
+            self._undo()
+            turn.begin_anew()
+            raise TooLong from None
+        except Exception:
+            if not self._db.in_transaction:
+                raise
+            self._begin_carefully(turn)
+            self._run(turn)
+        else:
+            turn.total.add(tx.tally)
+            turn.recorded += tx.recorded
 
     def _run_one(self, turn: WriteBatch, call: PendingCall, tx: Tx) -> None:
         """Run one call among others; if it raises, only that call is undone.
@@ -248,6 +273,8 @@ class Writer:
         call.error = None  # of an earlier try
         try:
             call.result = self._connection.perform(call.operation, tx)
+            if turn.is_careful:
+                self._connection.perform(Tx.catch_up, tx)
         except BaseException as error:  # any error belongs to its caller
             if not self._db.in_transaction:  # SQLite gave it up, as it may when the disk is full
                 raise
