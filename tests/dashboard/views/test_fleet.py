@@ -315,6 +315,33 @@ def test_a_panel_follows_an_agent_that_is_renamed_elsewhere(hub: Hub, visit: Vis
     expect(panel(page).get_by_role("region", name="Facts")).to_be_visible()
 
 
+def test_a_panel_tells_what_an_agent_has_done(hub: Hub, visit: Visit) -> None:
+    """The tasks that an agent had are listed with their attempt, what it did last below; both lead on by keyboard."""
+    come(hub, "veteran", hostname="demeter")
+    ref = begin(hub, "veteran", "Mend the clock")
+    page = visit("/fleet?agent=veteran")
+    past = panel(page).get_by_role("region", name="Past tasks")
+    expect(past).to_contain_text("No finished task.")
+    until_whole(page)
+
+    def end(tx: Tx) -> None:
+        failed = task_actions.fail(tx, tasks.find(tx, [hub.project.id], ref), by="veteran", reason="no")
+        again = task_actions.retry(tx, failed, by="hub")
+        task_actions.cancel(tx, again, by="hub", reason="never mind")
+
+    hub.do(end)
+    expect(past.get_by_role("link")).to_contain_text("Mend the clock")
+    expect(past).to_contain_text("attempt 2")
+    deeds = panel(page).get_by_role("region", name="Latest activity")
+    expect(deeds.get_by_role("listitem").first).to_contain_text("cancelled")
+    past.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"task="))
+    page.go_back()
+    deeds.get_by_role("link", name="All its activity").press("Enter")
+    expect(page).to_have_url(re.compile(r"/activity\?.*agent=veteran"))
+
+
 def test_a_large_fleet_comes_a_few_cards_in_each_frame(hub: Hub, visit: Visit) -> None:
     """Of a fleet of 200 only the first cards are drawn at once, at first and when a filter is cleared; then all."""
     for number in range(200):

@@ -15,13 +15,15 @@ import { AgentActions, releaseTask } from "./actions.js";
 import { senderOf } from "../deliveries.js";
 import { Fetched, useFetched } from "../fetching.js";
 import { none, wakeWords } from "../fleet.js";
-import { clashWords } from "../sentences.js";
+import { clashWords, Sentence } from "../sentences.js";
 import { refOf, taskHref } from "../task/actions.js";
 
 // The parts of an agent's panel: each shows one thing that is known of it, or nothing where there is nothing.
 
 const MOST_FILES = 12;
 const MOST_LETTERS = 20;
+const MOST_PAST = 10;
+const MOST_DEEDS = 8;
 
 const Section = ({ title, count, children }) => html`<section class="agent-part" aria-label=${title}>
   <h3 class="section-title">${title} <${Badge} value=${count} /></h3>${children}</section>`;
@@ -117,6 +119,36 @@ function Letters({ name, unread }) {
   <//>`;
 }
 
+/** What it has done: the tasks that it had and that have ended, and what happened with it last. */
+function History({ name, holds }) {
+  const past = useFetched(() => read.tasks({ assignee: name, ended: true, limit: MOST_PAST }), [name, holds]);
+  const before = useFetched(() => read.activity({ agent: name, limit: MOST_DEEDS }), [name]);
+  return html`<${Fetched} of=${past}>${({ tasks }) => html`
+    <${Section} title=${t("fleet.past")} count=${tasks.length}>
+      ${tasks.length === 0 ? html`<p class="small muted">${t("fleet.past_none")}</p>`
+        : html`<ul class="agent-list">${tasks.map((task) => html`<li key=${task.id} class="row">
+          <a class="row grow" href=${taskHref(task)}><${Glyph} state=${task.state} />
+            <span class="ref mono faint">${refOf(task)}</span><span class="clip"><${Text} value=${task.title}
+              lines=${1} /></span></a>
+          <span class="small faint">${task.attempt > 1 && html`${t("fleet.attempt", { number: task.attempt })} · `}
+            <${Ago} at=${task.ended_at} /></span></li>`)}</ul>`}<//>`}<//>
+  <${Fetched} of=${before}>${({ activity }) => html`<${Deeds} name=${name} before=${activity} />`}<//>`;
+}
+
+/** The latest that is known of it, from before the panel was opened and since. */
+function Deeds({ name, before }) {
+  const since = recent.value.filter(({ agent, actor }) => agent === name || actor === name);
+  const known = new Map([...before, ...since].map((activity) => [activity.id, activity]));
+  const latest = [...known.values()].sort((one, other) => other.id - one.id).slice(0, MOST_DEEDS);
+  return html`<section class="agent-part" aria-label=${t("fleet.deeds")}>
+    <h3 class="section-title">${t("fleet.deeds")}</h3>
+    <ul class="agent-list">${latest.map((activity) => html`<li key=${activity.id} class="row small">
+      <span class="grow"><${Sentence} activity=${activity} /></span>
+      <span class="faint"><${Ago} at=${activity.at} /></span></li>`)}</ul>
+    <p class="small"><a class="link" href=${href("activity", { agent: name })}>${t("fleet.deeds_all")}</a></p>
+  </section>`;
+}
+
 const PAUSE = 400; // milliseconds: a busy agent is not asked about at each of its steps
 
 /** @param {{agent: string, onClose: () => void}} props */
@@ -144,6 +176,7 @@ export function View({ agent: name, onClose }) {
       <${Clashes} name=${name} picture=${picture} />
       <${Facts} agent=${agent} told=${isPresent ? told : null} />
       ${isPresent && told && html`<${Todos} items=${told.todos} /><${Letters} name=${name} unread=${told.unread} />`}
+      ${isPresent && html`<${History} key=${name} name=${name} holds=${tasksOf(name, picture).length} />`}
     ` : loaded.value ? html`<${Empty} icon="bot" title=${t("fleet.unknown")} text=${t("fleet.unknown_text")} />`
       : html`<${Skeleton} lines=${8} />`}
   </div>`;
