@@ -1,5 +1,6 @@
 """The REST interface, through real HTTP."""
 
+import re
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -671,6 +672,33 @@ def test_other_paths_and_methods(hub: Hub, visit: Visit, acting: Acting) -> None
     assert refusal(web.get("/nothing")) == (404, "not_found")
     assert refusal(web.delete("/tasks")) == (405, "method_not_allowed")
     assert refusal(visit(hub).get("/tasks")) == (401, "unauthorized")
+
+
+def test_the_interface_says_what_is_refused(hub: Hub, acting: Acting) -> None:
+    """A value that keeps to the description of a key, a slug and a password is not refused for its form."""
+    page = done(acting().get("/openapi.json"))
+    bodies = {
+        name: shape["properties"]
+        for name, shape in page["components"]["schemas"].items()
+        if "properties" in shape
+    }
+    keys = [
+        each["schema"]
+        for methods in page["paths"].values()
+        for operation in methods.values()
+        for each in operation.get("parameters", ())
+        if each["name"] == "idempotency-key"
+    ]
+
+    assert keys
+    assert {(each["minLength"], each["maxLength"]) for each in keys} == {(1, 256)}
+    password = bodies["NewPassword"]["password"]
+    assert (password["minLength"], password["maxLength"]) == (8, 1_000)
+    slug = re.compile(bodies["NewProject"]["slug"]["pattern"])
+    web = acting(secret=hub.owner_secret)
+    for given in ("a", "a-b", "0" * 64, "", "-a", "A", "a_b", "0" * 65):
+        answer = web.post("/projects", {"slug": given})
+        assert answer.is_success == bool(slug.search(given)), given
 
 
 def test_the_interface_describes_itself(acting: Acting) -> None:

@@ -21,7 +21,7 @@ CONFLICT_MODES = ("off", "warn", "block")
 HEARTBEAT_INTERVAL = 60  # seconds
 HEARTBEAT_TTL = 180  # seconds
 LONGEST_WAIT = 60 * 24 * 31  # minutes of a pause before its tasks are handed over
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 
 # A remote address, or a folder, as GolemXV's reference shows it (project_info).
 _REPOSITORY = re.compile(r"(https?://|ssh://|git@|/)\S+")
@@ -126,7 +126,7 @@ def find(tx: Tx, slug: str) -> Project:
 
 
 def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, ttl: int) -> None:
-    if not _SLUG.fullmatch(slug):
+    if not SLUG.fullmatch(slug):
         raise Invalid("a slug has 1 to 64 lower-case letters, digits and hyphens, no hyphen at either end")
     if conflict_mode not in CONFLICT_MODES:
         raise Invalid(f"the conflict mode is one of {', '.join(CONFLICT_MODES)}")

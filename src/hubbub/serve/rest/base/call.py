@@ -80,7 +80,10 @@ class RestCall:
 async def _call(
     request: Request,
     project: Annotated[str | None, Query(description="which project, by its slug or id")] = None,
-    idempotency_key: Annotated[str | None, Header(description="the same key: done once")] = None,
+    idempotency_key: Annotated[
+        str | None,
+        Header(description="the same key: done once", json_schema_extra={"minLength": 1, "maxLength": 256}),
+    ] = None,
 ) -> RestCall:
     for value in (*request.query_params.values(), *request.path_params.values()):
         _require_storable(str(value))

@@ -12,7 +12,7 @@ from hubbub.core.people import logins, users
 from hubbub.model.fields import REST, Seen
 from hubbub.model.people.logins import Login
 from hubbub.serve.http.page_paths import LOGIN
-from hubbub.serve.http.passwords import PasswordLogin, check
+from hubbub.serve.http.passwords import LONGEST, SHORTEST, PasswordLogin, check
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.shapes import Body, Line, LongText, Shape, UserShape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url
@@ -49,7 +49,7 @@ class Link(BaseModel):
 
 
 class NewPassword(Body):
-    password: LongText
+    password: Annotated[LongText, Field(json_schema_extra={"minLength": SHORTEST, "maxLength": LONGEST})]
 
 
 class OneUser(BaseModel):

@@ -27,7 +27,7 @@ class OneProject(BaseModel):
 
 
 class NewProject(Body):
-    slug: Line
+    slug: Annotated[Line, Field(json_schema_extra={"pattern": f"^({projects.SLUG.pattern})$"})]
     name: Name | None = None
     description: LongText | None = None
     conflict_mode: Literal["off", "warn", "block"] = "warn"
