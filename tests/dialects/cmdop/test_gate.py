@@ -87,6 +87,19 @@ AMISS: list[tuple[str, dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
+def test_nobody_is_asked_about_an_agent_that_is_not_there(machine: Workshop) -> None:
+    """A machine without an agent says so at once among the answers of `ask_agents`, as it does when asked alone."""
+    machine.policy(f"{IMPATIENT}\nrules.ask = ['ask_agents']")
+
+    for hosts in (["localhost"], ["moon", "localhost"]):
+        answer = machine.agent().ask_agents(hostnames=hosts, prompt="x")
+
+        entry = answer["by_host"]["localhost"]
+        assert (entry["code"], answer["timed_out"]) == ("failed", [])
+        assert "no agent is configured on this machine" in entry["error"]
+    assert machine.person().get("/approvals", status="pending")["approvals"] == []
+
+
 @pytest.mark.parametrize(("tool", "arguments", "code", "sentence"), AMISS)
 def test_nobody_is_asked_about_what_can_only_fail(
     machine: Workshop, tool: str, arguments: dict[str, Any], code: str, sentence: str

@@ -66,8 +66,8 @@ async def ask_agent_stream(place: ToolContext, order: NodeCall) -> ToolResult:
 
 async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
     """Return the refusal of a prompt for this machine's agent alone, if it has none, or lacks the tools."""
-    if order.tool in ASKING and is_here(place.node, order.arguments.get("hostname")):
-        return refused(RefusalCode.FAILED, runtimes.NONE) if place.policy.runtime is None else None
+    if order.tool in ASKING:
+        return _no_agent(place, order) if place.policy.runtime is None else None
     if order.tool not in OWN:
         return None
     try:
@@ -77,6 +77,16 @@ async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
     except RuntimeFailed as error:
         return refused(RefusalCode.FAILED, str(error))
     return None
+
+
+def _no_agent(place: ToolContext, order: NodeCall) -> ToolResult | None:
+    """Return the answer to a prompt for the agent of this machine alone, which has none."""
+    none = refused(RefusalCode.FAILED, runtimes.NONE)
+    if order.tool != "ask_agents":
+        return none if is_here(place.node, order.arguments.get("hostname")) else None
+    hosts = _distinct(place.node, cast(Sequence[str], order.arguments["hostnames"]))
+    is_alone = is_all_here(place.node, hosts)
+    return fan_out.combined({host: fan_out.entry(none, host) for host in hosts}) if is_alone else None
 
 
 async def ask_agents(place: ToolContext, order: NodeCall) -> ToolResult:
