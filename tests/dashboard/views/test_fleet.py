@@ -349,8 +349,11 @@ def test_a_large_fleet_comes_a_few_cards_in_each_frame(hub: Hub, visit: Visit) -
     page = visit("/fleet?q=many-00")
     cards = page.locator(".agent").filter(has_text="many-")
     expect(cards).to_have_count(10)
-    drawn = inside(page, "shell/router.js", CLEARED)
-    assert drawn < 100, drawn
+    for _ in range(3):  # also when what comes is cut short by the filter
+        inside(page, "shell/router.js", "m.set({ q: 'many-00' })")
+        expect(cards).to_have_count(10)
+        drawn = inside(page, "shell/router.js", CLEARED)
+        assert drawn < 100, drawn
     expect(cards).to_have_count(200)
 
 

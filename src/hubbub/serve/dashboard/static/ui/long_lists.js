@@ -59,11 +59,11 @@ export function useGradual(count) {
   const [, again] = useState(0);
   if (drawn.current > count) drawn.current = Math.max(AT_ONCE, count); // what comes back comes anew
   const isAll = drawn.current >= count;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isAll) return undefined;
     const frame = requestAnimationFrame(() => {
       drawn.current += EACH_FRAME;
-      again(drawn.current);
+      again((frames) => frames + 1); // never the same as before, or nothing would be drawn
     });
     return () => cancelAnimationFrame(frame);
   });
