@@ -31,6 +31,14 @@ class Group(click.Group):
             usage = f"{ctx.command_path} COMMAND {option} …"
             raise click.UsageError(f"{option} comes after the command: {usage}", ctx) from None
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the first examples of its commands, if it has no other last words."""
+        if self.epilog is None:
+            commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+            told = [(each.epilog or "").splitlines() for each in commands if each is not None]
+            self.epilog = "\n".join(["\b", "Examples:", *(lines[2] for lines in told if len(lines) > 2)][:5])
+        super().format_epilog(ctx, formatter)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -226,6 +226,14 @@ def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
     return chosen
 
 
+def without_project(command: click.Command) -> click.Command:
+    """Hide `--project` in the help of a command about the whole hub, or about a project that it names itself."""
+    for each in command.params:
+        if isinstance(each, click.Option) and each.name == "project":
+            each.hidden = True
+    return command
+
+
 def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `chooses_hub`, for commands that call the hub: the function gets a connected `hub`."""
 

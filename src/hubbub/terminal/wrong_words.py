@@ -40,9 +40,18 @@ class OneOf(click.Choice[str]):
         return refused + did_you_mean(str(value), self.choices, self.elsewhere)
 
 
+def _takes_program(command: click.Command) -> bool:
+    """Tell whether the words of a program may follow the command's argument."""
+    return any(
+        isinstance(each, click.Argument) and "COMMAND" in (each.metavar or "") for each in command.params
+    )
+
+
 def sentence(error: click.UsageError) -> str:
     """Return the error on one line; for a missing or surplus argument, with the command's usage."""
     told = " ".join(error.format_message().split())
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None and _takes_program(error.ctx.command):
+        return f"{told} Put a program with options after --: {error.ctx.command_path} NAME -- PROGRAM …"
     is_of_shape = isinstance(error, click.MissingParameter) or told.startswith(SURPLUS)
     if error.ctx is None or not is_of_shape:
         return told

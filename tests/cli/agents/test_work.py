@@ -62,11 +62,27 @@ def test_of_several_agents_one_that_is_taken_ends_all(hub: RunningHub) -> None:
     assert live == {"upper"}
 
 
+def test_a_program_stands_after_the_name(hub: RunningHub) -> None:
+    """The words of one agent's command may stand after its name and `--`; without `--` an option says so."""
+    worker = hub.work_as("counter", "--", "wc", "-w")
+    worker.says("ready")
+    hub.send("counter", "one two three")
+    assert result_of(hub, 1)["result"] == "3"
+    worker.signal(signal.SIGTERM)
+    assert worker.ended() == 0
+    refused = hub.run("work", "counter", "wc", "-w")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "Error: No such option '-w'. Put a program with options after --: hubbub work NAME -- PROGRAM …\n",
+    )
+
+
 def test_each_agent_needs_one_command(hub: RunningHub) -> None:
     """An agent without a command, or with two, is refused with what to write."""
     refused = {
         ("upper",): "upper needs a command: hubbub work upper --run COMMAND, or upper=COMMAND",
         ("upper=",): "upper needs a command: hubbub work upper --run COMMAND, or upper=COMMAND",
+        ("upper", "a=cat"): "upper needs a command: hubbub work upper --run COMMAND, or upper=COMMAND",
         ("a=cat", "a=wc"): "a has two commands; an agent has one",
         ("a", "b", "--run", "cat"): "--run is for one NAME; for several agents write NAME=COMMAND for each",
     }

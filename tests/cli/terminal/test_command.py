@@ -55,6 +55,20 @@ def test_help_has_an_example(words: str) -> None:
     assert f"hubbub {words}" in text.partition("Example:")[2]
 
 
+def test_help_of_groups_has_examples() -> None:
+    """The help of a group shows examples of its commands; `--project` is only shown where it means something."""
+    for name in ("task", "project", "user", "token", "node", "gate", "agent"):
+        group = hubbub.get_command(WHOLE, name)
+        assert group is not None
+        text = group.get_help(click.Context(group, WHOLE, info_name=f"hubbub {name}"))
+        assert f"hubbub {name} " in text.partition("Examples:")[2]
+    for words in ("project create", "user list"):
+        assert (
+            "--project"
+            not in LEAVES[words].get_help(click.Context(LEAVES[words], WHOLE)).partition("Example")[0]
+        )
+
+
 def test_list_says_what_the_commands_say() -> None:
     """The list of commands, which is shown without loading them, says what each says of itself."""
     for name, entry in ENTRIES.items():

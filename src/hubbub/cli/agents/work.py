@@ -1,6 +1,7 @@
 """`hubbub work`: any program becomes an agent with one command."""
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -39,7 +40,8 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str | None
 @command(
     "work",
     short_help="Turn any program into an agent.",
-    example="hubbub work coder-1 --run 'claude -p'\nhubbub work reviewer=./review.sh tester='make test'",
+    example="hubbub work coder-1 --run 'claude -p'\nhubbub work counter -- wc -w\n"
+    "hubbub work reviewer=./review.sh tester='make test'",
 )
 @click.argument("given", metavar="NAME[=COMMAND]...", nargs=-1, required=True, shell_complete=agents)
 @click.option(
@@ -77,6 +79,8 @@ def work(
 ) -> None:
     """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C. Several NAME=COMMAND are several.
 
+    The words of COMMAND may also stand after the NAME and `--`.
+
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
     _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
     it prints is the reply; an exit code other than 0 fails the task. When a usage limit stops claude, codex, gemini or
@@ -109,6 +113,8 @@ def _commands(given: tuple[str, ...], shell_command: str | None) -> dict[str, st
         raise click.UsageError("--run is for one NAME; for several agents write NAME=COMMAND for each")
     if shell_command is not None:
         pairs = [(given[0], shell_command)]
+    elif len(given) > 1 and "=" not in given[0] + given[1]:  # the words of a program, as after `--`
+        pairs = [(given[0], shlex.join(given[1:]))]
     else:
         pairs = [(name, each) for name, _, each in (pair.partition("=") for pair in given)]
     commands: dict[str, str] = {}

@@ -10,7 +10,7 @@ from hubbub.cli import Group
 from hubbub.cli.people.members import member
 from hubbub.client import Hub, segment
 from hubbub.terminal import display
-from hubbub.terminal.command import command, uses_hub
+from hubbub.terminal.command import command, uses_hub, without_project
 from hubbub.terminal.wrong_words import OneOf
 
 CONFLICTS = {  # by `--conflict-mode`
@@ -257,4 +257,4 @@ def _path(slug: str) -> str:
 
 
 for each in (create, change, archive, restore, list_, show, join, put_area, coordinator, proof, member):
-    project.add_command(each)
+    project.add_command(without_project(each))

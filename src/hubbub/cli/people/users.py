@@ -8,7 +8,7 @@ import click
 from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.terminal import display
-from hubbub.terminal.command import command, uses_hub, uses_project
+from hubbub.terminal.command import command, uses_hub, uses_project, without_project
 from hubbub.terminal.wrong_words import OneOf
 
 ROLES = OneOf(["owner", "admin", "member", "viewer"])
@@ -106,6 +106,6 @@ def _asked() -> str:
 
 
 user.add_command(create)
-user.add_command(list_)
+user.add_command(without_project(list_))
 user.add_command(invite)
-user.add_command(password)
+user.add_command(without_project(password))
