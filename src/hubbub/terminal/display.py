@@ -102,7 +102,7 @@ def show(text: str, *, lines: bool = True) -> None:
 def show_json(value: object) -> None:
     """Print JSON on one line, with everything that could steer a terminal escaped as in JSON."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    print(clean(text), flush=True)
+    click.echo(clean(text))  # in one write: a worker of several agents prints from several threads
 
 
 def show_result(value: object, sentence: str, *, as_json: bool, lines: bool = True) -> None:

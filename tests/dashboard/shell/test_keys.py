@@ -114,7 +114,7 @@ def test_esc_keeps_what_somebody_writes(visit: Visit) -> None:
     """In a field Esc leaves the field, and closes nothing."""
     page = visit("/messages")
     page.locator("main [data-item^='thread:']").first.click()
-    field = page.get_by_role("region", name="Conversation").get_by_role("textbox")
+    field = page.get_by_role("region", name="Conversation", exact=True).get_by_role("textbox")
     field.fill("half a sentence")
     page.keyboard.press("Escape")
     expect(field).not_to_be_focused()

@@ -200,7 +200,7 @@ def test_a_toast_moves_nothing(visit: Visit) -> None:
     """What one writes in stays where it is when a sentence comes and goes, and nothing of it is covered."""
     page = visit("/messages")
     page.get_by_role("main").get_by_role("link", name=LONG).first.click()
-    reply = page.get_by_role("region", name="Conversation").get_by_role("textbox")
+    reply = page.get_by_role("region", name="Conversation", exact=True).get_by_role("textbox")
     expect(reply).to_be_visible()
     for size in (DESKTOP, PHONE):
         page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -3,7 +3,6 @@
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -220,4 +219,5 @@ def _say(name: str, sentence: str, *, as_json: bool) -> None:
     if as_json:
         display.show_json({"agent": name, "event": sentence})
     else:
-        print(display.clean(f"{name}: {sentence}", lines=True), file=sys.stderr, flush=True)
+        line = display.clean(f"{name}: {sentence}", lines=True)
+        click.echo(line, err=True)  # in one write, so that two agents do not share a line

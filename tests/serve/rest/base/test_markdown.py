@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from hubbub.model.text_limits import LONGEST_TEXT
 from hubbub.serve.rest.base import markdown
 
 TAGS = frozenset(
@@ -153,17 +154,17 @@ def test_an_empty_head_of_a_column_is_none() -> None:
 def test_what_would_take_long_is_shown_as_it_was_written(text: str) -> None:
     """A text that nobody would write keeps nobody waiting: its characters are shown, and nothing of it is lost."""
     seen = Seen(markdown.render(text))
-    kept = "".join(text[:50_000].split())
+    kept = "".join(text[:LONGEST_TEXT].split())
     assert {tag for tag, _attributes in seen.elements} <= TAGS
     if not kept.startswith(("a|b", "[a]:", ">")):
         assert "".join(seen.words.split()) == kept
 
 
 def test_a_long_text_is_cut() -> None:
-    """The beginning of a text beyond 50,000 characters is shown, with a sign that there was more."""
+    """The beginning of a text beyond 65,536 characters is shown, with a sign that there was more."""
     made = Seen(markdown.render("a b\n\n" * 20_000)).words
     assert made.strip().endswith("…")
-    assert len(made) <= 50_100
+    assert len(made) <= LONGEST_TEXT + 100
 
 
 def test_what_was_rendered_is_remembered_while_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-LONGEST = 50_000  # characters of a text; the rest is left out
+from hubbub.model.text_limits import LONGEST_TEXT
+
 REMEMBERED = 4_000_000  # characters of HTML that are cached
 NESTING = 20  # of lists, quotations and the like
 LONGEST_LINE = 10_000  # characters of a paragraph that are parsed as Markdown
@@ -73,8 +74,8 @@ def render(text: str) -> str:
 
 
 def _rendered(text: str) -> str:
-    kept = text[:LONGEST].encode("utf-8", "replace").decode()
-    more = "…" if len(text) > LONGEST else ""
+    kept = text[:LONGEST_TEXT].encode("utf-8", "replace").decode()
+    more = "…" if len(text) > LONGEST_TEXT else ""
     made = _plain(kept + more) if _is_too_much(kept) else _PARSER.render(kept + more)
     return nh3.clean(
         made,

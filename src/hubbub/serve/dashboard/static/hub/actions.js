@@ -68,7 +68,11 @@ async function insist(request) {
   }
 }
 
-/** Why the hub did not do something, in its own sentence; in Chinese with its kind before it. */
+/**
+ * Why the hub did not do something, in its own sentence; in Chinese with its kind before it.
+ * @param {Error & {status?: number, code?: string}} refusal
+ * @param {string} [absent] what is said while the hub cannot be reached
+ */
 export function sentence({ status, code, message }, absent = "errors.unreachable") {
   if (status === 0) return t(absent);
   if (!message) return t("errors.refused");
