@@ -26,7 +26,8 @@ TINY = {
     "ui/lazy.js": b"export const c = 1;\n",
     "b.js": b"export const b = 1;\n",
     "views/board.js": b'import { b } from "../b.js";\nimport { d } from "./board/d.js";\n',
-    "views/board/d.js": b"export const d = 1;\n",
+    "views/board/d.js": b'import { e } from "../../e.js";\nexport const d = e;\n',
+    "e.js": b"export const e = 1;\n",
     "styles/FIRST": b"one.css\ntwo.css\n",
     "styles/LATER": b"three.css\n",
     "styles/one.css": b"/* the first */\na {}\n",
@@ -112,7 +113,14 @@ def test_files_of_another_version_are_not_there(web: TestClient, tiny: Assets) -
 
 def test_the_scripts_of_a_view_are_known_beforehand(tiny: Assets) -> None:
     """A page names all that its scripts will ask for, each once, but not what may never be needed."""
-    assert tiny.modules("board") == ["app.js", "views/board.js", "ui/a.js", "b.js", "views/board/d.js"]
+    assert tiny.modules("board") == [
+        "app.js",
+        "views/board.js",
+        "ui/a.js",
+        "b.js",
+        "views/board/d.js",
+        "e.js",
+    ]
 
 
 def test_styles_go_over_the_line_as_two(web: TestClient, tiny: Assets) -> None:
