@@ -57,6 +57,9 @@ export const install = () => inProject("hubbub install claude-code --as ember");
 /** Who looks: `{user, owns_hub, csrf, projects: [{slug, name, role}]}`. */
 export const me = signal(null);
 
+/** Whether who looks has no hub of their own here: the commands of its owner find it by its data folder. */
+export const isGuest = () => me.value !== null && !me.value.owns_hub;
+
 /** The role of who looks, in the project that is shown: viewer, member, admin, owner. */
 export const role = computed(() => {
   const membership = me.value?.projects?.find((each) => each.slug === project.value);

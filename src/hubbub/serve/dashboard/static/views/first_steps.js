@@ -2,7 +2,7 @@
 // echo to try them with before any program is installed.
 
 import { html, useEffect, useState } from "../vendor/ui.js";
-import { inProject, install, may, project } from "../model/store.js";
+import { inProject, install, isGuest, may, project } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
@@ -10,7 +10,7 @@ import { Button, Icon } from "../ui/controls.js";
 import { Command, Skeleton } from "../ui/empty.js";
 import { done, useFetched } from "./fetching.js";
 import { NothingWaits } from "./nothing_waits.js";
-import { isGuest, OwnTerminal } from "./own_terminal.js";
+import { OwnTerminal } from "./own_terminal.js";
 
 /** What changes how far one has come. */
 const KINDS = ["agent.", "message.", "task.", "file.", "token."];

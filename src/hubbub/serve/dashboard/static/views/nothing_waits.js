@@ -1,13 +1,12 @@
 // Where nothing needs a person: what would stand here, and, where nobody is there any more, how it was.
 
 import { html } from "../vendor/ui.js";
-import { agents, moment, recent } from "../model/store.js";
+import { agents, isGuest, moment, recent } from "../model/store.js";
 import { playFromStart } from "../hub/replay.js";
 import { t } from "../i18n.js";
 import { go, href } from "../shell/router.js";
 import { Button } from "../ui/controls.js";
 import { Empty } from "../ui/empty.js";
-import { isGuest } from "./own_terminal.js";
 
 const STORY = 20; // activities: fewer tell none
 

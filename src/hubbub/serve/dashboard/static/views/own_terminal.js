@@ -9,9 +9,6 @@ import { done } from "./fetching.js";
 
 const PLACEHOLDER = "utok_…";
 
-/** Whether who looks has no hub of their own here: the commands of its owner find it by its data folder. */
-export const isGuest = () => me.value !== null && !me.value.owns_hub;
-
 export function OwnTerminal() {
   const [token, setToken] = useState(PLACEHOLDER);
   const make = async () => {

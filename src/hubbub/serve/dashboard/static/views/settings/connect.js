@@ -1,13 +1,13 @@
 // Connecting a client: where the hub is, and what to write where. A token stands in it only if it was made just now.
 
 import { html, useState } from "../../vendor/ui.js";
-import { could, install, inProject, may } from "../../model/store.js";
+import { could, inProject, install, isGuest, may } from "../../model/store.js";
 import { has, t } from "../../i18n.js";
 import { Button, Tabs } from "../../ui/controls.js";
 import { CopyButton } from "../../ui/empty.js";
 import { Select } from "../../ui/form.js";
 import { openDialog } from "../../ui/overlays.js";
-import { isGuest, OwnTerminal } from "../own_terminal.js";
+import { OwnTerminal } from "../own_terminal.js";
 import { MakeToken } from "./access.js";
 import { Part } from "./parts.js";
 
