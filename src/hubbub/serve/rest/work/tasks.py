@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
@@ -146,34 +146,18 @@ async def list_tasks(
     total: bool = False,
 ) -> Tasks:
     """List tasks, newest first; `before` is the number to go on from. With `total`, also their number."""
-    wanted = status or (() if ended is None else ENDED if ended else OPEN)
+    filters: dict[str, Any] = {
+        "status": status or (() if ended is None else ENDED if ended else OPEN),
+        "assignee": assignee,
+        "sender": sender,
+        "area": area,
+        "priority": priority,
+    }
 
     def look(tx: Tx) -> Tasks:
         ids = [project.id for project in access.visible(tx, call.project)]
-        found = task_search.search(
-            tx,
-            ids,
-            q,
-            status=wanted,
-            assignee=assignee,
-            sender=sender,
-            area=area,
-            priority=priority,
-            before=before,
-            limit=limit,
-        )
-        number = None
-        if total:
-            number = task_search.number(
-                tx,
-                ids,
-                q,
-                status=wanted,
-                assignee=assignee,
-                sender=sender,
-                area=area,
-                priority=priority,
-            )
+        found = task_search.search(tx, ids, q, **filters, before=before, limit=limit)
+        number = task_search.number(tx, ids, q, **filters) if total else None
         return Tasks(tasks=_shapes(tx, ids, found), total=number)
 
     return await call.read(look, long=total or bool(q))
