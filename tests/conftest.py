@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import psycopg
@@ -233,6 +234,12 @@ def store(request: pytest.FixtureRequest) -> Store:
 def url_of(server: str, database: str) -> str:
     """The address of another database on the same server."""
     return conninfo.make_conninfo(server, dbname=database)
+
+
+def address_of(database: str) -> str:
+    """The address of a database, postgresql://…, as people give it to a hub."""
+    parts = conninfo.conninfo_to_dict(database)
+    return f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
 
 
 def _run(server: str, statement: str, *names: str) -> None:

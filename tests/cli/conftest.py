@@ -4,13 +4,12 @@ import math
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from tests.cli.processes import RunningHub
 from tests.cli.relay_team import Team
+from tests.conftest import address_of
 from tests.support.waiting import patience
 
 LIMIT = 60  # seconds, on a machine with nothing else to do
@@ -58,8 +57,7 @@ def any_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningH
     """A hub over either engine, for one test alone."""
     settings = {}
     if request.param == "postgres":
-        parts = conninfo_to_dict(request.getfixturevalue("postgres_url"))
-        settings["HUBBUB_DATABASE"] = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
+        settings["HUBBUB_DATABASE"] = address_of(request.getfixturevalue("postgres_url"))
     running = RunningHub(tmp_path / "data", settings=settings)
     running.start()
     yield running

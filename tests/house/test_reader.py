@@ -144,7 +144,7 @@ def test_what_the_documents_say_can_be_typed(tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_what_the_page_about_postgresql_says_can_be_typed(tmp_path: Path, postgres_server: str) -> None:
-    """Each command of the page works at a server: from the user and the database to the way back from a dump."""
+    """Each command of the page works at a server: from the user to the ways back from a dump and to SQLite."""
     (page,) = (each for each in Library.own().documents.values() if each.file == "docs/how-to/postgresql.md")
     parts = {name: value for name, value in conninfo_to_dict(postgres_server).items() if name != "dbname"}
     place = {
@@ -164,7 +164,7 @@ def test_what_the_page_about_postgresql_says_can_be_typed(tmp_path: Path, postgr
         for line in ("dropdb --if-exists hubbub", "dropuser --if-exists hubbub"):
             reader.type(line)
 
-    assert len(typed) == 10
+    assert len(typed) == 14
     assert not wrong
 
 

@@ -206,6 +206,7 @@ SECTIONS = {
         "doctor": CommandEntry("hubbub.cli.server.doctor", "Check the installation, and say how to fix it."),
         "backup": CommandEntry("hubbub.cli.server.backup", "Back up the database while the hub runs."),
         "restore": CommandEntry("hubbub.cli.server.backup", "Replace the database with a backup."),
+        "copy": CommandEntry("hubbub.cli.server.backup", "Move the hub to PostgreSQL, or back."),
         "migrate": CommandEntry("hubbub.cli.server.migrate", "Upgrade the database to this version."),
         "import": CommandEntry(
             "hubbub.cli.clients.import_folder", "Import the memory of a relay folder.", "imports"

@@ -14,10 +14,7 @@ def copy(db: apsw.Connection, target: Path) -> None:
     It takes a while for a large database, and blocks no writer. The file appears when it is complete; a failed
     copy leaves nothing behind. Raises `StoreRefused` if the file exists, or its folder does not.
     """
-    if target.exists():
-        raise StoreRefused(f"{target.name} exists already; name a file that does not")
-    if not target.parent.is_dir():
-        raise StoreRefused(f"there is no folder to put {target.name} in; make it first")
+    require_new(target)
     partial = target.with_name(f".{target.name}.partial")
     partial.unlink(missing_ok=True)
     partial.touch(mode=0o600, exist_ok=False)
@@ -29,3 +26,11 @@ def copy(db: apsw.Connection, target: Path) -> None:
         for each in (partial, partial.with_name(f"{partial.name}-journal")):
             each.unlink(missing_ok=True)
     durable_files.sync(target.parent)
+
+
+def require_new(target: Path) -> None:
+    """Raise `StoreRefused` if the file exists, or its folder does not."""
+    if target.exists():
+        raise StoreRefused(f"{target.name} exists already; name a file that does not")
+    if not target.parent.is_dir():
+        raise StoreRefused(f"there is no folder to put {target.name} in; make it first")

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, LiteralString
 
 import apsw
 
@@ -43,6 +43,19 @@ SPELLING = (  # SQLite's words, and PostgreSQL's; the first match counts
     (r"\bBLOB\b", "uuid"),
     (r"\bCOLLATE BINARY\b", 'COLLATE "C"'),
     (r"\) STRICT(, WITHOUT ROWID)?", ")"),
+)
+
+NOT_PREPARED = "the database is not prepared for this version of hubbub; run: hubbub migrate"
+
+# Puts a log that another server has numbered into the order of `seq` alone, as on SQLite: keyframes are places in the
+# old order, and mean nothing in the new one; a webhook is told again rather than not at all.
+ONE_ORDER: tuple[LiteralString, ...] = (
+    """UPDATE webhooks SET after_tx = 0, after_seq = COALESCE(
+           (SELECT min(seq) - 1 FROM activity
+            WHERE project_id = webhooks.project_id AND (tx, seq) > (webhooks.after_tx, webhooks.after_seq)),
+           (SELECT max(seq) FROM activity), 0)""",
+    "UPDATE activity SET tx = 0 WHERE tx <> 0",
+    "DELETE FROM keyframes",
 )
 
 # Two programs that migrate one PostgreSQL database take turns by this lock; any fixed number will do.
@@ -152,10 +165,12 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
             db.execute(spell_for_postgres(migration.text).encode())
             db.execute("INSERT INTO migrations VALUES (%s, %s, %s, %s)", migration.row())
         # A dump that was restored into a younger server has transaction numbers that are still to come; the log
-        # would not count as settled until then. Keyframes are places in that order, and mean nothing in another.
-        restored = db.execute("UPDATE activity SET tx = 0 WHERE tx >= pg_current_xact_id()::text::bigint")
-        if restored.rowcount:
-            db.execute("DELETE FROM keyframes")
+        # would not count as settled until then.
+        if db.execute(
+            "SELECT 1 FROM activity WHERE tx >= pg_current_xact_id()::text::bigint LIMIT 1"
+        ).fetchone():
+            for statement in ONE_ORDER:
+                db.execute(statement)
         if not todo:
             _count_inboxes(db)
         return max(migration.number for migration in known(migrations))
@@ -189,7 +204,7 @@ def prepare_postgres(db: psycopg.Connection[TupleRow]) -> None:
 def check_postgres(db: psycopg.Connection[TupleRow]) -> None:
     """Raise `StoreRefused` unless the database is at the program's version."""
     if missing(known(), _applied_postgres(db)):
-        raise StoreRefused("the database is not prepared for this version of hubbub; run: hubbub migrate")
+        raise StoreRefused(NOT_PREPARED)
 
 
 def _has_tables(db: psycopg.Connection[TupleRow]) -> bool:

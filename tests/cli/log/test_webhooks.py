@@ -3,16 +3,15 @@
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.engine.postgres import Postgres
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store
 from tests.cli.processes import RunningHub
+from tests.conftest import address_of
 from tests.serve.outbox.receivers import CUTS, HANGS, FakeGitHub, Receiver
 
 URL = "https://example.org/hook"
@@ -44,8 +43,7 @@ def killable(
     }
     database = None
     if request.param == "postgres":
-        parts = conninfo_to_dict(request.getfixturevalue("postgres_url"))
-        database = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
+        database = address_of(request.getfixturevalue("postgres_url"))
         settings["HUBBUB_DATABASE"] = database
     running = RunningHub(tmp_path / "data", settings=settings)
     running.start()

@@ -1,5 +1,6 @@
-"""`hubbub backup`, `restore` and `migrate`."""
+"""`hubbub backup`, `restore`, `copy` and `migrate`."""
 
+import re
 import signal
 import stat
 from pathlib import Path
@@ -8,6 +9,7 @@ import apsw
 import pytest
 
 from tests.cli.processes import RunningHub, hubbub
+from tests.conftest import address_of
 
 
 def test_there_and_back(own_hub: RunningHub, tmp_path: Path) -> None:
@@ -52,6 +54,43 @@ def _newest_but_one(hub: RunningHub) -> str:
     """The id of the token that was made before the last one."""
     made = sorted(hub.json("token", "list"), key=lambda each: each["created_at"])
     return str(made[-2]["id"])
+
+
+def test_a_hub_moves_to_postgresql_and_back(own_hub: RunningHub, postgres_url: str, tmp_path: Path) -> None:
+    """Who outgrows one machine copies the stopped hub to PostgreSQL: tokens, tasks and numbers go on; and back."""
+    database = address_of(postgres_url)
+    ben = own_hub.secret("user", "create", "ben", "--project", "default")
+    own_hub.meet("ada")
+    own_hub.send("ada", "one")
+    refused = own_hub.run("copy", database)
+    assert (refused.returncode, "in use by another hub" in refused.stderr) == (1, True)
+    own_hub.stop()
+
+    told = own_hub.run("copy", database).stdout
+
+    assert re.fullmatch(r"copied [\d,]+ rows of \d+ tables to PostgreSQL, and compared .*\n", told)
+    own_hub.settings = {"HUBBUB_DATABASE": database}
+    own_hub.start()
+    own_hub.send("ada", "two")
+    assert [(each["number"], each["title"]) for each in own_hub.json("tasks", "--token", ben)] == [
+        (2, "two"),
+        (1, "one"),
+    ]
+    own_hub.stop()
+
+    back = str(tmp_path / "back.db")
+    assert own_hub.json("copy", back, "--database", database)["to"] == back
+    own_hub.settings = {}
+    own_hub.json("restore", back)
+    own_hub.start()
+    own_hub.send("ada", "three")
+    assert [each["number"] for each in own_hub.json("tasks", "--token", ben)] == [3, 2, 1]
+
+
+def test_a_file_is_copied_from_postgresql_only(tmp_path: Path) -> None:
+    """Without a PostgreSQL database on either side, the command names `hubbub backup`."""
+    done = hubbub("copy", str(tmp_path / "back.db"), data=tmp_path)
+    assert (done.returncode, "hubbub backup copies that to a file" in done.stderr) == (2, True)
 
 
 def not_a_database(file: Path) -> None:

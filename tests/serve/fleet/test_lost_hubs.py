@@ -6,14 +6,13 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from hubbub.serve.fleet.timings import Timings
 from tests.cli.processes import RunningHub
+from tests.conftest import address_of
 from tests.serve.fleet.questions import asking, owner
 from tests.serve.fleet.scripted_machine import Field, Json, Line, Machine, field_of, quick
 from tests.serve.served_hub import running_hub
@@ -48,8 +47,7 @@ def _both(folder: Path, postgres_url: str, pace: Timings) -> Iterator[Both]:
         running_hub(folder / "stays", pace, database=postgres_url, no_node=True) as stays,
         field_of(stays) as field,
     ):
-        parts = conninfo_to_dict(postgres_url)
-        database = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
+        database = address_of(postgres_url)
         doomed = RunningHub(
             folder / "doomed",
             settings={"HUBBUB_DATABASE": database, "HUBBUB_NO_NODE": "1"},

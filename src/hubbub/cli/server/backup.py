@@ -1,4 +1,4 @@
-"""`hubbub backup` and `restore`: a copy of everything, and the way back."""
+"""`hubbub backup`, `restore` and `copy`: a copy of everything, the way back, and the way to the other engine."""
 
 from pathlib import Path
 
@@ -57,3 +57,35 @@ def restore(*, file: Path, data: str | None, as_json: bool) -> None:
             display.show(
                 f"there is no {OWNER_FILE} in the data folder; hubbub serve makes a new one, to get in"
             )
+
+
+@command("copy", short_help="Move the hub to PostgreSQL, or back.", example="hubbub copy postgresql://…")
+@click.argument("target", metavar="TO")
+@data_option
+@click.option("--database", metavar="URL", help="Database to copy to a file, as postgresql://…")
+def copy(*, target: str, data: str | None, database: str | None, as_json: bool) -> None:
+    """Copy everything to the other engine. No hub may run on either; what is copied from stays as it is.
+
+    If TO is a postgresql://… address, the SQLite database of the data folder is copied into that empty database.
+    If TO is a new file, the PostgreSQL database is copied into it, for hubbub restore.
+    """
+    from hubbub.store.engine import copy_between
+
+    if target.startswith(("postgresql://", "postgres://")):
+        copied = copy_between.to_postgres(settings.read(data=data).data, target)
+        where, then = "PostgreSQL", "Start the hub there: HUBBUB_DATABASE=postgresql://… hubbub up"
+    else:
+        source = settings.read(data=data, database=database).database
+        if source is None:
+            raise click.UsageError(
+                "this hub keeps its data in SQLite, and hubbub backup copies that to a file; "
+                "give TO as postgresql://…, or with --database the PostgreSQL database to copy to the file"
+            )
+        copied = copy_between.to_file(source, Path(target))
+        where, then = target, f"Let a hub on SQLite use it: hubbub restore {target}"
+    display.show_result(
+        {"to": where, "tables": copied.tables, "rows": copied.rows},
+        f"copied {copied.rows:,} rows of {copied.tables} tables to {where}, and compared each with what is there now",
+        as_json=as_json,
+    )
+    display.advise(then)

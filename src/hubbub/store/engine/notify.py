@@ -27,10 +27,9 @@ PIECE = 7000  # bytes of news in one notification; the server's limit is 8000
 MOST_NEWS = 1000  # waiting to be passed on; beyond that the oldest are dropped
 
 HUBS = 0x68756262  # the first half of the hubs' lock numbers; the second is derived from the hub's name
-HUB_HAS_ENDED = f"""NOT EXISTS (
-    SELECT 1 FROM pg_locks
-    WHERE locktype = 'advisory' AND classid = {HUBS} AND objid = (hashtext(hub)::bigint & 4294967295)::oid
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
+HUBS_PRESENT = f"""SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = {HUBS}
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+HUB_HAS_ENDED = f"NOT EXISTS ({HUBS_PRESENT} AND objid = (hashtext(hub)::bigint & 4294967295)::oid)"
 
 
 class Notifier:
