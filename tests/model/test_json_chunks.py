@@ -13,6 +13,7 @@ from hubbub.model.json_chunks import (
     SENT,
     SOME,
     Chunk,
+    EncodedRow,
     EncodedRows,
     LazyRows,
     complete,
@@ -120,7 +121,7 @@ def test_pieces_are_gathered_for_sending() -> None:
 
 def test_rows_that_were_encoded_go_out_again() -> None:
     """Rows that are JSON already take their place, in the words of the encoder: also what that writes otherwise."""
-    value = {"a": EncodedRows(['{"é":1}', '"\x7f"', "2"])}
+    value = {"a": EncodedRows(map(EncodedRow.of, ['{"é":1}', '"\x7f"', "2"]))}
 
     assert b"".join(encoded(value, encode)) == encode({"a": [{"é": 1}, "\x7f", 2]})
     assert whole(value) == {"a": [{"é": 1}, "\x7f", 2]}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from hubbub.model.fleet.calls import ToolResult, as_json
-from hubbub.model.json_chunks import EncodedRows, complete
+from hubbub.model.json_chunks import EncodedRow, EncodedRows, complete
 from hubbub.store.tx import Operation, Tx
 
 Thing = TypeVar("Thing", bound=Hashable)
@@ -18,7 +18,7 @@ Versions = Mapping[Any, Hashable]  # parts of a reply, each with its version
 
 MOST = 16  # replies of one tool, each to other arguments or of other projects
 FRESH = 10_000  # milliseconds after which a reply is made anew: for changes by older programs, which set no version
-MOST_TEXT = 8_000_000  # characters of the rows of one tool
+MOST_BYTES = 12_000_000  # of the rows of one tool
 BESIDE = 500  # bytes that each row takes beside its own
 
 
@@ -65,9 +65,9 @@ class ReplyCache:
 class RowCache:
     """The rows of the latest lists, each under its source: a changed source makes a new row."""
 
-    def __init__(self, most: int = MOST_TEXT) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
-        self._lists: dict[Hashable, tuple[dict[Any, str], int]] = {}  # with the size of each
+        self._lists: dict[Hashable, tuple[dict[Any, EncodedRow], int]] = {}  # with the size of each
         self._turn = threading.Lock()
 
     def rows(
@@ -77,7 +77,7 @@ class RowCache:
         known, size = self._lists.get(of, ({}, 0))
         missing = [each for each in things if each not in known]
         if missing:
-            made = {thing: as_json(row) for thing, row in make(missing).items()}
+            made = {thing: EncodedRow.of(as_json(row)) for thing, row in make(missing).items()}
             known, size = {**known, **made}, size + _size(made)
             if size > self._most:  # full of things that changed since
                 known = {each: known[each] for each in things}
@@ -85,7 +85,7 @@ class RowCache:
         self._keep(of, known, size)
         return EncodedRows(map(known.__getitem__, things))
 
-    def _keep(self, of: Hashable, known: dict[Any, str], size: int) -> None:
+    def _keep(self, of: Hashable, known: dict[Any, EncodedRow], size: int) -> None:
         """Keep a list as the last used one, and drop those unused for longest."""
         with self._turn:
             self._lists.pop(of, None)
@@ -99,5 +99,5 @@ class RowCache:
         return sum(len(known) for known, _size in self._lists.values())
 
 
-def _size(rows: Mapping[Any, str]) -> int:
-    return sum(map(len, rows.values())) + BESIDE * len(rows)
+def _size(rows: Mapping[Any, EncodedRow]) -> int:
+    return sum([row.size + BESIDE for row in rows.values()])

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from types import NoneType
 from typing import Any, NamedTuple
@@ -13,9 +14,11 @@ SOME = 50  # members of a list or an object that are encoded at once
 LONG = 64 * 1024  # characters of a text
 SENT = 256 * 1024  # bytes that are sent at once
 _ODD = re.compile(r"[^ -~]+")  # characters that encoders may write in several ways
+_DEL = b"\x7f"  # the only one of them in ASCII that JSON may hold as it is
 _ALIKE = frozenset({str, int, bool, NoneType})  # types that all encoders of UTF-8 write alike; float is none
 _SINGLE = _ALIKE | {float}  # types of values without members
 _OBJECT = (dict, Mapping)  # in this order, as the second takes longer to tell
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class LazyRows:
@@ -28,6 +31,22 @@ class LazyRows:
         return self._rows
 
 
+class EncodedRow(NamedTuple):
+    """A row as encoders of UTF-8 write it, and as they write that in a text: an answer holds both."""
+
+    json: bytes
+    quoted: bytes
+
+    @classmethod
+    def of(cls, row: str) -> "EncodedRow":
+        """Return the row with that JSON, without blanks and with nothing escaped that need not be."""
+        return cls(row.encode(), _encoder.encode(row)[1:-1].encode())
+
+    @property
+    def size(self) -> int:
+        return len(self.json) + len(self.quoted)
+
+
 class EncodedRows:
     """A list of rows encoded for an earlier answer, sent again as they are.
 
@@ -35,13 +54,13 @@ class EncodedRows:
     alike.
     """
 
-    def __init__(self, rows: Iterable[str]) -> None:
+    def __init__(self, rows: Iterable[EncodedRow]) -> None:
         self.rows = list(rows)
 
     @property
     def value(self) -> list[Any]:
         """Return the list itself."""
-        return list(json.loads(f"[{','.join(self.rows)}]"))
+        return list(json.loads(b"[%b]" % b",".join(row.json for row in self.rows)))
 
 
 class Chunk(NamedTuple):
@@ -53,41 +72,59 @@ class Chunk(NamedTuple):
     def encoded(self, encode: Encode) -> bytes:
         return encode(self.value)[1:-1] if self.inner else encode(self.value)
 
+    def quoted(self, encode: Encode, as_text: Encode) -> bytes:
+        """Return the piece as `encode` writes it in a text, where `as_text` has encoded it."""
+        return encode(self.encoded(as_text).decode())[1:-1]
+
 
 class EncodedChunk(NamedTuple):
-    """A part that is already JSON."""
+    """Rows that are already JSON."""
 
-    text: str
+    rows: Sequence[EncodedRow]
 
     def encoded(self, encode: Encode) -> bytes:
-        if self.text.isascii() and self.text.isprintable():
-            return self.text.encode()
-        return _ODD.sub(lambda odd: encode(odd[0])[1:-1].decode(), self.text).encode()
+        return _said_by(encode, b",".join([row.json for row in self.rows]))
+
+    def quoted(self, encode: Encode, _as_text: Encode) -> bytes:
+        return _said_by(encode, b",".join([row.quoted for row in self.rows]))
 
 
-Chunks = Iterator[Chunk | EncodedChunk]
+class Mark(NamedTuple):
+    """Punctuation between pieces."""
+
+    text: bytes
+
+    def encoded(self, _encode: Encode) -> bytes:
+        return self.text
+
+    def quoted(self, _encode: Encode, _as_text: Encode) -> bytes:
+        return self.text.replace(b'"', b'\\"')
+
+
+Part = Chunk | EncodedChunk | Mark
+Chunks = Iterator[Part]
 
 
 def cut(value: object) -> Chunks:
     """Yield the parts of a value."""
-    members: Iterable[Iterable[Chunk | EncodedChunk]]
+    members: Iterable[Iterable[Part]]
     match value:
         case EncodedRows():
-            members = ([EncodedChunk(",".join(some))] for some in _by_some(iter(value.rows), list))
+            members = ([EncodedChunk(some)] for some in _by_some(iter(value.rows), list))
         case Mapping() if len(value) > SOME:
             members = ([Chunk(some)] for some in _by_some(iter(value.items()), dict))
         case Mapping():
-            members = (chain(cut(name), [EncodedChunk(":")], cut(each)) for name, each in value.items())
+            members = (chain(cut(name), [Mark(b":")], cut(each)) for name, each in value.items())
         case list() | tuple() if len(value) <= SOME:
             members = map(cut, value)
         case LazyRows() | list() | tuple():
             members = ([Chunk(some)] for some in _by_some(iter(value), list))
         case str() if len(value) > LONG:
             texts = (Chunk(value[place : place + LONG]) for place in range(0, len(value), LONG))
-            return chain([EncodedChunk('"')], texts, [EncodedChunk('"')])
+            return chain([Mark(b'"')], texts, [Mark(b'"')])
         case _:
             return iter([Chunk(value, inner=False)])
-    return _within("{}" if isinstance(value, Mapping) else "[]", members)
+    return _within((b"{", b"}") if isinstance(value, Mapping) else (b"[", b"]"), members)
 
 
 def encoded(value: object, encode: Encode) -> Iterator[bytes]:
@@ -155,10 +192,24 @@ def _by_some(members: Iterator[Any], kind: Callable[[Iterable[Any]], Any]) -> It
         yield some
 
 
-def _within(brackets: str, members: Iterable[Iterable[Chunk | EncodedChunk]]) -> Chunks:
-    before = brackets[0]
+def _within(brackets: tuple[bytes, bytes], members: Iterable[Iterable[Part]]) -> Chunks:
+    opening, closing = brackets
+    before = opening
     for member in members:
-        yield EncodedChunk(before)
+        yield Mark(before)
         yield from member
-        before = ","
-    yield EncodedChunk(brackets[1] if before == "," else brackets)
+        before = b","
+    yield Mark(closing if before == b"," else opening + closing)
+
+
+def _said_by(encode: Encode, written: bytes) -> bytes:
+    """Return what encoders of UTF-8 have written as `encode` writes it."""
+    if _is_usual(encode) or (written.isascii() and _DEL not in written):
+        return written
+    return _ODD.sub(lambda odd: encode(odd[0])[1:-1].decode(), written.decode()).encode()
+
+
+@lru_cache(maxsize=16)
+def _is_usual(encode: Encode) -> bool:
+    """Tell whether an encoder escapes nothing that need not be."""
+    return encode("é\x7f") == '"é\x7f"'.encode()

@@ -29,7 +29,7 @@ from hubbub.dialects.dialect import Dialect, Shape, complete
 from hubbub.model import json_chunks
 from hubbub.model.errors import HubError, Invalid, NotFound, StoreUnavailable
 from hubbub.model.fleet.calls import ToolResult, as_json
-from hubbub.model.json_chunks import EncodedRows
+from hubbub.model.json_chunks import EncodedRow, EncodedRows
 from hubbub.model.people.rights import SYSTEM, Actor, Role
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.live.ephemeral import EphemeralBroadcast
@@ -79,7 +79,7 @@ ROWS = st.dictionaries(st.text(max_size=6), PLAIN | st.lists(PLAIN, max_size=2),
 
 
 def encoded(rows: list[Json]) -> EncodedRows:
-    return EncodedRows(map(as_json, rows))
+    return EncodedRows(EncodedRow.of(as_json(row)) for row in rows)
 
 
 def fitting(schema: Json) -> st.SearchStrategy[Any]:

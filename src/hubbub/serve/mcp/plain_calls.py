@@ -271,7 +271,7 @@ def _twice(
 def _piecewise(value: object, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
     shown, structured = [b'[{"text":"'], list[bytes]()
     for part in cut(value):
-        shown.append(encode(part.encoded(_as_text).decode())[1:-1])
+        shown.append(part.quoted(encode, _as_text))
         structured.append(part.encoded(encode))
     return [*shown, b'","type":"text"}]'], structured
 
