@@ -153,15 +153,18 @@ def test_an_open_task_covers_nothing_on_a_tablet(visit: Visit, scene: Scene, vie
             assert min(box["width"], box["height"]) >= ROOM, (part, width, height)
 
 
-@pytest.mark.parametrize("view", ["activity", "cost", "audit", "settings?tab=log", "settings?tab=connect"])
+@pytest.mark.parametrize(
+    "view", ["board", "graph", "activity", "cost", "audit", "settings?tab=log", "settings?tab=connect"]
+)
 def test_nothing_is_cut_at_the_edge_of_a_phone(visit: Visit, scene: Scene, view: str) -> None:
     """No word and no button of a view begins in sight and ends behind an edge, on a phone and on a small tablet."""
     page = visit(f"/{view}", size=PHONE)
     until_whole(page)
     assert page.evaluate(EDGES) == []
-    page.set_viewport_size({"width": 800, "height": 900})
-    until_whole(page)
-    assert page.evaluate(EDGES) == []
+    if view not in ("board", "graph"):  # which have room for two directions there, and scroll in both
+        page.set_viewport_size({"width": 800, "height": 900})
+        until_whole(page)
+        assert page.evaluate(EDGES) == []
     assert scene.tasks
 
 

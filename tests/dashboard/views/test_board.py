@@ -84,6 +84,20 @@ def test_several_are_selected_by_touch(visit: Visit) -> None:
     expect(page.get_by_role("complementary")).to_have_count(0)
 
 
+def test_on_a_phone_every_column_and_every_agent_is_one_tap_away(visit: Visit) -> None:
+    """One column is shown, below a tab for each with its count; the row of agents opens below its summary."""
+    page = visit("/board", size=PHONE)
+    tabs = page.get_by_role("group", name="Columns")
+    for name in ("Working", "Blocked or waiting", "In review", "Finished", "Queued"):
+        tabs.get_by_role("button", name=name).click()
+        expect(page.locator(".columns").get_by_role("heading")).to_have_text(re.compile(f"^{name} "))
+    tile = page.get_by_role("button", name="Bi birch")
+    expect(tile).to_be_hidden()
+    page.get_by_role("button", name="28 agents").click()
+    tile.tap()
+    expect(page).to_have_url(re.compile(r"q=agent%3Abirch"))
+
+
 def test_cards_are_grouped_and_sorted_and_that_is_kept(visit: Visit) -> None:
     """Each column has its cards under headings and in another order, as the address says; a saved view has it again."""
     page = visit("/board")

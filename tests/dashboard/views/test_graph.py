@@ -12,7 +12,7 @@ from hubbub.core.work import completion, task_search, tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import Visit, inside, settle
+from tests.dashboard.browser import PHONE, Visit, inside, settle
 from tests.dashboard.looks import faults
 from tests.serve.served_hub import Hub
 
@@ -171,6 +171,21 @@ def test_five_hundred_tasks_are_laid_out(hub: Hub, visit: Visit) -> None:
     page = visit("/graph")
     expect(page.locator(".graph-node")).to_have_count(500)
     expect(page.get_by_text(re.compile(r"^\d+ older tasks are not shown$"))).to_be_visible()
+
+
+def test_on_a_phone_the_graph_is_a_list_of_steps(hub: Hub, visit: Visit) -> None:
+    """What can be done first stands above what waits for it; each task names what it needs, without a longer way."""
+    own = project(hub, "steps")
+    first = send(own, "Build it")
+    second = send(own, "Test it", first)
+    send(own, "Ship it", first, second)
+    page = visit("/graph?project=steps", size=PHONE)
+    for number, told in enumerate(("Build it", "Test it Needs T-1", "Ship it Needs T-2"), 1):
+        step = page.get_by_role("region", name=f"Step {number}")
+        expect(step.get_by_role("listitem")).to_have_text(re.compile(told.replace(" ", ".*"), re.DOTALL))
+        expect(step.get_by_text(re.compile("^T-"))).to_have_count(told.count("T-") + 1)
+    page.get_by_role("region", name="Step 2").get_by_role("link", name="T-2 Test it").click()
+    expect(page.get_by_role("complementary", name="Task")).to_contain_text("Test it")
 
 
 def test_the_graph_has_no_fault_that_axe_finds(hub: Hub, visit: Visit) -> None:

@@ -1,6 +1,6 @@
 // The board: who is there, what needs a person, and every task in the column of its state.
 
-import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { html, signal, useEffect, useMemo, useRef, useSignal, useState } from "../vendor/ui.js";
 import { matches, parse, toggle } from "../model/filter.js";
 import { waiting } from "../model/needs.js";
 import { columnOf, COLUMNS, isQueueServed, titleOf } from "../model/states.js";
@@ -259,18 +259,19 @@ const CARD = 92; // pixels of a card with a title of one line, and the gap below
  * @param {object} props
  * @param {{name: string, glyph: string, cards: {task: object, state: string}[], items: any[]}} props.column
  * @param {object} props.look  what cards are drawn from: picture, links, letters, selected, current, pick
+ * @param {boolean} props.isShown  the one that a phone has room for
  * @param {any} [props.aside]
  * @param {any} [props.children]
  */
-function Column({ column, look, aside, children }) {
+function Column({ column, look, isShown, aside, children }) {
   const drawn = useRef(new Map());
   const title = t(`board.column_${column.name}`);
   const items = column.items.map((item) => (item.task ? { ...item, key: item.task.id } : item));
   const finished = column.name === "finished";
   const drop = actionAt(column.name);
-  const frame = [`column is-${column.name}`, !items.length && "is-empty", drop && "is-open"].filter(Boolean).join(" ");
+  const frame = [`column is-${column.name}`, !items.length && "is-empty", drop && "is-open", isShown && "is-shown"];
   return html`
-    <section class=${frame} aria-label=${title} ...${dropped(drop && ((task) => perform(drop.id, task)))}>
+    <section class=${frame.filter(Boolean).join(" ")} aria-label=${title} ...${dropped(drop && ((task) => perform(drop.id, task)))}>
       <h2 class="column-head">
         <${Glyph} state=${column.glyph} quiet />
         <span class="column-name" title=${title}>${title}</span>${" "}
@@ -381,9 +382,13 @@ const MOST_OFFLINE = 24; // of a machine: agents that are gone for good must not
 /** @param {{picture: import("../model/fold.js").Picture}} props */
 function Strip({ picture }) {
   const chosen = parse(route.value.query.q).agent;
+  const isOpen = useSignal(false);
   if (!picture.agents.size) return null;
   return html`
-    <div class="strip scroll-x" role="group" aria-label=${t("board.strip")} tabindex="0">
+    <div class=${`strip scroll-x ${isOpen.value ? "is-open" : ""}`} role="group" aria-label=${t("board.strip")}
+      tabindex="0">
+      <button type="button" class="strip-open" aria-expanded=${isOpen.value}
+        onClick=${() => (isOpen.value = !isOpen.value)}><${Crew} picture=${picture} /></button>
       ${byMachine(picture.agents).map(([machine, crew]) => html`
         <div class="strip-machine" key=${machine} role="group" aria-label=${machine || t("board.elsewhere")}>
           <bdi class="strip-name">${machine || t("board.elsewhere")}</bdi>
@@ -394,6 +399,18 @@ function Strip({ picture }) {
         </div>`)}
     </div>`;
 }
+
+/** On a phone, what the row says as a whole; a tap shows it. */
+function Crew({ picture }) {
+  const states = Map.groupBy(picture.agents.values(), ({ state }) => state);
+  return html`<span class="strong">${t("fleet.agents", { count: picture.agents.size })}</span>
+    ${TOLD.filter((state) => states.has(state)).map((state) => html`<span class="row-tight" key=${state}>
+      <${Glyph} agent state=${state} size=${14} /> <span class="num">${number(states.get(state).length)}</span>
+    </span>`)}
+    <${Icon} name="chevron-down" size=${14} />`;
+}
+
+const TOLD = ["working", "blocked", "waiting", "error", "stale"];
 
 function present(crew) {
   let gone = 0;
@@ -407,12 +424,11 @@ const SHOWN = 12;
 function Attention() {
   const all = waiting.value;
   if (!all.length) return null;
-  const more = all.length - SHOWN;
   return html`
     <section class="attention scroll-x" aria-label=${t("board.attention")} tabindex="0">
       ${all.slice(0, SHOWN).map((need) => html`<${NeedCard} key=${need.key} need=${need} small />`)}
-      ${more > 0 && html`<a class="attention-more" href=${href("needs")}>
-        <span>${t("board.more_needs", { count: more })}</span><${Icon} name="arrow-right" size=${14} /></a>`}
+      ${all.length > 1 && html`<a class=${`attention-all ${all.length > SHOWN ? "is-more" : ""}`} href=${href("needs")}>
+        <span>${t("board.all_needs", { count: all.length })}</span><${Icon} name="arrow-right" size=${14} /></a>`}
     </section>`;
 }
 
@@ -461,14 +477,23 @@ function Columns({ picture, typed, group, sort }) {
   const current = openTask(picture)?.id ?? null;
   const isServed = useMemo(() => isQueueServed(picture), [picture.agents]);
   const look = { picture, isServed, links, letters, current, selected: selected.value, pick };
+  const tapped = useSignal(null);
+  const isIn = ({ cards }) => cards.some(({ task }) => task.id === current);
+  const filled = columns.find(isIn) ?? columns.find(({ cards }) => cards.length) ?? columns[0];
+  const only = tapped.value ?? filled.name;
   return html`
+    <div class="column-tabs" role="group" aria-label=${t("board.columns")}>
+      ${columns.map(({ name, glyph, cards }) => html`<button type="button" key=${name} aria-pressed=${name === only}
+        title=${t(`board.column_${name}`)} onClick=${() => (tapped.value = name)}><${Glyph} state=${glyph} quiet />
+        <span class="sr">${t(`board.column_${name}`)}</span><span class="num">${number(cards.length)}</span></button>`)}
+    </div>
     <div class="columns">
       ${columns.map((column) => (column.name === "finished"
-        ? html`<${Column} key=${column.name} column=${column} look=${look}
+        ? html`<${Column} key=${column.name} column=${column} look=${look} isShown=${only === column.name}
             aside=${html`<${FinishedSpan} cards=${column.cards} />`}>
             <${Older} cards=${column.cards} look=${look} />
           <//>`
-        : html`<${Column} key=${column.name} column=${column} look=${look} />`))}
+        : html`<${Column} key=${column.name} column=${column} look=${look} isShown=${only === column.name} />`))}
     </div>`;
 }
 

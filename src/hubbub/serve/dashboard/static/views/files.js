@@ -1,6 +1,6 @@
 // Files: who works on what, and where two are in each other's way. Conflicts come first.
 
-import { computed, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { computed, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { claims, overlapsOf, reviewed } from "../model/file_claims.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { agents, could, install, leases, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
@@ -13,6 +13,7 @@ import { Button, Icon, IconButton } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { Glyph, StateWord, Tile } from "../ui/marks.js";
 import { Text } from "../ui/text.js";
+import { isWide } from "../ui/width.js";
 import { releaseScope } from "./agent/actions.js";
 import { useFetched } from "./fetching.js";
 import { Leases } from "./leases.js";
@@ -290,10 +291,6 @@ function FileList({ rows, picture, chosen, onChoose }) {
       ${t("files.more", { count: rows.length - most })}<//></li>`}
   </ul>`;
 }
-
-const wide = matchMedia("(min-width: 760px)");
-const isWide = signal(wide.matches);
-wide.addEventListener("change", () => (isWide.value = wide.matches));
 
 /** Made anew only when something of these nouns changed. */
 const all = computed(() => claims({ agents: agents.value, tasks: tasks.value, overlaps: overlaps.value }));

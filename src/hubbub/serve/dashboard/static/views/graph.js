@@ -1,6 +1,6 @@
 // Graph: what waits for what. Unfinished tasks and a little of what came before, from left to right.
 
-import { computed, html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
+import { computed, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { findTask, isEnded } from "../model/states.js";
 import { inProject, loaded, shown, tasks } from "../model/store.js";
@@ -14,6 +14,7 @@ import { Empty, Skeleton } from "../ui/empty.js";
 import { useElementCache } from "../ui/long_lists.js";
 import { Glyph, hueOf, stateWord } from "../ui/marks.js";
 import { Text } from "../ui/text.js";
+import { isWide } from "../ui/width.js";
 import { refOf, taskHref } from "./task/actions.js";
 
 /**
@@ -308,24 +309,67 @@ function drag(box) {
   };
 }
 
+// On a phone the same from top to bottom: what can be done first, then what waits for that, each with what it needs.
+
+/** The tasks of each level, by number: those that need nothing shown, those that need only them, and so on. */
+function levels(needs) {
+  const level = new Map();
+  for (const id of inOrder(needs)) {
+    level.set(id, Math.max(-1, ...needs.get(id).map((each) => level.get(each) ?? -1)) + 1);
+  }
+  return [...Map.groupBy(needs.keys(), (id) => level.get(id))].sort(([one], [other]) => one - other).map(([, ids]) => ids);
+}
+
+function Outline({ needs }) {
+  const list = useRef(null);
+  useList(list);
+  const picture = shown.value;
+  const query = parse(route.value.query.q);
+  const isThere = (id) => picture.tasks.has(id);
+  const nearest = useMemo(() => Map.groupBy(arrows(needs), ({ to }) => to), [needs]);
+  return html`<div class="graph-outline" ref=${list}>${levels(needs).map((ids, index) => html`
+    <section key=${index} aria-label=${t("graph.level", { count: index + 1 })}>
+      <h2 class="section-title">${t("graph.level", { count: index + 1 })} <small class="num">${ids.length}</small></h2>
+      <ul>${ids.filter(isThere).map((id) => html`<${OutlineNode} key=${id} task=${picture.tasks.get(id)}
+        dim=${!isEmpty(query) && !matches(picture.tasks.get(id), query, picture)}
+        needs=${(nearest.get(id) ?? []).map(({ from }) => picture.tasks.get(from)).filter(Boolean)} />`)}</ul>
+    </section>`)}</div>`;
+}
+
+function OutlineNode({ task, dim, needs }) {
+  return html`<li><a class=${lookOf(task, dim, false)} href=${taskHref(task)} data-item=${`task:${task.id}`}
+    aria-label=${labelOf(task)}><${Named} task=${task} /></a>
+    ${needs.length > 0 && html`<p class="small muted row wrap">${t("graph.needs")}${needs.map((each) => html`
+      <a class="link row-tight" key=${each.id} href=${taskHref(each)}><${Glyph} state=${each.state} size=${13} />
+        <span class="ref mono">${refOf(each)}</span></a>`)}</p>`}
+  </li>`;
+}
+
 // A task in the graph: its exact state, its number, who holds it, and what it is.
 
 /**
  * @param {object} props
- * @param {object} props.task @param {string} props.state @param {{x: number, y: number}} props.spot
- * @param {boolean} props.dim @param {boolean} props.current @param {boolean} props.isOver @param {string} props.href
+ * @param {object} props.task @param {{x: number, y: number}} props.spot
+ * @param {boolean} props.dim @param {boolean} props.current @param {string} props.href
  */
-function GraphNode({ task, state, spot, dim, current, isOver, href }) {
-  const look = `graph-node ${isOver ? "is-over" : ""} ${dim ? "is-dim" : ""} ${current ? "is-current" : ""}`;
-  const holder = task.assignee ?? "";
-  const label = `${refOf(task)} ${holder} ${task.title.slice(0, 120)}, ${stateWord(state)}`;
+function GraphNode({ task, spot, dim, current, href }) {
   const style = { left: `${spot.x}px`, top: `${spot.y}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` };
-  return html`<li><a class=${look} href=${href} style=${style} data-item=${`task:${task.id}`} aria-label=${label}
-    aria-current=${current ? "true" : undefined} title=${holder ? undefined : t("graph.nobody")}>
-    <span class="row"><${Glyph} state=${state} quiet size=${14} /><span class="ref mono">${refOf(task)}</span>
-      ${holder && html`<bdi class="mono clip of-agent" style=${{ "--hue": hueOf(holder) }}>${holder}</bdi>`}</span>
-    <span class="clip"><${Text} value=${task.title} /></span>
-  </a></li>`;
+  return html`<li><a class=${lookOf(task, dim, current)} href=${href} style=${style} data-item=${`task:${task.id}`}
+    aria-label=${labelOf(task)} aria-current=${current ? "true" : undefined}
+    title=${task.assignee ? undefined : t("graph.nobody")}><${Named} task=${task} /></a></li>`;
+}
+
+const lookOf = (task, dim, current) =>
+  `graph-node ${isEnded(task) ? "is-over" : ""} ${dim ? "is-dim" : ""} ${current ? "is-current" : ""}`;
+
+const labelOf = (task) =>
+  `${refOf(task)} ${task.assignee ?? ""} ${task.title.slice(0, 120)}, ${stateWord(task.state)}`;
+
+function Named({ task: { assignee, ...task } }) {
+  return html`<span class="row"><${Glyph} state=${task.state} quiet size=${14} /><span
+      class="ref mono">${refOf(task)}</span>
+      ${assignee && html`<bdi class="mono clip of-agent" style=${{ "--hue": hueOf(assignee) }}>${assignee}</bdi>`}</span>
+    <span class="clip"><${Text} value=${task.title} /></span>`;
 }
 
 /** Made anew only when a task changed. */
@@ -333,7 +377,7 @@ const now = computed(() => shape({ tasks: tasks.value }));
 
 export function View() {
   const { nodes, needs, key, alone, cut } = now.value;
-  const drawing = useDrawing(nodes, needs, key);
+  const drawing = useDrawing(isWide.value ? nodes : [], needs, key);
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   if (nodes.length === 0) {
     return html`<${Empty} icon="workflow" title=${t("graph.empty")} text=${t("graph.empty_text")}
@@ -341,12 +385,13 @@ export function View() {
   }
   return html`<div class="graph">
     <div class="graph-head small">
-      <span>${t("graph.legend")}</span>
+      ${isWide.value && html`<span>${t("graph.legend")}</span>`}
       ${alone > 0 && html`<a class="link" href=${href("board")}>${t("graph.alone", { count: alone })}</a>`}
       ${cut > 0 && html`<span class="amber">${t("graph.cut", { count: cut })}</span>`}
       <span class="end num">${t("graph.tasks", { count: nodes.length })}</span>
     </div>
-    ${drawing ? html`<${Drawn} drawing=${drawing} />` : html`<div class="view"><${Skeleton} /></div>`}
+    ${!isWide.value ? html`<${Outline} needs=${needs} />` : drawing ? html`<${Drawn} drawing=${drawing} />`
+      : html`<div class="view"><${Skeleton} /></div>`}
   </div>`;
 }
 
@@ -365,7 +410,7 @@ function useDrawing(nodes, needs, key) {
     let isOld = false;
     draw(nodes, arrows(needs)).then((made) => isOld || setDrawing(made));
     return () => { isOld = true; };
-  }, [key, drawing ? null : isLive.value]);
+  }, [key, nodes.length > 0, drawing ? null : isLive.value]);
   return drawing;
 }
 
@@ -381,9 +426,9 @@ function Drawn({ drawing }) {
   const node = (id) => {
     const task = picture.tasks.get(id);
     const dim = isDim(id);
-    const from = [task, task.state, drawing.spots.get(id), dim, id === chosen, route.value, language.value];
-    return kept(id, from, () => html`<${GraphNode} key=${id} task=${task} state=${from[1]} spot=${from[2]} dim=${dim}
-      current=${id === chosen} href=${taskHref(task)} isOver=${isEnded(task)} />`);
+    const from = [task, drawing.spots.get(id), dim, id === chosen, route.value, language.value];
+    return kept(id, from, () => html`<${GraphNode} key=${id} task=${task} spot=${from[1]} dim=${dim}
+      current=${id === chosen} href=${taskHref(task)} />`);
   };
   const there = drawing.order.filter((id) => picture.tasks.has(id)); // the layout may be a moment behind
   const lines = drawing.lines.filter(({ from, to }) => picture.tasks.has(from) && picture.tasks.has(to));
