@@ -26,7 +26,7 @@ from psycopg import conninfo, sql
 from hubbub import app
 from hubbub.serve.dashboard.assets import Assets
 from hubbub.serve.mcp import endpoint
-from hubbub.serve.rest.application import routes
+from hubbub.serve.rest.application import ROUTES
 from hubbub.store.engine.postgres import Postgres
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
@@ -79,7 +79,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         return (yield)
     finally:
         if session.config.getoption("workers") > 1:
-            routes()
+            for route in ROUTES:
+                route.make()
             Assets.of()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)

@@ -1,5 +1,6 @@
 """A hub as a process: how it starts, says where it is, refuses to start, and stops."""
 
+import asyncio
 import gc
 import http.client
 import json
@@ -11,8 +12,9 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +28,9 @@ from hubbub import app
 from hubbub.app import Hub
 from hubbub.serve.background.maintenance import Maintenance
 from hubbub.serve.http.server import USUAL, YOUNG, gc_frozen
-from hubbub.serve.rest.application import routes
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.log.snapshots import list_needs
+from hubbub.serve.rest.work.tasks import show_task
 from hubbub.settings import Settings
 from tests.serve.live.event_streams import following
 from tests.serve.served_hub import running_hub
@@ -347,20 +351,28 @@ def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_gar
     assert gc.get_threshold() == USUAL
 
 
-def test_the_first_request_finds_everything_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No schema of a request is made while others wait: the first request costs what the next does."""
-    made: list[object] = []
-    begin = TypeAdapter.__init__
+def test_the_first_request_makes_nobody_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schemas of a call are made at its first request, in a thread: the event loop makes none."""
+    begin, interface = TypeAdapter.__init__, import_module("hubbub.serve.rest.application")
+    made_on: list[object] = []
 
-    def counted(self: TypeAdapter[object], *args: Any, **options: Any) -> None:
-        made.append(args)
+    def noted(self: TypeAdapter[object], *args: Any, **options: Any) -> None:
+        with suppress(RuntimeError):  # of a thread without an event loop
+            made_on.append(asyncio.get_running_loop())
         begin(self, *args, **options)
 
-    routes.cache_clear()  # as in a process whose first hub this is
+    router = Router("test")
+    for path, call in (("/needs", list_needs), ("/tasks/{ref}", show_task)):
+        router.get(path)(call)
+    monkeypatch.setattr(interface, "ROUTES", router.routes)  # as in a process whose first hub this is
+    monkeypatch.setattr(TypeAdapter, "__init__", noted)
     with running_hub(tmp_path / "hub") as hub:
-        monkeypatch.setattr(TypeAdapter, "__init__", counted)
+        assert not any("dependant" in vars(route) for route in router.routes)
         web = Web(hub.url, hub.owner_secret)
         with web.http:
             done(web.get("/api/v1/needs"))
+            assert "dependant" not in vars(router.routes[-1])
+            assert done(web.get("/api/v1/openapi.json"))["paths"].keys() == {"/needs", "/tasks/{ref}"}
             assert refusal(web.get("/api/v1/tasks/T-1"))[0] == 404
-    assert made == []
+    assert all("dependant" in vars(route) for route in router.routes)
+    assert made_on == []

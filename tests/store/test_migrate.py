@@ -25,7 +25,6 @@ from hubbub.core.work import tasks
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM
-from hubbub.serve.rest.application import routes
 from hubbub.settings import Settings
 from hubbub.store import migrate
 from hubbub.store.engine.postgres import Postgres
@@ -193,7 +192,6 @@ def test_hubs_that_start_at_once_on_an_empty_database_prepare_it_once(
             secret = (tmp_path / str(number) / OWNER_TOKEN).read_text("utf-8").strip()
             return str(hub.store.read_now(SYSTEM, lambda tx: access.authenticate(tx, secret)).user_id)
 
-    routes()  # which FastAPI cannot make in several threads, and hubs are processes of their own
     with ThreadPoolExecutor(3) as threads:
         owners = list(threads.map(start, range(3)))
 

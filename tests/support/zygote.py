@@ -214,7 +214,7 @@ def load() -> None:
     """Import all of the program but its entry, which is run, and the rarely needed parts."""
     import hubbub
     from hubbub.serve.dashboard.assets import Assets
-    from hubbub.serve.rest.application import routes
+    from hubbub.serve.rest.application import ROUTES
 
     gc.disable()
     for each in pkgutil.walk_packages(hubbub.__path__, "hubbub."):
@@ -224,7 +224,8 @@ def load() -> None:
     for name in LOADED_LATER:
         importlib.import_module(name)
     Assets.of()  # put together once, for all hubs
-    routes()
+    for route in ROUTES:
+        route.make()
     gc.collect()
     gc.freeze()  # so that all share this memory
 

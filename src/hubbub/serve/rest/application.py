@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.security import HTTPBearer
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from hubbub import __version__
 from hubbub.core.transaction import Transactions
@@ -31,7 +30,8 @@ from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.endpoint import Use
 from hubbub.serve.rest import cost, first_steps
 from hubbub.serve.rest.agents import agents, edits, merges, scopes
-from hubbub.serve.rest.base.shapes import UNKNOWN_MEMBER, Failure
+from hubbub.serve.rest.base.router import DeferredRoute
+from hubbub.serve.rest.base.shapes import UNKNOWN_MEMBER
 from hubbub.serve.rest.fleet import approvals, hub_services, managed_agents, nodes, shares, terminal
 from hubbub.serve.rest.limits import breakers, budgets, usage_limits
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
@@ -96,13 +96,7 @@ ROUTERS = tuple(
         hub_overview,
     )
 )
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": Failure, "description": "Refused: the fault and the allowed values, in one sentence"},
-    "503": {"model": Failure, "description": "The store could not do it; nothing of the call was kept"},
-}
-
-# For the OpenAPI page alone: the token has been checked before a request comes here.
-BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person, ntok_… of a project")
+ROUTES = cast(tuple[DeferredRoute, ...], tuple(route for router in ROUTERS for route in router.routes))
 
 
 def application(
@@ -131,9 +125,8 @@ def application(
     app = FastAPI(
         title="hubbub",
         version=__version__,
-        docs_url=None,
-        redoc_url=None,
-        routes=routes(),
+        openapi_url=None,
+        routes=[*ROUTES, Route("/openapi.json", _description)],
         exception_handlers={
             HubError: hub_error,
             HTTPException: http_error,
@@ -152,18 +145,10 @@ def application(
     return app
 
 
-@cache
-def routes() -> list[BaseRoute]:
-    """Return the routes of the interface, shared by all hubs of a process: a router's schemas take long to make.
-
-    FastAPI would make them at the first request to each router, which would block all others.
-    """
-    interface = APIRouter(dependencies=[Depends(BEARER)], responses=REFUSALS)
-    for router in ROUTERS:
-        interface.include_router(router)
-    for route in interface.routes:
-        route.matches({"type": "http", "method": "GET", "path": ""})
-    return interface.routes
+async def _description(request: Request) -> Response:
+    """Describe the interface. The first description takes a second, in which others are not kept waiting."""
+    page = await run_in_threadpool(request.app.openapi)
+    return JSONResponse({**page, "servers": [{"url": request.scope["root_path"]}]})
 
 
 async def _misunderstood(_request: Request, error: Exception) -> Response:

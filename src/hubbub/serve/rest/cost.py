@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.cost import meter, spending
 from hubbub.core.cost.spending import Report, SpendingQuery
@@ -16,10 +16,11 @@ from hubbub.model.cost.printed_usage import Used
 from hubbub.model.cost.spending import SLICE, By, Measure, Reading
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Line, Name
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["cost"])
+router = Router("cost")
 
 NOTHING: Mapping[By, str] = {}
 MONTH = 30 * spending.DAY  # the default time
@@ -32,7 +33,7 @@ Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Unix milliseco
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 
 
-class CostLine(BaseModel):
+class CostLine(Model):
     """Use under one name. An unmetered line has null for every number, which differs from zero."""
 
     name: str | None = Field(description="null: nobody in particular")
@@ -58,7 +59,7 @@ class CostLine(BaseModel):
         )
 
 
-class Cost(BaseModel):
+class Cost(Model):
     by: By
     since: int
     until: int
@@ -99,7 +100,7 @@ class Usage(Body):
     used: list[UsedBody] = Field(max_length=500)
 
 
-class Counted(BaseModel):
+class Counted(Model):
     tokens: int = Field(description="as many as had not been counted before")
 
 

@@ -1,17 +1,18 @@
 """The first steps of a project, and the echo, an agent of the hub's own to try them with."""
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core import echo_agent, first_steps
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Model
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["first steps"])
+router = Router("first steps")
 
 
-class FirstSteps(BaseModel):
+class FirstSteps(Model):
     installed: list[str] = Field(
         description="the first agents whose client was set up: neither the echo nor what `hubbub work` runs"
     )
@@ -22,7 +23,7 @@ class FirstSteps(BaseModel):
     has_echo: bool = Field(description="the echo is among the agents")
 
 
-class Echo(BaseModel):
+class Echo(Model):
     """The echo's name, and whether it is among the agents of the project now."""
 
     name: str

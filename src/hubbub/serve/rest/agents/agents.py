@@ -6,9 +6,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core import agent_removal, agent_renaming
 from hubbub.core.actions import inbox
@@ -27,11 +27,13 @@ from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.serve.rest.agents.agent_shapes import AgentShape, LastWakeShape, ToldShape, WakeShape
 from hubbub.serve.rest.base.call import Call, RestCall
 from hubbub.serve.rest.base.chunked_json import as_bytes, chunked_response, list_object, takes_gzip
+from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import (
     Body,
     LetterShape,
     Line,
     LongText,
+    Model,
     Name,
     Percent,
     PresenceShape,
@@ -40,18 +42,18 @@ from hubbub.serve.rest.base.shapes import (
 )
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["agents"])
+router = Router("agents")
 
 SEEN = ("last_output", "last_output_at", "last_tool", "last_tool_at")
 TAKERS = (delivery_forecast.WORKER, delivery_forecast.BUILT_IN)  # runtimes that take each message at once
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
-class Agents(BaseModel):
+class Agents(Model):
     agents: list[AgentShape]
 
 
-class OneAgent(BaseModel):
+class OneAgent(Model):
     agent: AgentShape
 
 
@@ -79,12 +81,12 @@ class Report(Body):
 PROFILE = Report.model_fields.keys() - {"instance", "condition", "ttl_seconds", "take", "instead_of"}
 
 
-class Present(BaseModel):
+class Present(Model):
     presence: PresenceShape
     unread: int
 
 
-class Gone(BaseModel):
+class Gone(Model):
     presence: PresenceShape | None = Field(description="the presence that ended; null if it was not there")
 
 
@@ -92,7 +94,7 @@ class ScopeRelease(Body):
     reason: Text
 
 
-class ReleasedScope(BaseModel):
+class ReleasedScope(Model):
     """The scope that an agent had declared."""
 
     agent: str
@@ -100,7 +102,7 @@ class ReleasedScope(BaseModel):
     files: list[str]
 
 
-class Removed(BaseModel):
+class Removed(Model):
     """The name of the agent that is removed."""
 
     removed: str
@@ -110,7 +112,7 @@ class NewName(Body):
     to: Name = Field(description="the new name, which the project does not know yet")
 
 
-class Renamed(BaseModel):
+class Renamed(Model):
     """The agent's names, and the machines whose programs still use the old one."""
 
     renamed: str
@@ -118,11 +120,11 @@ class Renamed(BaseModel):
     machines: list[str]
 
 
-class Inbox(BaseModel):
+class Inbox(Model):
     letters: list[LetterShape]
 
 
-class Acknowledged(BaseModel):
+class Acknowledged(Model):
     unread: int
 
 

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field, model_validator
+from fastapi import Request
+from pydantic import Field, model_validator
 
 from hubbub.core.actions import next_tool
 from hubbub.core.people import access
@@ -12,10 +12,11 @@ from hubbub.core.presence import edit_guard
 from hubbub.core.presence.edit_guard import EditDecision, Editor, EditVerdict, TouchedFile
 from hubbub.model.agents import file_claims
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Shape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["edits"])
+router = Router("edits")
 
 Path = Annotated[str, Field(min_length=1, max_length=1_024)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$", description="the SHA-256 of the file's content")]
@@ -84,7 +85,7 @@ class EditRelease(Body):
     why: Line = "released"
 
 
-class ReleasedEdits(BaseModel):
+class ReleasedEdits(Model):
     released: list[str] = Field(description="the released entry, as it was among declared scopes")
 
 

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.people import access
 from hubbub.core.work import merge_radar
@@ -12,10 +11,11 @@ from hubbub.model.agents.merges import MOST_FILES, MOST_PATHS, BranchHead, Merge
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Project
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Line, Name
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["merges"])
+router = Router("merges")
 
 Oid = Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
 Path = Annotated[str, Field(min_length=1, max_length=1_024)]
@@ -56,13 +56,13 @@ class TellHead(HeadBody):
     host: Line | None = None
 
 
-class OtherHead(BaseModel):
+class OtherHead(Model):
     agent: str
     branch: str
     head: str
 
 
-class ToCompare(BaseModel):
+class ToCompare(Model):
     compare: list[OtherHead] = Field(description="branches of others that touch the same places")
 
 
@@ -80,13 +80,13 @@ class TellJudgements(HeadBody):
     judgements: list[JudgementBody] = Field(max_length=merge_radar.MOST_PAIRS)
 
 
-class MergeEnd(BaseModel):
+class MergeEnd(Model):
     agent: str
     branch: str
     head: str
 
 
-class ConflictBody(BaseModel):
+class ConflictBody(Model):
     repository: str
     branches: list[MergeEnd]
     files: list[str] = Field(description="at most 50")
@@ -94,7 +94,7 @@ class ConflictBody(BaseModel):
     found_at: int
 
 
-class MergeConflicts(BaseModel):
+class MergeConflicts(Model):
     conflicts: list[ConflictBody]
 
 

@@ -3,27 +3,36 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.agents import scopes
 from hubbub.core.people import access
 from hubbub.model.agents.scopes import FILES, AgentConflict, Area, Declaration, Scope
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import AreaShape, Body, ConflictShape, Line, LongText, Name, ScopeShape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import (
+    AreaShape,
+    Body,
+    ConflictShape,
+    Line,
+    LongText,
+    Model,
+    Name,
+    ScopeShape,
+)
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["scopes"])
+router = Router("scopes")
 
 Entries = Annotated[list[Annotated[str, Field(max_length=1_024)]], Field(max_length=FILES)]
 
 
-class Areas(BaseModel):
+class Areas(Model):
     areas: list[AreaShape]
 
 
-class OneArea(BaseModel):
+class OneArea(Model):
     area: AreaShape
 
 
@@ -35,7 +44,7 @@ class PutArea(Body):
     description: LongText | None = None
 
 
-class Scopes(BaseModel):
+class Scopes(Model):
     scopes: list[ScopeShape]
 
 
@@ -44,7 +53,7 @@ class Checking(Body):
     files: Entries = Field([], description="paths and patterns, as in an area")
 
 
-class Conflicts(BaseModel):
+class Conflicts(Model):
     conflicts: list[ConflictShape]
 
 

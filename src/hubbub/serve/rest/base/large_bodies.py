@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import Request, Response
-from fastapi.routing import APIRoute
 
 from hubbub.serve.http import body_limits
+from hubbub.serve.rest.base.router import DeferredRoute
 
 
-class LargeRoute(APIRoute):
+class LargeRoute(DeferredRoute):
     """A route whose body may have the largest size."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -89,7 +89,24 @@ PriorityName = Annotated[
 ]
 
 
-class Body(BaseModel):
+class Model(BaseModel):
+    """JSON of the interface. It is checked and written by code that pydantic makes when it first needs it."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+def complete(hint: Any) -> None:
+    """Have the models of a type made; the inner ones first, so that others share them."""
+    if isinstance(hint, type) and issubclass(hint, Model) and not hint.__pydantic_complete__:
+        for field in hint.model_fields.values():
+            complete(field.annotation)
+        hint.model_config["defer_build"] = False  # nor do types that are made of it wait any longer
+        hint.model_rebuild()
+    for part in get_args(hint):
+        complete(part)
+
+
+class Body(Model):
     """The body of a call. An unknown member is refused with the one that was probably meant; null means omitted."""
 
     model_config = ConfigDict(hide_input_in_errors=True, extra="forbid")
@@ -106,7 +123,7 @@ class Body(BaseModel):
         return given
 
 
-class Shape(BaseModel):
+class Shape(Model):
     """The answer to a call, made from a record: times are Unix milliseconds, UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -158,7 +175,7 @@ def _told(hint: Any) -> Any:
     return PriorityName if hint is Priority else hint
 
 
-class Failure(BaseModel):
+class Failure(Model):
     """Any refusal: a stable code, and a sentence for people."""
 
     error: str

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
 from hubbub.core.fleet import approvals
 from hubbub.core.log.idempotency import Reply
@@ -12,10 +12,11 @@ from hubbub.core.people import access
 from hubbub.model.fields import REST, Seen
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Shape, Text, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Shape, Text, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["approvals"])
+router = Router("approvals")
 
 
 @tells(Approval)
@@ -31,11 +32,11 @@ class ApprovalShape(Shape):
     now: Annotated[int, Seen(REST, "the hub's time, to compute the time left", after="ended_at")]
 
 
-class Approvals(BaseModel):
+class Approvals(Model):
     approvals: list[ApprovalShape]
 
 
-class OneApproval(BaseModel):
+class OneApproval(Model):
     approval: ApprovalShape
 
 

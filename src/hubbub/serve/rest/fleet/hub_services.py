@@ -4,17 +4,18 @@ from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from fastapi import Request
+from pydantic import Field
 
 from hubbub.core.fleet.requesters import Program
 from hubbub.core.log import idempotency
 from hubbub.model.fleet.link_protocol import HubRequest
 from hubbub.serve.rest.agents.agents import LONGEST_WAIT
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Name
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Name
 
-router = APIRouter(tags=["nodes"])
+router = Router("nodes")
 
 
 class Needed(Body):
@@ -23,7 +24,7 @@ class Needed(Body):
     content: dict[str, Any] = Field(default_factory=dict, description="what that need takes")
 
 
-class Granted(BaseModel):
+class Granted(Model):
     value: dict[str, Any] | None = Field(
         description="the granted value; null: nobody has answered yet, ask again"
     )

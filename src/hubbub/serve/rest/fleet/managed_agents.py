@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 from starlette.responses import JSONResponse, Response
 
 from hubbub.core.fleet import dispatches, managed_agents, nodes, own_machine
@@ -20,10 +20,11 @@ from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS, ManagedAge
 from hubbub.model.people.rights import Actor, Right
 from hubbub.model.records import Project
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape, Text, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Shape, Text, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["agents on machines"])
+router = Router("agents on machines")
 
 LINES = 200
 KEEP_ALIVE = 15.0  # seconds between two signs of life on a stream
@@ -42,15 +43,15 @@ class PlacementShape(Shape):
     pass
 
 
-class Placements(BaseModel):
+class Placements(Model):
     placements: list[PlacementShape]
 
 
-class OnePlacement(BaseModel):
+class OnePlacement(Model):
     placement: PlacementShape
 
 
-class LineShape(BaseModel):
+class LineShape(Model):
     """A line of output; `id` is its number among all lines of the agent on its machine."""
 
     id: int
@@ -61,7 +62,7 @@ class LineShape(BaseModel):
 _LINES = TypeAdapter(list[LineShape])
 
 
-class Lines(BaseModel):
+class Lines(Model):
     agent: str
     node: str
     lines: list[LineShape]

@@ -5,8 +5,8 @@ from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from fastapi import Query, Request
+from pydantic import Field
 
 from hubbub.core.fleet import dispatches, enrolment, nodes
 from hubbub.core.log.idempotency import Reply
@@ -20,11 +20,12 @@ from hubbub.model.people.rights import SYSTEM, Right
 from hubbub.serve.http.guard import actor_of
 from hubbub.serve.http.passwords import client_address
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Name, Seconds, Shape, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Name, Seconds, Shape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url, invitation_code, invitation_secret
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["nodes"])
+router = Router("nodes")
 
 MOST_DISPATCHES = 200  # in one answer
 
@@ -48,11 +49,11 @@ class MachineShape(Shape):
     ]
 
 
-class Machines(BaseModel):
+class Machines(Model):
     nodes: list[MachineShape]
 
 
-class OneMachine(BaseModel):
+class OneMachine(Model):
     node: MachineShape
 
 
@@ -61,7 +62,7 @@ class NewInvitation(Body):
     expires_in_seconds: Seconds = enrolment.LASTS.total_seconds()
 
 
-class Invitation(BaseModel):
+class Invitation(Model):
     """A code by which one machine may join, once; shown only now."""
 
     code: str
@@ -82,7 +83,7 @@ class Applicant(Body):
     ] = True
 
 
-class Admission(BaseModel):
+class Admission(Model):
     """The machine's own key, which is shown only now, and its name."""
 
     token: str
@@ -102,7 +103,7 @@ class DispatchShape(Shape):
     ended_at: int | None
 
 
-class Dispatches(BaseModel):
+class Dispatches(Model):
     dispatches: list[DispatchShape]
 
 

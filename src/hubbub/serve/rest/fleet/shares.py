@@ -3,8 +3,8 @@
 from datetime import timedelta
 from http import HTTPStatus
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from fastapi import Request
+from pydantic import Field
 
 from hubbub.core.fleet import nodes, shares
 from hubbub.core.log.idempotency import Reply
@@ -12,11 +12,12 @@ from hubbub.core.people import access
 from hubbub.model.fleet.nodes import ShareLink
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Name, Seconds, Shape, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Name, Seconds, Shape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["shares"])
+router = Router("shares")
 
 
 @tells(ShareLink)
@@ -24,11 +25,11 @@ class ShareShape(Shape):
     pass
 
 
-class Shares(BaseModel):
+class Shares(Model):
     shares: list[ShareShape]
 
 
-class OneShare(BaseModel):
+class OneShare(Model):
     share: ShareShape
 
 

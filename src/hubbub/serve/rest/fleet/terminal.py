@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal, NamedTuple
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field, ValidationError
+from fastapi import Request
+from pydantic import Field, ValidationError
 
 from hubbub.core.fleet import nodes
 from hubbub.core.people import access
@@ -21,11 +21,12 @@ from hubbub.model.redaction import Redactor
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.visible_text import cut, visible
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Text
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Text
 from hubbub.serve.rest.fleet.managed_agents import refusal
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["nodes"])
+router = Router("nodes")
 
 LONGEST = 600  # seconds
 COMMAND_LENGTH = 300  # characters of a command that the log keeps
@@ -45,7 +46,7 @@ class Command(Body):
     timeout_seconds: Annotated[float, Field(strict=True, gt=0, le=LONGEST)] | None = None
 
 
-class Ran(BaseModel):
+class Ran(Model):
     """Result of a command."""
 
     status: Literal["ended", "running", "timeout"] = Field(
@@ -57,7 +58,7 @@ class Ran(BaseModel):
     task_id: Annotated[str | None, Field(description="of a command in the background")] = None
 
 
-class PolicyRules(BaseModel):
+class PolicyRules(Model):
     """The rules as they are written; the first that matches counts: denied, asked of people, allowed."""
 
     deny: list[str]
@@ -65,7 +66,7 @@ class PolicyRules(BaseModel):
     allow: list[str]
 
 
-class Policy(BaseModel):
+class Policy(Model):
     """The policy of a machine's gate, beside the floor that no setting turns off."""
 
     node: str

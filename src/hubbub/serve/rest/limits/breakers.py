@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.limits import breakers
 from hubbub.core.log.idempotency import Reply
@@ -12,10 +11,11 @@ from hubbub.model.fields import REST, Seen
 from hubbub.model.limits.breakers import LARGEST, BreakerRules, Stop, reason
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Shape, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Shape, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["breakers"])
+router = Router("breakers")
 
 Often = Annotated[
     int | None, Field(None, ge=0, le=LARGEST, strict=True, description="0: no limit; null: unchanged")
@@ -32,15 +32,15 @@ class StopShape(Shape):
     reason: Annotated[str, Seen(REST, "the same in one sentence", after="count")]
 
 
-class OneBreakerRules(BaseModel):
+class OneBreakerRules(Model):
     rules: BreakerRulesShape
 
 
-class OneStop(BaseModel):
+class OneStop(Model):
     stop: StopShape
 
 
-class Stops(BaseModel):
+class Stops(Model):
     stops: list[StopShape]
 
 

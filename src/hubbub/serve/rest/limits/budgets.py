@@ -3,8 +3,8 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field, model_validator
+from fastapi import Request
+from pydantic import Field, model_validator
 
 from hubbub.core.actions import next_tool
 from hubbub.core.limits import budgets
@@ -17,10 +17,11 @@ from hubbub.model.fields import REST, Seen
 from hubbub.model.limits.budgets import LARGEST, Budget, BudgetKind, BudgetLevel, BudgetUnit
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Shape, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["budgets"])
+router = Router("budgets")
 
 
 @tells(Budget)
@@ -31,11 +32,11 @@ class BudgetShape(Shape):
     now_level: Annotated[BudgetLevel, Seen(REST, "the level now, on a new day too", after="level_at")]
 
 
-class OneBudget(BaseModel):
+class OneBudget(Model):
     budget: BudgetShape
 
 
-class Budgets(BaseModel):
+class Budgets(Model):
     budgets: list[BudgetShape]
 
 
@@ -76,7 +77,7 @@ class ToolQuestion(Body):
     repeats: int | None = Field(None, ge=1, le=2**31, description="how often the same call came in a row")
 
 
-class ToolVerdict(BaseModel):
+class ToolVerdict(Model):
     sentence: str | None = Field(description="why no tool is to be used, and what to do instead; null: go on")
 
 

@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
 from hubbub.core.actions import next_tool
 from hubbub.core.limits import accounts
@@ -14,10 +14,11 @@ from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Project
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape, Whole, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Shape, Whole, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["accounts"])
+router = Router("accounts")
 
 AGENT = "whose limit it is, where the token is not bound to an agent"
 
@@ -27,17 +28,17 @@ class AccountShape(Shape):
     pass
 
 
-class AccountWithAgents(BaseModel):
+class AccountWithAgents(Model):
     account: AccountShape
     agents: list[str] = Field(description="who shares it")
 
 
-class Accounts(BaseModel):
+class Accounts(Model):
     accounts: list[AccountWithAgents]
     now: int = Field(description="the hub's time")
 
 
-class OfAgent(BaseModel):
+class OfAgent(Model):
     account: AccountShape | None = Field(description="null: nobody knows of one")
     goes_on_at: int | None = Field(description="when the agent may begin something; null: now")
     stopped: str | None = Field(

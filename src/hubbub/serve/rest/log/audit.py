@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.fleet import audit_heads
 from hubbub.core.log import audit
@@ -21,10 +21,11 @@ from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import ActivityShape, Line, Shape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import ActivityShape, Line, Model, Shape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["audit"])
+router = Router("audit")
 
 COLUMNS = ("id", "at", "kind", "actor", "agent", "task_id", "message_id", "detail")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings of cells that a spreadsheet computes, or hides
@@ -41,7 +42,7 @@ class ExportFormat:
     written: Callable[[Sequence[Activity]], str]
 
 
-class Entries(BaseModel):
+class Entries(Model):
     entries: list[ActivityShape]
     next: int | None = Field(description="`before` of the next page; null: that was all")
     groups: dict[str, list[str]] = Field(
@@ -57,7 +58,7 @@ class HeadShape(Shape):
     broken: bool = Field(description="it cannot be true beside an earlier one")
 
 
-class Heads(BaseModel):
+class Heads(Model):
     heads: list[HeadShape]
 
 

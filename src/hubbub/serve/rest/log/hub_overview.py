@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Protocol
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.agents import agents
 from hubbub.core.log import activity
@@ -23,11 +23,12 @@ from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity, Condition
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import ActivityShape, Line
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import ActivityShape, Line, Model
 from hubbub.serve.rest.log.snapshots import PatchedActivity
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["hub"])
+router = Router("hub")
 
 CHUNK = 256 * 1024
 
@@ -38,20 +39,20 @@ class Copier(Protocol):
     def backup(self, target: Path) -> None: ...
 
 
-class ActivityPage(BaseModel):
+class ActivityPage(Model):
     activity: list[ActivityShape]
 
 
-class PatchedPage(BaseModel):
+class PatchedPage(Model):
     activity: list[PatchedActivity]
 
 
-class Log(BaseModel):
+class Log(Model):
     activities: int
     keep_days: int | None = Field(description="for how many days an activity is kept; null: for ever")
 
 
-class Counts(BaseModel):
+class Counts(Model):
     tasks: dict[Status, int]
     agents: dict[Condition, int] = Field(description="by their condition; those never there count as offline")
     log: Log

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.snapshots import keyframes
 from hubbub.core.snapshots.full_snapshot import SnapshotText, moment, nouns
@@ -16,15 +16,16 @@ from hubbub.model.records import Activity
 from hubbub.serve.live.sse import activity_json, with_patch
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.chunked_json import chunked_response, in_order, list_object, takes_gzip
-from hubbub.serve.rest.base.shapes import ActivityShape, NeedShape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import ActivityShape, Model, NeedShape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["hub"])
+router = Router("hub")
 
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Moment(BaseModel):
+class Moment(Model):
     id: int = Field(description="a place in the log")
     at: int
 
@@ -44,7 +45,7 @@ class NeededShape(NeedShape):
     card: dict[str, Any]
 
 
-class Needs(BaseModel):
+class Needs(Model):
     at: int
     needs: list[NeededShape]
 
@@ -65,7 +66,7 @@ class PatchedActivity(ActivityShape):
         return cls.model_validate({**activity_json(activity), "patch": patch})
 
 
-class Reel(BaseModel):
+class Reel(Model):
     start: ReelStart
     activities: list[PatchedActivity]
     earlier: bool = Field(description="there is more before `start`: ask for it with `until=start.id`")

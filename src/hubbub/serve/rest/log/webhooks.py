@@ -4,8 +4,8 @@ from http import HTTPStatus
 from typing import Annotated
 
 import httpx2
-from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from fastapi import Query, Request
+from pydantic import Field
 
 from hubbub.core.log import outbox, webhooks
 from hubbub.core.log.idempotency import Reply
@@ -15,19 +15,20 @@ from hubbub.model.log.webhooks import EVERYTHING, NEEDS, WebhookFormat, require_
 from hubbub.model.people.rights import Right
 from hubbub.serve.outbox.dns_pinning import PrivateAddress, UnknownHost, pinned_addresses
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Name, ParcelShape, Text, WebhookShape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Name, ParcelShape, Text, WebhookShape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["webhooks"])
+router = Router("webhooks")
 
 MOST_EVENTS = 50
 
 
-class Webhooks(BaseModel):
+class Webhooks(Model):
     webhooks: list[WebhookShape]
 
 
-class OneWebhook(BaseModel):
+class OneWebhook(Model):
     webhook: WebhookShape
 
 
@@ -53,11 +54,11 @@ class NewWebhook(Body):
     )
 
 
-class Deliveries(BaseModel):
+class Deliveries(Model):
     deliveries: list[ParcelShape]
 
 
-class OneDelivery(BaseModel):
+class OneDelivery(Model):
     delivery: ParcelShape
 
 

@@ -2,17 +2,18 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
 from hubbub.core import why
 from hubbub.core.why import SubjectKind
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Shape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Model, Shape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["why"])
+router = Router("why")
 
 
 class FactShape(Shape):
@@ -24,7 +25,7 @@ class FactShape(Shape):
     detail: dict[str, Any] = Field(description="what the sentence is made from; times are Unix milliseconds")
 
 
-class Why(BaseModel):
+class Why(Model):
     kind: SubjectKind
     name: str = Field(
         description="the number of a task, the name of an agent or a machine, the path of a file"

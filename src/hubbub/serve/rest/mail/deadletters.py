@@ -3,18 +3,19 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
 from hubbub.core.mail import deadletters
 from hubbub.model.errors import Invalid
 from hubbub.model.ids import parse_id
 from hubbub.model.people.rights import Right
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Shape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Model, Shape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["messages"])
+router = Router("messages")
 
 
 class DeadLetterShape(Shape):
@@ -31,7 +32,7 @@ class DeadLetterShape(Shape):
     expired: bool = Field(description="its task ran out of time; else its receiver was never there")
 
 
-class DeadLetters(BaseModel):
+class DeadLetters(Model):
     letters: list[DeadLetterShape]
 
 

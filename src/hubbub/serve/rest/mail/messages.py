@@ -4,8 +4,8 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from fastapi import Query, Request
+from pydantic import Field
 
 from hubbub.core.actions import completion_reports
 from hubbub.core.agents import agents
@@ -18,17 +18,27 @@ from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Condition, LetterKind, Message, Project, Task
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, CompletionShape, Line, MessageShape, Name, SentShape, Text
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import (
+    Body,
+    CompletionShape,
+    Line,
+    MessageShape,
+    Model,
+    Name,
+    SentShape,
+    Text,
+)
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["messages"])
+router = Router("messages")
 
 
-class Messages(BaseModel):
+class Messages(Model):
     messages: list[MessageShape]
 
 
-class OneMessage(BaseModel):
+class OneMessage(Model):
     message: MessageShape
 
 
@@ -60,7 +70,7 @@ class Broadcast(OneMessage):
     recipients: list[str]
 
 
-class Completions(BaseModel):
+class Completions(Model):
     completions: list[CompletionShape]
 
 

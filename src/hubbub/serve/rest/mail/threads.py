@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.mail import threads
 from hubbub.core.mail.threads import Conversation
 from hubbub.model.people.rights import Right
 from hubbub.model.records import LetterKind
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Shape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Model, Shape
 from hubbub.serve.rest.mail.message_shapes import (
     DeliveredMessageShape,
     Render,
@@ -20,7 +21,7 @@ from hubbub.serve.rest.mail.message_shapes import (
 )
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["messages"])
+router = Router("messages")
 
 
 class ThreadShape(Shape):
@@ -35,12 +36,12 @@ class ThreadShape(Shape):
     unacked_by: list[str]
 
 
-class Threads(BaseModel):
+class Threads(Model):
     threads: list[ThreadShape]
     next: int | None = Field(description="`before` of the next page; null: that was all")
 
 
-class WholeThread(BaseModel):
+class WholeThread(Model):
     thread: ThreadShape
     messages: list[DeliveredMessageShape] = Field(description="oldest first")
     earlier: bool = Field(description="whether more was said before them")

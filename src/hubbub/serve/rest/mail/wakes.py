@@ -3,8 +3,8 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from fastapi import Request
+from pydantic import Field
 
 from hubbub.core.agents import agents
 from hubbub.core.people import access
@@ -15,10 +15,11 @@ from hubbub.model.people.rights import Right
 from hubbub.model.records import Condition, Profile, Project
 from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Shape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["wakes"])
+router = Router("wakes")
 
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
@@ -45,7 +46,7 @@ class TakenShape(Shape):
     probe: bool
 
 
-class Taken(BaseModel):
+class Taken(Model):
     wake: TakenShape | None = Field(description="null: nothing to wake for, for this waker")
 
 
@@ -77,11 +78,11 @@ class WakeStory(Shape):
     ended_at: int | None
 
 
-class OneWake(BaseModel):
+class OneWake(Model):
     wake: WakeStory
 
 
-class Left(BaseModel):
+class Left(Model):
     left: bool = Field(description="whether it was there")
 
 
@@ -91,7 +92,7 @@ class GlanceAsked(Body):
     moment: HookPhase
 
 
-class Glanced(BaseModel):
+class Glanced(Model):
     text: str | None = Field(description="what to tell the agent; null: nothing that it was not told already")
     unread: int
     wake_id: UUID | None

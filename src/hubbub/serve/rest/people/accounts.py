@@ -6,7 +6,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel, Field
 
 from hubbub.core.log.idempotency import Reply
@@ -19,10 +19,12 @@ from hubbub.model.people.rights import Actor, Role
 from hubbub.model.records import Project
 from hubbub.serve.http.page_paths import REGISTER
 from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import (
     Body,
     GivenRole,
     Line,
+    Model,
     Name,
     ProjectShape,
     Seconds,
@@ -32,10 +34,10 @@ from hubbub.serve.rest.base.shapes import (
 from hubbub.serve.rest.fleet.invitations import hub_url
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["people"])
+router = Router("people")
 
 
-class Me(BaseModel):
+class Me(Model):
     """The holder of a token."""
 
     user: str | None
@@ -62,7 +64,7 @@ class Me(BaseModel):
         )
 
 
-class Users(BaseModel):
+class Users(Model):
     users: list[UserShape]
 
 
@@ -72,7 +74,7 @@ class NewUser(Body):
     role: GivenRole = Role.MEMBER
 
 
-class CreatedUser(BaseModel):
+class CreatedUser(Model):
     """A person, and their token, which is shown only now."""
 
     user: UserShape
@@ -83,14 +85,14 @@ class NewInvite(Body):
     role: GivenRole = Role.MEMBER
 
 
-class Invite(BaseModel):
+class Invite(Model):
     """An invitation, which is shown only now."""
 
     code: str
     url: str = Field(description="the link to follow: a page to register on, with the code in it")
 
 
-class UseShape(BaseModel):
+class UseShape(Model):
     """The recent use that a token has made of this hub, and its refusals."""
 
     rate: float = Field(description="calls a second, over the last ten seconds")
@@ -103,7 +105,7 @@ class UseShape(BaseModel):
     refused_at: int | None = Field(description="the last time")
 
 
-class LimitsShape(BaseModel):
+class LimitsShape(Model):
     """The limits of a token at the hub; 0 means no limit."""
 
     rate: int = Field(description="calls a second, over a while")
@@ -123,7 +125,7 @@ class ListedToken(TokenShape):
     limits: LimitsShape = Field(description="its limits: the usual ones, except for a rate of its own")
 
 
-class Tokens(BaseModel):
+class Tokens(Model):
     tokens: list[ListedToken]
     limits: LimitsShape
 
@@ -148,7 +150,7 @@ class NewToken(Body):
     )
 
 
-class OneToken(BaseModel):
+class OneToken(Model):
     token: TokenShape
 
 

@@ -4,8 +4,8 @@ from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from fastapi import Query, Request
+from pydantic import Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import logins, users
@@ -14,11 +14,12 @@ from hubbub.model.people.logins import Login
 from hubbub.serve.http.page_paths import LOGIN
 from hubbub.serve.http.passwords import LONGEST, SHORTEST, PasswordLogin, check
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Line, LongText, Shape, UserShape, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, LongText, Model, Shape, UserShape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["people"])
+router = Router("people")
 
 Whose = Annotated[str | None, Query(description="of whom; else the caller's own. For the owner of the hub")]
 
@@ -28,11 +29,11 @@ class LoginShape(Shape):
     current: Annotated[bool, Seen(REST, "true for the login that asks", after="browser")]
 
 
-class Logins(BaseModel):
+class Logins(Model):
     logins: list[LoginShape]
 
 
-class Ended(BaseModel):
+class Ended(Model):
     ended: int = Field(description="how many logins")
 
 
@@ -40,7 +41,7 @@ class NewLink(Body):
     user: Line | None = Field(None, description="whom it lets in; else the caller. For the owner of the hub")
 
 
-class Link(BaseModel):
+class Link(Model):
     """A link that signs a person in, once. Its code is shown only now."""
 
     user: str
@@ -52,7 +53,7 @@ class NewPassword(Body):
     password: Annotated[LongText, Field(json_schema_extra={"minLength": SHORTEST, "maxLength": LONGEST})]
 
 
-class OneUser(BaseModel):
+class OneUser(Model):
     user: UserShape
 
 

@@ -4,25 +4,35 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access, coordinators, members, projects
 from hubbub.model.errors import Invalid
 from hubbub.model.people.rights import Right, Role
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, GivenRole, Line, LongText, Name, ProjectShape, Shape, Whole
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import (
+    Body,
+    GivenRole,
+    Line,
+    LongText,
+    Model,
+    Name,
+    ProjectShape,
+    Shape,
+    Whole,
+)
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["projects"])
+router = Router("projects")
 
 
-class Projects(BaseModel):
+class Projects(Model):
     projects: list[ProjectShape]
 
 
-class OneProject(BaseModel):
+class OneProject(Model):
     project: ProjectShape
 
 
@@ -53,17 +63,17 @@ class ChangedProject(Body):
     )
 
 
-class MemberShape(BaseModel):
+class MemberShape(Model):
     user_id: UUID
     name: str
     role: Role
 
 
-class Members(BaseModel):
+class Members(Model):
     members: list[MemberShape]
 
 
-class OneMember(BaseModel):
+class OneMember(Model):
     member: MemberShape
 
 
@@ -75,11 +85,11 @@ class CoordinatorShape(Shape):
     granted_at: int
 
 
-class Coordinators(BaseModel):
+class Coordinators(Model):
     coordinators: list[CoordinatorShape]
 
 
-class OneCoordinator(BaseModel):
+class OneCoordinator(Model):
     coordinator: CoordinatorShape
 
 

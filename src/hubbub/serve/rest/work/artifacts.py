@@ -3,8 +3,8 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
@@ -13,22 +13,23 @@ from hubbub.model.people.rights import Right
 from hubbub.model.records import Artifact
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.large_bodies import LargeRoute
-from hubbub.serve.rest.base.shapes import ArtifactShape, Body, Name, Storable
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import ArtifactShape, Body, Model, Name, Storable
 from hubbub.serve.rest.work.runs import named
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["artifacts"], route_class=LargeRoute)
+router = Router("artifacts", LargeRoute)
 
 LONGEST = 524_288  # characters of a content
 
 Content = Annotated[str, Field(max_length=LONGEST), Storable]
 
 
-class Artifacts(BaseModel):
+class Artifacts(Model):
     artifacts: list[ArtifactShape]
 
 
-class OneArtifact(BaseModel):
+class OneArtifact(Model):
     artifact: ArtifactShape
 
 

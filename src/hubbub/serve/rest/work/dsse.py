@@ -4,20 +4,21 @@ import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.model.work.signatures import IN_TOTO, keyid, signed_bytes
+from hubbub.serve.rest.base.shapes import Model
 
 if TYPE_CHECKING:  # it takes a while to import, and few hubs sign
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
-class Signature(BaseModel):
+class Signature(Model):
     keyid: str
     sig: str = Field(description="base64")
 
 
-class Envelope(BaseModel):
+class Envelope(Model):
     """A signed statement, and the keys that signed it."""
 
     payload: str = Field(description="base64 of the statement as JSON")
@@ -25,7 +26,7 @@ class Envelope(BaseModel):
     signatures: list[Signature]
 
 
-class PublicKey(BaseModel):
+class PublicKey(Model):
     """A key that verifies signatures."""
 
     keyid: str = Field(description="as in-toto names the key: a hash of it")

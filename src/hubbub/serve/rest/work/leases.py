@@ -6,8 +6,8 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from fastapi import Query, Request
+from pydantic import Field
 
 from hubbub.core.actions import next_tool
 from hubbub.core.people import access
@@ -30,10 +30,11 @@ from hubbub.model.work.leases import (
 )
 from hubbub.serve.live.long_polls import any_done, ends_of, rung
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Line, Name, PriorityName, Shape, Whole, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, PriorityName, Shape, Whole, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["leases"])
+router = Router("leases")
 
 LONGEST_WAIT = 45  # seconds, as of an inbox
 LONGEST_TEXT = 100_000  # characters of a command that is judged
@@ -66,7 +67,7 @@ class LeaseRuleShape(Shape):
     pass
 
 
-class LeaseAnswer(BaseModel):
+class LeaseAnswer(Model):
     lease: LeaseShape
     holders: list[LeaseShape] = Field(description="while it waits: the holders of its things")
     waiting: list[LeaseShape] = Field(
@@ -76,28 +77,28 @@ class LeaseAnswer(BaseModel):
     now: int = Field(description="the hub's time")
 
 
-class Leases(BaseModel):
+class Leases(Model):
     leases: list[LeaseShape]
     now: int = Field(description="the hub's time")
 
 
-class OneLease(BaseModel):
+class OneLease(Model):
     lease: LeaseShape
 
 
-class Capacities(BaseModel):
+class Capacities(Model):
     capacities: list[CapacityShape]
 
 
-class OneCapacity(BaseModel):
+class OneCapacity(Model):
     capacity: CapacityShape
 
 
-class LeaseRules(BaseModel):
+class LeaseRules(Model):
     rules: list[LeaseRuleShape]
 
 
-class OneLeaseRule(BaseModel):
+class OneLeaseRule(Model):
     rule: LeaseRuleShape
 
 
@@ -144,7 +145,7 @@ class CommandQuestion(Body):
     within: Line | None = Field(None, description="the id of the lease under which the agent's program runs")
 
 
-class CommandVerdict(BaseModel):
+class CommandVerdict(Model):
     sentence: str | None = Field(description="why it must not run as it is, and how it may; null: it may")
 
 

@@ -4,18 +4,18 @@ import asyncio
 from typing import Annotated, Self
 from uuid import UUID
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from hubbub.core.people import access
 from hubbub.core.work import memory, summaries
 from hubbub.model.people.rights import Right
 from hubbub.model.work.memory import MemoryPart, parse
 from hubbub.serve.rest.base.call import Call, RestCall
-from hubbub.serve.rest.base.shapes import Body, Name, Shape, Storable, Whole
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Model, Name, Shape, Storable, Whole
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["memory"])
+router = Router("memory")
 
 AnyText = Annotated[str, Storable]
 Version = Annotated[Whole, Field(ge=0, le=2**62)]
@@ -30,7 +30,7 @@ class EditionShape(Shape):
     updated_at: int
 
 
-class Memories(BaseModel):
+class Memories(Model):
     project_id: UUID
     documents: list[EditionShape]
 
@@ -49,7 +49,7 @@ class DocumentShape(Shape):
     parts: list[PartShape]
 
 
-class OneDocument(BaseModel):
+class OneDocument(Model):
     document: DocumentShape
 
 
@@ -72,7 +72,7 @@ class SummarizedRunShape(Shape):
     version: int
 
 
-class Summaries(BaseModel):
+class Summaries(Model):
     project_id: UUID
     summaries: list[SummarizedRunShape]
 
@@ -87,7 +87,7 @@ class SummaryShape(Shape):
     updated_at: int
 
 
-class OneSummary(BaseModel):
+class OneSummary(Model):
     summary: SummaryShape
 
 

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
@@ -28,10 +27,11 @@ from hubbub.model.work.proof import (
     sentence,
 )
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape, tells
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, Line, Model, Name, Shape, tells
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["proof"])
+router = Router("proof")
 
 MOST_EDITED = 200  # files of one edit
 LONGEST_COMMAND = 4_000
@@ -66,7 +66,7 @@ class SightingShape(Shape):
     head: str | None = Field(None, description="the commit that was checked out")
 
 
-class FindingShape(BaseModel):
+class FindingShape(Model):
     demand: str
     means: str
     words: dict[str, Any] = Field(description="`means` by the `key` of its words and their `values`")
@@ -75,11 +75,11 @@ class FindingShape(BaseModel):
     reason: dict[str, Any] | None = Field(description="`why` by the `key` of its words and their `values`")
 
 
-class OneProofRules(BaseModel):
+class OneProofRules(Model):
     rules: ProofRulesShape
 
 
-class TaskProof(BaseModel):
+class TaskProof(Model):
     """Demands of a task and the sightings; of a completed one, as they were at its completion."""
 
     contract: ContractShape
@@ -90,7 +90,7 @@ class TaskProof(BaseModel):
     sightings: list[SightingShape]
 
 
-class OneContract(BaseModel):
+class OneContract(Model):
     contract: ContractShape
 
 
@@ -156,7 +156,7 @@ class Step(Body):
         return Seen(**facts, tree=tree, paths=tuple(self.paths))
 
 
-class Looks(BaseModel):
+class Looks(Model):
     looks: bool = Field(
         description="a task of the agent asks for proof, so the hook is to look at the checkout"
     )

@@ -1,7 +1,6 @@
 """Proof for other programs: a signed in-toto statement of a completed task, and the keys to check it by."""
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.people import access
 from hubbub.core.work import machine_keys, proof_statement
@@ -10,10 +9,12 @@ from hubbub.model.people.rights import Right
 from hubbub.model.programs import extras
 from hubbub.model.work.signatures import MachineKey, MachineSignature, public_bytes
 from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Model
 from hubbub.serve.rest.work import dsse
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["proof"])
+router = Router("proof")
 
 
 class MachineKeyShape(dsse.PublicKey):
@@ -26,11 +27,11 @@ class MachineKeyShape(dsse.PublicKey):
     )
 
 
-class MachineKeys(BaseModel):
+class MachineKeys(Model):
     keys: list[MachineKeyShape]
 
 
-class MachineAnswer(BaseModel):
+class MachineAnswer(Model):
     """A machine that saw the work, and what it said when it was asked to sign the statement."""
 
     machine: str
@@ -40,7 +41,7 @@ class MachineAnswer(BaseModel):
     answered_at: int | None = Field(description="null: it has not answered yet")
 
 
-class MachineAnswers(BaseModel):
+class MachineAnswers(Model):
     machines: list[MachineAnswer]
 
 

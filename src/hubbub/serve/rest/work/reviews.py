@@ -2,8 +2,7 @@
 
 from http import HTTPStatus
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
@@ -11,18 +10,19 @@ from hubbub.core.work import artifacts, reviews
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Review, ReviewVerdict
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import Body, LongText, Name, ReviewShape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Body, LongText, Model, Name, ReviewShape
 from hubbub.serve.rest.work.runs import named
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["reviews"])
+router = Router("reviews")
 
 
-class Reviews(BaseModel):
+class Reviews(Model):
     reviews: list[ReviewShape]
 
 
-class OneReview(BaseModel):
+class OneReview(Model):
     review: ReviewShape
 
 

@@ -1,20 +1,18 @@
 """Runs: the stretches of work in a project."""
 
-from fastapi import APIRouter
-from pydantic import BaseModel
-
 from hubbub.core.people import runs
 from hubbub.model.errors import NotFound
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Project, Run
 from hubbub.serve.rest.base.call import Call
-from hubbub.serve.rest.base.shapes import RunShape
+from hubbub.serve.rest.base.router import Router
+from hubbub.serve.rest.base.shapes import Model, RunShape
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["runs"])
+router = Router("runs")
 
 
-class Runs(BaseModel):
+class Runs(Model):
     runs: list[RunShape]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from hubbub.core.actions import completion_reports, task_actions
@@ -12,11 +11,12 @@ from hubbub.core.people import access
 from hubbub.core.work import tasks
 from hubbub.model.records import Task
 from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import Body, LongText, MessageShape, Name, Percent, Seconds, Text, Whole
 from hubbub.serve.rest.work.tasks import OneTask, one, ttl_of
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["tasks"])
+router = Router("tasks")
 
 
 class By(Body):

@@ -6,9 +6,9 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hubbub.core.log import activity
 from hubbub.core.log.idempotency import Reply
@@ -27,12 +27,14 @@ from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base import markdown
 from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import (
     ActivityShape,
     ArtifactShape,
     Body,
     Line,
     LongText,
+    Model,
     Name,
     PriorityName,
     Seconds,
@@ -51,19 +53,19 @@ from hubbub.serve.rest.mail.message_shapes import (
 from hubbub.serve.rest.work.proof import Demands
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["tasks"])
+router = Router("tasks")
 
 THREAD_SHOWN = 200
 ACTIVITY_SHOWN = 200
 MOST_NEEDS = 32
 
 
-class Tasks(BaseModel):
+class Tasks(Model):
     tasks: list[TaskShape]
     total: int | None = Field(None, description="how many there are without a limit, if that was asked for")
 
 
-class OneTask(BaseModel):
+class OneTask(Model):
     task: TaskShape
 
 
@@ -93,7 +95,7 @@ class ReadTask(TaskShape):
     result_html: str | None = None
 
 
-class WholeTask(BaseModel):
+class WholeTask(Model):
     """A task with its messages and events; the activity newest first, all else oldest first."""
 
     task: ReadTask
