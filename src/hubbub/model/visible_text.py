@@ -20,6 +20,11 @@ def visible(text: str) -> str:
     return "".join(each if _is_seen(each) else _escape(each) for each in text)
 
 
+def first_hidden(text: str) -> str | None:
+    """Return the first invisible or reordering character; None if all are seen."""
+    return next((each for each in text if not _is_seen(each)), None)
+
+
 def _is_seen(character: str) -> bool:
     if " " <= character <= "~":
         return True

@@ -34,11 +34,29 @@ def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
 
 
 @on_one_engine
-@pytest.mark.parametrize("name", ["hub", "everyone", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."])
+@pytest.mark.parametrize(
+    "name", ["hub", "everyone", "all", "broadcast", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."]
+)
 def test_some_names_are_nobodys(world: World, name: str) -> None:
     """No agent is named as the hub or all are, with control characters, blanks at its ends, or as steps of a path."""
     with pytest.raises(Invalid):
         world.do(agents.meet, world.id, name)
+
+
+@on_one_engine
+@pytest.mark.parametrize("mark", [*"\u200b\u200d\u00ad\u202e\u2060\ufeff\ufe0f\u3164\u3000"])
+def test_no_name_hides_a_character(world: World, mark: str) -> None:
+    """A name that looks like another's is refused, with the character that nobody sees."""
+    with pytest.raises(
+        Invalid, match=rf"no invisible or control characters, and this has U\+{ord(mark):04X}"
+    ):
+        world.do(agents.meet, world.id, f"ann{mark}")
+
+
+@pytest.mark.parametrize("name", ["代码 1号", "ग्राहक", "Ünïcode", "🦊", "e\u0301ve"])
+def test_names_of_all_scripts_are_good(name: str) -> None:
+    """Letters with their marks, pictures and single blanks may be in a name."""
+    agents.require_nameable(name)
 
 
 @on_one_engine

@@ -1,6 +1,5 @@
 """Agents' names in a project, and their reported conditions."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -9,8 +8,9 @@ from uuid import UUID
 from hubbub.core.snapshots import patches
 from hubbub.model.agents import agent_names
 from hubbub.model.errors import Invalid, UnknownAgent
-from hubbub.model.people.rights import EVERYONE, HUB
+from hubbub.model.people.rights import EVERYONE, EVERYONES, HUB
 from hubbub.model.records import Agent, Condition, Presence
+from hubbub.model.visible_text import first_hidden
 from hubbub.store.agents import agents
 from hubbub.store.log import activity, projection
 from hubbub.store.people import users
@@ -62,10 +62,14 @@ def require_nameable(name: str) -> None:
     """Raise `Invalid` for a text that cannot be an agent's name."""
     if name == HUB:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
-    if name == EVERYONE:
-        raise Invalid(f"{EVERYONE!r} means all agents of the project; choose another name")
-    if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
-        raise Invalid("an agent's name has no control characters, and no blanks at its ends")
+    if name in EVERYONES:
+        raise Invalid(f"{name!r} means all agents of the project; choose another name")
+    if (hidden := first_hidden(name)) is not None:
+        raise Invalid(
+            f"an agent's name has no invisible or control characters, and this has U+{ord(hidden):04X}"
+        )
+    if name != name.strip():
+        raise Invalid("an agent's name has no blanks at its ends")
     if name in STEPS:
         raise Invalid(f"an address cannot contain an agent's name like {name!r}; choose another name")
 

@@ -20,7 +20,6 @@ from hubbub.dialects.golemxv.tool_set import (
     look,
 )
 from hubbub.model.agents.scopes import Scope
-from hubbub.model.errors import Invalid
 from hubbub.model.json_chunks import LazyRows
 from hubbub.store.tx import Tx
 
@@ -36,8 +35,6 @@ def checkin(
 ) -> Reply:
     """Check in to a project, and say which area and files you are going to work on; it tells who is there already."""
     project = enter(tx, call, project_slug)
-    if agent_name == vocabulary.BROADCAST:
-        raise Invalid(f"{agent_name!r} is the receiver that means everyone; choose another name")
     stay = checkins.begin(tx, project, agent_name, Scope.of(declared_area, declared_files or ()))
     return {
         "session_token": stay.secret,

@@ -26,7 +26,7 @@ ENDED = {
     "checked_out": (presences.LEFT, presences.REPLACED),
     "timed_out": (presences.SILENT,),
 }
-BROADCAST = "broadcast"  # the receiver that means everyone; no agent may have that name
+BROADCAST = "broadcast"  # the receiver that means everyone
 EVERYONE = "all"  # the receiver that a broadcast shows
 
 STEP = ("before", "after")  # details that are statuses in a task's event

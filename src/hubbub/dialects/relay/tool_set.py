@@ -150,6 +150,7 @@ def addressee(tx: Tx, project: Project, argument: str, name: str) -> str:
         _require_well_formed(argument, name)
     return name
 
+        agents.require_nameable(name)
 
 def require_room(held: int, cap: int | None, noun: str) -> None:
     """Raise `Conflict` if the run holds as much as the hub's settings allow."""

@@ -80,4 +80,5 @@ class Actor:
 
 HUB = "hub"  # the name of every caller without a name of its own; always a legal receiver of replies
 EVERYONE = "everyone"  # the receiver that means all agents of a project
+EVERYONES = frozenset({EVERYONE, "all", "broadcast"})  # with the documented tool sets' words: no agent's name
 SYSTEM = Actor(token_id=None, owns_hub=True)  # the hub itself: the sweep, the first start
