@@ -9,7 +9,7 @@ from pydantic import Field
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover, names
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.dialect import Dialect, Reply
+from hubbub.dialects.dialect import BadArguments, Dialect, Reply
 from hubbub.model.errors import Conflict, HubError, Invalid, NotFound, UnknownAgent
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.lifecycle import Status
@@ -106,6 +106,26 @@ def test_the_contract_is_made_of_the_signature() -> None:
     }
     assert CURT.tools["write"].schema == {"type": "object", "properties": {}}
     assert CURT.tools["make"].reads is False
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool", "name"),
+    [
+        ("golemxv", "get_messages", "limit"),
+        ("relay", "get_messages", "after_seq"),
+        ("cmdop", "read_logs", "since_minutes"),
+        ("hub", "inbox", "limit"),
+    ],
+)
+def test_a_whole_number_may_have_a_fraction_of_none(dialect: str, tool: str, name: str) -> None:
+    """Where a tool takes an integer it takes 5.0 as 5, as its JSON Schema says, and neither 5.5 nor "5"."""
+    asked = discover()[dialect].tools[tool]
+    required = {"agent_id": "a"} if dialect == "relay" else {}
+
+    assert repr(asked.given({**required, name: 5.0})[name]) == "5"
+    for wrong in (5.5, "5", True):
+        with pytest.raises(BadArguments, match=name):
+            asked.given({**required, name: wrong})
 
 
 def test_arguments_are_taken_as_they_are_meant(transactions: Transactions) -> None:

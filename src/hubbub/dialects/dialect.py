@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from hubbub.core.log import idempotency
 from hubbub.core.people import access
@@ -36,6 +36,9 @@ Run = TypeVar("Run", bound=Callable[..., Reply])
 
 _MEANT = "null_is_meant"
 NULLABLE = Field(json_schema_extra={_MEANT: True})  # for an argument documented as `X | null`
+EMPTY_IS_NONE = AfterValidator(
+    lambda given: given or None
+)  # for an optional id: an empty one counts as left out
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite numbers to answer with
 
 
@@ -94,7 +97,9 @@ class Tool:
 
     def _checked(self, arguments: Mapping[str, object]) -> BaseModel:
         known = self.input.model_fields
-        given = {name: value for name, value in arguments.items() if value is not None and name in known}
+        given = {
+            name: _number(value) for name, value in arguments.items() if value is not None and name in known
+        }
         if not _all_storable(given) and (path := _unstorable(given)):
             raise BadArguments(f"{path}: must be Unicode text without NUL characters")
         try:
@@ -310,6 +315,11 @@ def digest(*call: object) -> str:
     return hashlib.sha256(
         json.dumps(call, sort_keys=True, default=str).encode("utf-8", "replace")
     ).hexdigest()
+
+
+def _number(value: object) -> object:
+    """Return a number without a fraction as whole: in JSON Schema 5.0 is an integer too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _all_storable(value: object) -> bool:

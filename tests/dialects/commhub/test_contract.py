@@ -211,6 +211,23 @@ def test_a_parameter_is_of_its_type(anywhere: Fleet) -> None:
                         _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
 
 
+def test_an_empty_id_counts_as_left_out(anywhere: Fleet) -> None:
+    """An optional id that is an empty text is none: programs and models fill arguments in that they do not use."""
+    anywhere.online("coder-1")
+    program = anywhere.program()
+
+    with every_row() as row:
+        for tool, (_required, optional) in CONTRACT.items():
+            ids = {"network_id", "parent_task_id", "in_reply_to"} & {*optional, "network_id"}
+            with row(tool):
+                answer, is_error = program.ask(tool, {**CALLS[tool], **dict.fromkeys(ids, "")})
+                assert not is_error
+                assert answer.get("error") not in (
+                    "access denied to requested network",
+                    "parent task not found",
+                )
+
+
 @requires("report_status.resume_id", "report_status.alias", "report_status.status", "report_status.task.limit",
           "report_status.output.limit", "report_status.score", "report_status.progress",
           "report_completion.result.limit", "report_completion.artifacts.limit", "report_completion.score",

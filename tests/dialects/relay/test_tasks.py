@@ -118,6 +118,21 @@ def test_tasks_are_narrowed(team: Team) -> None:
     assert titles(status="failed") == ""
 
 
+@requires("creating.key_empty")
+def test_an_empty_id_counts_as_left_out(team: Team) -> None:
+    """An optional id that is an empty text is none: a parent, a key, a thread, an artifact's task."""
+    lead = team.agent("lead")
+
+    one, other = (team.task(parent_task_id="", idempotency_key="") for _ in range(2))
+    said = lead.send_message(content="m", thread_id="")
+    lead.post_artifact(name="a", type="pr", content="c", task_id="")
+
+    assert one != other
+    assert (team.row(one)["parent_task_id"], team.row(one)["depth"]) == (None, 0)
+    assert said["message"]["thread_id"] is None
+    assert lead.get_artifact(name="a")["artifact"]["task_id"] is None
+
+
 @requires("create_task.idempotency_key", "creating.key_first", "creating.key_run", "creating.key_empty")
 @both_engines
 def test_a_key_is_known_in_its_run(team: Team) -> None:
@@ -192,7 +207,7 @@ def test_an_unknown_parent_is_refused(team: Team) -> None:
     known = team.task()
 
     with team.unchanged(), every_row() as row:
-        for parent in (NOWHERE, "", "1", "名"):
+        for parent in (NOWHERE, " ", "1", "名"):
             with row(repr(parent)):
                 refused = _create(team, depends_on=[known], parent_task_id=parent)
                 assert no(refused) == "parent task not found"

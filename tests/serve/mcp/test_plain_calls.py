@@ -66,7 +66,7 @@ ANYTHING = st.recursive(
 )
 RIGHT: Mapping[str, st.SearchStrategy[Any]] = {
     "string": st.sampled_from(["ada", "bob", "", "working", "hé \U0001f600\n\"\\\x7f"]) | st.text(max_size=20),
-    "integer": st.integers(-2, 200),
+    "integer": st.integers(-2, 200) | st.integers(0, 200).map(float),
     "number": st.floats(0, 100),
     "boolean": st.booleans(),
     "null": st.none(),

@@ -12,7 +12,7 @@ from hubbub.core.agents import agents
 from hubbub.core.people import access
 from hubbub.core.work import task_search, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, Name
+from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, Name, OptionalId
 from hubbub.dialects.dialect import Reply
 from hubbub.model.json_chunks import LazyRows
 from hubbub.model.timestamps import parse_timestamp
@@ -23,7 +23,7 @@ MANY = 1_000  # agents; a longer reply takes too much memory to be kept
 
 
 @DIALECT.tool(reads=True)
-def get_task(tx: Tx, task_id: str, network_id: str | None = None) -> Reply:
+def get_task(tx: Tx, task_id: str, network_id: OptionalId = None) -> Reply:
     """Query task details."""
     known = {project.id: project for project in access.visible(tx, network_id)}
     task = tasks.find(tx, list(known), task_id)
@@ -36,7 +36,7 @@ def list_tasks(
     alias: str | None = None,
     status: str | None = None,
     from_name: str | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
     limit: Annotated[float, Field(le=100, **WHOLE)] = 20,
 ) -> Reply:
     """Query task list with multi-dimensional filtering, newest first."""
@@ -63,7 +63,7 @@ def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mappi
 @DIALECT.keeps(_standing)
 @DIALECT.tool(reads=True)
 def get_all_status(
-    tx: Tx, filter_status: str | None = None, filter_server: str | None = None, network_id: str | None = None
+    tx: Tx, filter_status: str | None = None, filter_server: str | None = None, network_id: OptionalId = None
 ) -> Reply:
     """Get all session statuses. Sessions without a heartbeat for over 10 minutes are offline."""
     known = {project.id: project for project in access.visible(tx, network_id)}
@@ -79,7 +79,7 @@ def get_all_status(
 
 
 @DIALECT.tool(reads=True)
-def get_session_status(tx: Tx, alias: Name, network_id: str | None = None) -> Reply:
+def get_session_status(tx: Tx, alias: Name, network_id: OptionalId = None) -> Reply:
     """Get detailed status of a single session, including pending inbox count and recent completions."""
     known = {project.id: project for project in access.visible(tx, network_id)}
     present = [found for project_id in known if (found := agents.presence(tx, project_id, alias))]
@@ -96,7 +96,7 @@ def get_completions(
     tx: Tx,
     alias: str | None = None,
     since: str | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
     limit: Annotated[float, Field(le=500, **WHOLE)] = 50,
 ) -> Reply:
     """Get completion records, newest first; of the last 24 hours, unless since says otherwise."""

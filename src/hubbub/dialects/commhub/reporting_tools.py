@@ -12,7 +12,17 @@ from hubbub.core.people import access
 from hubbub.core.presence import presences
 from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
+from hubbub.dialects.commhub.tool_set import (
+    DIALECT,
+    WHOLE,
+    LongText,
+    Minutes,
+    Name,
+    OptionalId,
+    Score,
+    Text,
+    no,
+)
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, MayNotBegin, NotFound, Unmet
 from hubbub.model.lifecycle import ENDED, HELD, Status
@@ -52,7 +62,7 @@ def report_status(
     channels: str | None = None,
     model: str | None = None,
     node_name: str | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
 ) -> Reply:
     """Report agent status. Also serves as a heartbeat (recommended every 3 minutes)."""
     if tx.actor.is_person:
@@ -110,7 +120,7 @@ def report_completion(
     artifacts: Annotated[list[str], Field(max_length=50)] | None = None,
     score: Score | None = None,
     duration_minutes: Minutes | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
 ) -> Reply:
     """Report task completion. Automatically updates session status to idle."""
     project = access.enter(tx, network_id)
@@ -150,7 +160,7 @@ def _unmatched(tx: Tx, project: Project, name: str) -> str | None:
 
 @DIALECT.tool(short=True)
 def get_inbox(
-    tx: Tx, alias: Name, limit: Annotated[float, Field(le=100, **WHOLE)] = 10, network_id: str | None = None
+    tx: Tx, alias: Name, limit: Annotated[float, Field(le=100, **WHOLE)] = 10, network_id: OptionalId = None
 ) -> Reply:
     """Fetch pending messages, most urgent first. Acknowledge each with ack_inbox, or it is delivered again."""
     access.require_inbox(tx, alias)
@@ -167,7 +177,7 @@ def get_inbox(
 
 @DIALECT.tool({NotFound: lambda e: no("message not found or not yours")}, short=True)
 def ack_inbox(
-    tx: Tx, alias: Name, message_id: str, response: str | None = None, network_id: str | None = None
+    tx: Tx, alias: Name, message_id: str, response: str | None = None, network_id: OptionalId = None
 ) -> Reply:
     """Acknowledge message receipt. After ACK, the message won't be returned by get_inbox."""
     project, letter_id = _letter(tx, message_id, network_id)

@@ -12,7 +12,7 @@ from hubbub.core.mail import messages
 from hubbub.core.people import access
 from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.tool_set import DIALECT, Name, Text, no
+from hubbub.dialects.commhub.tool_set import DIALECT, Name, OptionalId, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, InvalidTransition, MayNotBegin, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status
@@ -46,8 +46,8 @@ def send_task(
     context: Text | None = None,
     from_session: Name | None = None,
     ttl_seconds: Annotated[float, Field(gt=0, le=86_400)] = 3600,
-    network_id: str | None = None,
-    parent_task_id: str | None = None,
+    network_id: OptionalId = None,
+    parent_task_id: OptionalId = None,
 ) -> Reply:
     """Dispatch a task to a specified agent's inbox. The receiver is expected to act on it."""
     project = access.enter(tx, network_id)
@@ -69,7 +69,7 @@ def send_task(
 
 @DIALECT.tool(short=True)
 def send_message(
-    tx: Tx, alias: Name, message: Text, from_session: Name | None = None, network_id: str | None = None
+    tx: Tx, alias: Name, message: Text, from_session: Name | None = None, network_id: OptionalId = None
 ) -> Reply:
     """Send a message. It is shown to the receiver, who need not act on it."""
     project = access.enter(tx, network_id)
@@ -83,13 +83,13 @@ def send_reply(
     tx: Tx,
     alias: Name,
     text: Text,
-    in_reply_to: str | None = None,
+    in_reply_to: OptionalId = None,
     status: Literal["replied", "failed", "cancelled"] = "replied",
     from_session: Name | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
 ) -> Reply:
     """Reply to a task, which ends it, or to a message. It is shown to the receiver, who need not act on it."""
-    subject = _subject(tx, in_reply_to, network_id) if in_reply_to else None
+    subject = _subject(tx, in_reply_to, network_id) if in_reply_to is not None else None
     project = access.enter(tx, network_id if subject is None else str(subject.project_id))
     sender = access.speak(tx, project.id, from_session)
     ended = _end(tx, subject, status, by=sender, text=text, told=alias) if isinstance(subject, Task) else None
@@ -132,7 +132,7 @@ def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
 
 
 @DIALECT.tool(short=True)
-def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id: str | None = None) -> Reply:
+def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id: OptionalId = None) -> Reply:
     """Acknowledge task receipt (lightweight, does not enter inbox). A free task is claimed by it."""
     task, project = _writable_task(tx, task_id, network_id)
     speaker = access.speak(tx, project.id, from_session)
@@ -150,7 +150,7 @@ def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id:
     short=True,
 )
 def retry_task(
-    tx: Tx, task_id: str, from_session: Name | None = None, network_id: str | None = None
+    tx: Tx, task_id: str, from_session: Name | None = None, network_id: OptionalId = None
 ) -> Reply:
     """Retry a failed/cancelled/expired task, with a fresh hour to begin it."""
     task, project = _writable_task(tx, task_id, network_id)
@@ -164,7 +164,7 @@ def cancel_task(
     task_id: str,
     reason: Annotated[str, Field(max_length=1_000)] | None = None,
     from_session: Name | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
 ) -> Reply:
     """Cancel a pending task."""
     task, project = _writable_task(tx, task_id, network_id)
@@ -176,7 +176,7 @@ def cancel_task(
     {InvalidTransition: lambda e: no(f"task is terminal ({vocabulary.STATUS[Status(e.status)]})")}, short=True
 )
 def reassign_task(
-    tx: Tx, task_id: str, new_alias: Name, from_session: Name | None = None, network_id: str | None = None
+    tx: Tx, task_id: str, new_alias: Name, from_session: Name | None = None, network_id: OptionalId = None
 ) -> Reply:
     """Reassign a task to another agent. The old one's inbox loses it, the new one's gets it."""
     task, project = _writable_task(tx, task_id, network_id)
@@ -190,7 +190,7 @@ def broadcast(
     message: Text,
     filter_server: str | None = None,
     filter_status: str | None = None,
-    network_id: str | None = None,
+    network_id: OptionalId = None,
 ) -> Reply:
     """Broadcast a message to all online agents. The receivers are expected to act on it."""
     project = access.enter(tx, network_id)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.dialect import Dialect, Reply
+from hubbub.dialects.dialect import EMPTY_IS_NONE, Dialect, Reply
 from hubbub.model.errors import (
     Forbidden,
     HubError,
@@ -25,6 +25,7 @@ def _not_negative(number: float) -> float:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+OptionalId = Annotated[str | None, EMPTY_IS_NONE]
 Text = Annotated[str, Field(max_length=10_000)]
 LongText = Annotated[str, Field(max_length=50_000)]
 Minutes = Annotated[float, AfterValidator(_not_negative)]

@@ -12,6 +12,7 @@ from hubbub.dialects.relay.tool_set import (
     DIALECT,
     Id,
     Name,
+    OptionalId,
     RelayContext,
     addressee,
     enter,
@@ -34,15 +35,13 @@ def post_artifact(
     name: Title,
     type: Literal["figma_spec", "pr", "report", "analytics_plan", "design", "document"],  # noqa: A002
     content: Annotated[str, Field(max_length=524_288)],
-    task_id: Id | None = None,
+    task_id: OptionalId = None,
 ) -> Reply:
     """Share a deliverable. The newest of a name is the one that others get."""
     here = enter(tx, call, agent_id)
     if call.site.caps.artifacts is not None:
         require_room(artifacts.number_in_run(tx, here.run), call.site.caps.artifacts, "artifacts")
-    posted = artifacts.post(
-        tx, here.run, by=here.name, name=name, kind=type, content=content, task=task_id or None
-    )
+    posted = artifacts.post(tx, here.run, by=here.name, name=name, kind=type, content=content, task=task_id)
     return {"artifact_id": str(posted.id)}
 
 

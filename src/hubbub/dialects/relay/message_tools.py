@@ -16,7 +16,16 @@ from hubbub.core.people import access
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import NULLABLE, Reply
 from hubbub.dialects.relay import vocabulary
-from hubbub.dialects.relay.tool_set import DIALECT, Name, RelayContext, Text, addressee, enter, require_room
+from hubbub.dialects.relay.tool_set import (
+    DIALECT,
+    Key,
+    Name,
+    RelayContext,
+    Text,
+    addressee,
+    enter,
+    require_room,
+)
 from hubbub.dialects.reply_cache import RowCache
 from hubbub.model.json_chunks import EncodedRows, LazyRows
 from hubbub.model.people.rights import Right
@@ -42,14 +51,14 @@ def send_message(
     agent_id: Name,
     content: Text,
     to: Annotated[Name | None, NULLABLE] = None,
-    thread_id: Annotated[str, Field(max_length=256)] | None = None,
+    thread_id: Key = None,
     metadata: Metadata | None = None,
 ) -> Reply:
     """Send a message to an agent, or to everyone if to is null or left out."""
     here = enter(tx, call, agent_id)
     if call.site.caps.messages is not None:
         require_room(messages.number_in_run(tx, here.run), call.site.caps.messages, "messages")
-    thread = messages.Thread(run_id=here.run.id, name=thread_id or None, metadata=metadata)
+    thread = messages.Thread(run_id=here.run.id, name=thread_id, metadata=metadata)
     if to is None:
         sent = _to_everyone(tx, here, content, thread)
     else:

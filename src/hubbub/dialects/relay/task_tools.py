@@ -14,7 +14,9 @@ from hubbub.dialects.relay import task_hooks, vocabulary
 from hubbub.dialects.relay.tool_set import (
     DIALECT,
     Id,
+    Key,
     Name,
+    OptionalId,
     RelayContext,
     addressee,
     enter,
@@ -68,8 +70,8 @@ def create_task(
     description: Annotated[str, Field(max_length=8192)] | None = None,
     assignee: Name | None = None,
     depends_on: Annotated[list[Annotated[str, Field(max_length=256)]], Field(max_length=32)] | None = None,
-    idempotency_key: Annotated[str, Field(max_length=256)] | None = None,
-    parent_task_id: Id | None = None,
+    idempotency_key: Key = None,
+    parent_task_id: OptionalId = None,
     derived_reason: Annotated[str, Field(max_length=512)] | None = None,
 ) -> Reply:
     """Create a task. The same idempotency_key gives the task that was made by it first."""
@@ -93,7 +95,7 @@ def create_task(
         reason=derived_reason,
         needs=needs,
         run=here.run,
-        external_id=idempotency_key or None,
+        external_id=idempotency_key,
         awaited=True,
         on_duplicate=OnDuplicate.TELL,
     )

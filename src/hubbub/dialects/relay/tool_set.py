@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from hubbub.core.agents import agents, connections
 from hubbub.core.people import access, runs
 from hubbub.dialects.call import Call, project_wanted
-from hubbub.dialects.dialect import Dialect, Reply
+from hubbub.dialects.dialect import EMPTY_IS_NONE, Dialect, Reply
 from hubbub.dialects.relay import vocabulary
 from hubbub.model.errors import (
     Conflict,
@@ -45,6 +45,8 @@ def _run_id(named: str) -> str:
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Id = Annotated[str, Field(max_length=ID_LENGTH)]
+OptionalId = Annotated[Id | None, EMPTY_IS_NONE]
+Key = Annotated[Annotated[str, Field(max_length=256)] | None, EMPTY_IS_NONE]
 RunId = Annotated[str, AfterValidator(_run_id), Field(json_schema_extra=_RUN_SCHEMA)]
 Text = Annotated[str, Field(max_length=65_536)]
 
@@ -148,9 +150,9 @@ def addressee(tx: Tx, project: Project, argument: str, name: str) -> str:
     """Return the name of an agent that is there already, or that may still come. Raises `Invalid`."""
     if name != HUB and not agents.is_known(tx, project.id, name):
         _require_well_formed(argument, name)
+        agents.require_nameable(name)
     return name
 
-        agents.require_nameable(name)
 
 def require_room(held: int, cap: int | None, noun: str) -> None:
     """Raise `Conflict` if the run holds as much as the hub's settings allow."""
