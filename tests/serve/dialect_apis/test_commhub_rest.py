@@ -91,6 +91,19 @@ def test_registering_needs_an_invitation(hub: Hub, visit: Visit) -> None:
     assert no(anyone.post("/auth/register", second)) == (403, "permission_denied")
 
 
+def test_wrong_codes_are_counted(hub: Hub, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address may try ten wrong codes a minute, none of which costs the work of hashing; good ones do not count."""
+    monkeypatch.setattr(passwords.Passwords, "hash", None)
+    anyone, wrong = visit(hub, root="/api"), {**ACCOUNT, "invite_code": "inv_0"}
+    assert [no(anyone.post("/auth/register", each))[0] for each in [wrong, ACCOUNT] * 5] == [403] * 10
+
+    code = hub.do(lambda tx: users.invite(tx, hub.project), hub.owner)
+    answer = anyone.post("/auth/register", {**ACCOUNT, "invite_code": code})
+
+    assert no(answer) == (429, "too_many")
+    assert 0 < int(answer.headers["retry-after"]) <= 60
+
+
 def test_a_username_is_taken_once(anyone: Web) -> None:
     """A username that somebody has is a conflict."""
     yes(anyone.post("/auth/register", ACCOUNT))
@@ -267,6 +280,10 @@ REFUSED: list[tuple[str, Callable[[Web], httpx2.Response], tuple[int, str]]] = [
     ("a limit beyond", lambda w: w.get("/tasks", limit=101), (400, "invalid_arguments")),
     ("no limit at all", lambda w: w.get("/tasks", limit="many"), (400, "invalid_arguments")),
     ("an endless limit", lambda w: w.get("/tasks", limit="inf"), (400, "invalid_arguments")),
+    ("an unknown filter", lambda w: w.get("/messages", alias=NAME), (400, "invalid_arguments")),
+    ("a misspelt filter", lambda w: w.get("/tasks", from_session=NAME), (400, "invalid_arguments")),
+    ("a filter of one thing", lambda w: w.get("/nodes", limit=5), (400, "invalid_arguments")),
+    ("what the path says", lambda w: w.get("/task/1", task_id="2"), (400, "invalid_arguments")),
     ("messages beyond", lambda w: w.get("/messages", limit=501), (400, "invalid_arguments")),
     (
         "another network",

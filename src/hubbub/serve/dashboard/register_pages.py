@@ -7,15 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hubbub.core.people import auth_attempts, logins, users
+from hubbub.core.people import logins, users
 from hubbub.core.people.users import BadInvitation
 from hubbub.model.errors import Conflict, Invalid, TooMany
-from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Project
 from hubbub.serve.dashboard.login_pages import LoginPages
 from hubbub.serve.dashboard.pages import words_for
 from hubbub.serve.http import page_paths
-from hubbub.serve.http.passwords import check, client_address
+from hubbub.serve.http.passwords import check
 from hubbub.store.tx import Tx
 
 
@@ -23,8 +22,7 @@ class RegisterPages:
     """The handlers of `/register`, with and without the code of an invitation."""
 
     def __init__(self, login: LoginPages) -> None:
-        self._login, self._pages = login, login.pages
-        self._transactions, self._passwords = login.transactions, login.gatekeeper.passwords
+        self._login, self._pages, self._gatekeeper = login, login.pages, login.gatekeeper
 
     def routes(self) -> list[Route]:
         return [
@@ -53,7 +51,7 @@ class RegisterPages:
         if problem := _problem(name, password):
             status, text = HTTPStatus.BAD_REQUEST, words(problem)
             return self._form(request, code, project, name=name, problem=text, status=status)
-        kept, browser = await self._passwords.hash(password), request.headers.get("user-agent")
+        kept, browser = await self._gatekeeper.passwords.hash(password), request.headers.get("user-agent")
 
         def begin(tx: Tx) -> str:
             user = users.accept(tx, name, kept, code)
@@ -68,11 +66,9 @@ class RegisterPages:
             return self._bad(request, code)
 
     async def _invited_to(self, request: Request, code: str) -> Project | Response:
-        """Return the project of the invitation; else the page that says why there is none. Only wrong codes count."""
-        address, write = client_address(request.scope), self._transactions.store.write
+        """Return the project of the invitation; else the page that says why there is none."""
         try:
-            counted = await write(SYSTEM, lambda tx: auth_attempts.begin_invitation(tx, address))
-            project = await self._transactions.read(SYSTEM, lambda tx: users.invited_to(tx, code))
+            return await self._gatekeeper.invited(request.scope, code)
         except TooMany as error:
             problem = words_for(request)("login.too_many", seconds=error.retry_after)
             answer = self._form(request, code, problem=problem, status=HTTPStatus.TOO_MANY_REQUESTS)
@@ -80,8 +76,6 @@ class RegisterPages:
             return answer
         except BadInvitation:
             return self._bad(request, code)
-        await write(SYSTEM, lambda tx: auth_attempts.take_back(tx, counted))
-        return project
 
     def _bad(self, request: Request, code: str) -> Response:
         problem = words_for(request)("register.bad_code")

@@ -10,7 +10,9 @@ from starlette.routing import BaseRoute, Route
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.commhub import DIALECT, rest_replies
+from hubbub.dialects.commhub.tool_set import OptionalId
 from hubbub.dialects.dialect import Reply
+from hubbub.model.argument_names import complaint
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.json_fields import validation_message
@@ -36,13 +38,15 @@ class Account(BaseModel):
     invite_code: Name | None = None
 
 
-class NodeToken(BaseModel):
-    network_id: Name | None = None
+class Networked(BaseModel):
+    network_id: OptionalId = None
+
+
+class NodeToken(Networked):
     node_name: Name | None = None
 
 
-class History(BaseModel):
-    network_id: Name | None = None
+class History(Networked):
     limit: Annotated[int, Field(ge=1, le=LONGEST_HISTORY)] = HISTORY
 
 
@@ -74,6 +78,8 @@ class CommHubRest:
     async def register(self, request: Request) -> ToolResult:
         asked = _checked(Account, await json_object(request))
         check(asked.password, asked.username)
+        if asked.invite_code or not self.is_open:  # before the work of hashing
+            await self.gatekeeper.invited(request.scope, asked.invite_code or "")
         kept = await self.gatekeeper.passwords.hash(asked.password)
 
         def register(tx: Tx) -> Reply:
@@ -101,13 +107,13 @@ class CommHubRest:
         )
 
     async def messages(self, request: Request) -> ToolResult:
-        asked = _checked(History, dict(request.query_params))
+        asked = _checked(History, _query(request, History))
         return await self._read(
             request, lambda tx: rest_replies.message_history(tx, asked.network_id, asked.limit)
         )
 
     async def nodes(self, request: Request) -> ToolResult:
-        asked = _checked(History, dict(request.query_params))
+        asked = _checked(Networked, _query(request, Networked))
         return await self._read(request, lambda tx: rest_replies.nodes(tx, asked.network_id))
 
     async def send_task(self, request: Request) -> ToolResult:
@@ -122,9 +128,10 @@ class CommHubRest:
         """Return a handler for the tool of that name, with the members of body or query, and path, as arguments."""
 
         async def handle(request: Request) -> ToolResult:
-            given = (
-                await json_object(request) if request.method == "POST" else _numbered(request.query_params)
-            )
+            if request.method == "POST":
+                given = await json_object(request)
+            else:
+                given = _numbered(_query(request, DIALECT.tools[name].input))
             return await self._call(request, name, {**given, **request.path_params})
 
         return handle
@@ -159,6 +166,15 @@ def _checked(model: type[Model], given: Body) -> Model:
         return model.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         raise Invalid(validation_message(error.errors(include_input=False, include_url=False))) from None
+
+
+def _query(request: Request, model: type[BaseModel]) -> Mapping[str, str]:
+    """Return the query. Raises `Invalid` for an unknown parameter: without its filter the answer would mislead."""
+    known = [name for name in model.model_fields if name not in request.path_params]
+    strange = next((name for name in request.query_params if name not in known), None)
+    if strange is not None:
+        raise Invalid(complaint("this call", strange, known, "parameter"))
+    return request.query_params
 
 
 def _numbered(query: Mapping[str, str]) -> dict[str, object]:

@@ -14,6 +14,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.people.accounts import User
 from hubbub.model.people.rights import SYSTEM
+from hubbub.model.records import Project
 
 SHORTEST, LONGEST = 8, 1_000
 COMMON = frozenset(
@@ -68,7 +69,7 @@ class WrongPassword(Unauthorized):
 
 
 class PasswordLogin:
-    """Admits people by name and password, for all forms of that, since their attempts count together."""
+    """Admits people by name and password or by invitation, at all doors, since their attempts count together."""
 
     def __init__(self, transactions: Transactions) -> None:
         self.transactions = transactions
@@ -86,6 +87,17 @@ class PasswordLogin:
             raise WrongPassword
         await write(SYSTEM, lambda tx: auth_attempts.take_back(tx, counted))
         return user
+
+    async def invited(self, scope: Scope, code: str) -> Project:
+        """Return the project that an invitation is for, without using it up; only wrong codes count.
+
+        Raises `TooMany` and `BadInvitation`.
+        """
+        address, write = client_address(scope), self.transactions.store.write
+        counted = await write(SYSTEM, lambda tx: auth_attempts.begin_invitation(tx, address))
+        project = await self.transactions.read(SYSTEM, lambda tx: users.invited_to(tx, code))
+        await write(SYSTEM, lambda tx: auth_attempts.take_back(tx, counted))
+        return project
 
 
 def client_address(scope: Scope) -> str:
