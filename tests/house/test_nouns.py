@@ -41,6 +41,9 @@ BESIDE = {
     "shares": {"machine"},  # the id, which the record calls otherwise
     "join_codes": {"hash", "used_at"},  # the code itself is with whoever was given it
     "projects": {"home_repository"},  # of its files, once one is claimed
+    "agents": {"account"},
+    "audit_heads": {"broken"},
+    "evidence": {"project_id"},
 }
 
 # Shapes that are made of several records: with these they agree where they have a name in common.

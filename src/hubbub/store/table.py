@@ -4,25 +4,33 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, is_dataclass
 from enum import Enum, IntEnum
+from functools import lru_cache
 from operator import attrgetter, itemgetter
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from hubbub.model.fields import declared
-from hubbub.store.tx import Row
+from hubbub.store.tx import Row, Tx
 
 Record = TypeVar("Record")
 Way = Callable[[Any], Any]
 
 
 class Table(Generic[Record]):
-    """The rows of `kind`. Each of its fields is a column of that name, except those `joined` from elsewhere.
+    """The rows of `kind`. Each of its fields is a column of that name, except those `joined` by the SQL of `join`.
 
     Numbers, texts and ids are the same in row and record; flags are 0 or 1; lists and mappings are JSON.
     """
 
     def __init__(
-        self, name: str, kind: type[Record], *, joined: Mapping[str, str] | None = None, alias: str = ""
+        self,
+        name: str,
+        kind: type[Record],
+        *,
+        key: tuple[str, ...] = (),
+        alias: str = "",
+        joined: Mapping[str, str] | None = None,
+        join: str = "",
     ) -> None:
         fields, joined, prefix = declared(kind), joined or {}, f"{alias}." if alias else ""
         self.name, self.kind = name, kind
@@ -32,6 +40,10 @@ class Table(Generic[Record]):
             f"{joined[each]} AS {each}" if each in joined else f"{prefix}{each}" for each in fields
         )
         self.insertion = self.inserting()
+        self._select = f"SELECT {self.selected} FROM {' '.join(filter(None, (name, alias, join)))} "
+        anew = ", ".join(f"{each} = excluded.{each}" for each in self.columns if each not in key)
+        self._put = f"{self.insertion} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
+        self._returning = f" RETURNING {', '.join(self.columns)}"
         self._in_row, self._in_record = itemgetter(*self.fields), attrgetter(*self.columns)
         ways = {each: _ways(field.type) for each, field in fields.items()}
         self._read = tuple((each, read) for each, (read, _) in ways.items() if read)
@@ -44,10 +56,43 @@ class Table(Generic[Record]):
             f"INSERT INTO {self.name} ({', '.join(names)}) VALUES ({', '.join(f':{each}' for each in names)})"
         )
 
-    def putting(self, *key: str) -> str:
-        """Return the statement that inserts a row, or replaces the one with the same `key`."""
-        anew = ", ".join(f"{each} = excluded.{each}" for each in self.columns if each not in key)
-        return f"{self.insertion} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
+    def insert(self, tx: Tx, record: Record) -> Record:
+        tx.run(self.insertion, **self.row(record))
+        return record
+
+    def put(self, tx: Tx, record: Record) -> Record:
+        """Insert the record, or replace the one with the same `key`."""
+        tx.run(self._put, **self.row(record))
+        return record
+
+    def find(self, tx: Tx, **columns: object) -> Record | None:
+        """Return the record with these values in its row; None if there is none."""
+        return self.one(tx, _equal(*columns), **columns)
+
+    def one(self, tx: Tx, rest: str, **values: object) -> Record | None:
+        """Return the first record that a query finds; `rest` is its text from WHERE on."""
+        rows = tx.db.query(self._select + rest, values)
+        return self.record(rows[0]) if rows else None
+
+    def all(self, tx: Tx, rest: str, **values: object) -> list[Record]:
+        """Return all records that a query finds; `rest` is its text from WHERE on."""
+        return [self.record(row) for row in tx.db.query(self._select + rest, values)]
+
+    def update(self, tx: Tx, change: str, **values: object) -> Record | None:
+        """Change a row, and return its record; None if there is none. `change` is the statement from SET on."""
+        row = tx.one(f"UPDATE {self.name} {change}{self._returning}", **values)
+        return self.record(row) if row else None
+
+    def change(self, tx: Tx, change: str, **values: object) -> Record:
+        """Change a row that is there, since the caller found or locked it; otherwise like `update`."""
+        record = self.update(tx, change, **values)
+        assert record is not None
+        return record
+
+    def delete(self, tx: Tx, **columns: object) -> Record | None:
+        """Delete the row with these values, and return its record; None if there is none."""
+        row = tx.one(f"DELETE FROM {self.name} {_equal(*columns)}{self._returning}", **columns)
+        return self.record(row) if row else None
 
     def record(self, row: Row) -> Record:
         """Return the record in a row, which may have more columns."""
@@ -68,6 +113,11 @@ class Table(Generic[Record]):
             if values[name] is not None:
                 values[name] = write(values[name])
         return values
+
+
+@lru_cache
+def _equal(*columns: str) -> str:
+    return "WHERE " + " AND ".join(f"{each} = :{each}" for each in columns)
 
 
 def _ways(hint: Any) -> tuple[Way | None, Way | None]:

@@ -140,6 +140,23 @@ class Tx:
     def all(self, sql: str, **values: object) -> Sequence[Row]:
         return self.db.query(sql, values)
 
+    def any(self, sql: str, **values: object) -> bool:
+        """Tell whether a statement returns a row."""
+        return bool(self.db.query(sql, values))
+
+    def value(self, sql: str, **values: object) -> Any | None:
+        """Return the first column of the first row; None if there is no row."""
+        rows = self.db.query(sql, values)
+        return next(iter(rows[0].values())) if rows else None
+
+    def column(self, sql: str, **values: object) -> list[Any]:
+        """Return the first column of all rows."""
+        return [next(iter(row.values())) for row in self.db.query(sql, values)]
+
+    def count(self, rest: str, **values: object) -> int:
+        """Count the rows that a query finds; `rest` is its text from FROM on."""
+        return int(self.value(f"SELECT count(*) AS number {rest}", **values) or 0)
+
     def each(self, sql: str, **values: object) -> Iterator[Row]:
         return self.db.each(sql, values)
 

@@ -12,7 +12,7 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
 _PROFILE = tuple(field.name for field in fields(Profile))
-_TABLE = Table("presences", Presence)
+_AGENTS, _NODES, _TABLE = Table("agents", Agent), Table("nodes", ReportedNode), Table("presences", Presence)
 _READ = (
     *_TABLE.columns,
     "claimed",
@@ -43,14 +43,13 @@ def _presence(row: Row) -> Presence:
 
 def meet(tx: Tx, project_id: UUID, name: str) -> bool:
     """Make the name known to the project; True if it was unknown."""
-    row = tx.one(
+    return tx.any(
         """INSERT INTO agents (project_id, name, created_at) VALUES (:project_id, :name, :now)
            ON CONFLICT (project_id, name) DO NOTHING RETURNING name""",
         project_id=project_id,
         name=name,
         now=tx.now,
     )
-    return row is not None
 
 
 def forget(tx: Tx, project_id: UUID, name: str) -> None:
@@ -64,13 +63,7 @@ def forget(tx: Tx, project_id: UUID, name: str) -> None:
 
 
 def find(tx: Tx, project_id: UUID, name: str) -> Agent | None:
-    row = tx.one(
-        """SELECT project_id, name, created_at, presence_id FROM agents
-           WHERE project_id = :project_id AND name = :name""",
-        project_id=project_id,
-        name=name,
-    )
-    return Agent(**row) if row else None
+    return _AGENTS.find(tx, project_id=project_id, name=name)
 
 
 def hostname(tx: Tx, project_id: UUID, name: str) -> tuple[bool, str | None]:
@@ -85,11 +78,7 @@ def hostname(tx: Tx, project_id: UUID, name: str) -> tuple[bool, str | None]:
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
-    rows = tx.all(
-        "SELECT project_id, name, created_at, presence_id FROM agents WHERE project_id = :id ORDER BY name",
-        id=project_id,
-    )
-    return [Agent(**row) for row in rows]
+    return _AGENTS.all(tx, "WHERE project_id = :id ORDER BY name", id=project_id)
 
 
 def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
@@ -128,13 +117,12 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
 
 def projects_with(tx: Tx, name: str, instance: str) -> list[UUID]:
     """List the projects whose agent of that name has, or last had, a presence of that instance."""
-    rows = tx.all(
+    return tx.column(
         """SELECT a.project_id FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.name = :name AND p.instance = :instance""",
         name=name,
         instance=instance,
     )
-    return [row["project_id"] for row in rows]
 
 
 def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence | None:
@@ -179,9 +167,7 @@ def history(
     if end_reasons:
         where += f" AND COALESCE(p.end_reason, '') IN ({listed})"
     values = {name: reason or "" for name, reason in wanted.items()}
-    total = tx.one(
-        f"SELECT count(*) AS total FROM presences p WHERE {where}", project_id=project_id, **values
-    )
+    total = tx.count(f"FROM presences p WHERE {where}", project_id=project_id, **values)
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM presences p WHERE {where}
             ORDER BY p.opened_at DESC, p.id DESC LIMIT :limit OFFSET :offset""",
@@ -190,7 +176,7 @@ def history(
         offset=offset,
         **values,
     )
-    return [_presence(row) for row in rows], int(total["total"]) if total else 0
+    return [_presence(row) for row in rows], total
 
 
 def close(tx: Tx, presence: Presence) -> None:
@@ -324,23 +310,12 @@ def lapsed(tx: Tx, limit: int) -> list[Presence]:
 def put_node(tx: Tx, node: ReportedNode) -> None:
     """Store the facts about a machine; fields that are None stay as they were."""
     tx.run(
-        """INSERT INTO nodes (project_id, key, name, model, runtime, seen_at)
-           VALUES (:project_id, :key, :name, :model, :runtime, :seen_at)
-           ON CONFLICT (project_id, key) DO UPDATE SET
-               name = COALESCE(excluded.name, nodes.name), model = COALESCE(excluded.model, nodes.model),
-               runtime = COALESCE(excluded.runtime, nodes.runtime), seen_at = excluded.seen_at""",
-        project_id=node.project_id,
-        key=node.key,
-        name=node.name,
-        model=node.model,
-        runtime=node.runtime,
-        seen_at=node.seen_at,
+        f"""{_NODES.insertion} ON CONFLICT (project_id, key) DO UPDATE SET
+                name = COALESCE(excluded.name, nodes.name), model = COALESCE(excluded.model, nodes.model),
+                runtime = COALESCE(excluded.runtime, nodes.runtime), seen_at = excluded.seen_at""",
+        **_NODES.row(node),
     )
 
 
 def nodes(tx: Tx, project_id: UUID) -> list[ReportedNode]:
-    rows = tx.all(
-        "SELECT project_id, key, name, model, runtime, seen_at FROM nodes WHERE project_id = :id ORDER BY key",
-        id=project_id,
-    )
-    return [ReportedNode(**row) for row in rows]
+    return _NODES.all(tx, "WHERE project_id = :id ORDER BY key", id=project_id)

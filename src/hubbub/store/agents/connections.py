@@ -20,8 +20,7 @@ def insert(tx: Tx, connection: Connection) -> None:
 def use(tx: Tx, connection_id: str) -> Connection | None:
     """Record a use of the connection and return it; None if there is none (any more)."""
     row = tx.one(
-        """UPDATE connections SET used_at = :now WHERE id = :id
-           RETURNING id, token_id, dialect, revision, asks""",
+        "UPDATE connections SET used_at = :now WHERE id = :id RETURNING id, token_id, dialect, revision, asks",
         id=connection_id,
         now=tx.now,
     )
@@ -40,8 +39,7 @@ def remember(tx: Tx, connection_id: str, memory: str) -> None:
 
 def recall(tx: Tx, connection_id: str) -> str | None:
     """Return the facts kept with the connection."""
-    row = tx.one("SELECT memory FROM connections WHERE id = :id", id=connection_id)
-    return row["memory"] if row else None
+    return tx.value("SELECT memory FROM connections WHERE id = :id", id=connection_id)
 
 
 def count_stream(tx: Tx, connection_id: str) -> int:
@@ -73,8 +71,7 @@ def unfollow(tx: Tx, connection_id: str, address: str) -> None:
 
 def followed(tx: Tx, connection_id: str) -> list[str]:
     """List the addresses of the resources that the connection is subscribed to."""
-    rows = tx.all("SELECT address FROM followed WHERE connection = :id ORDER BY address", id=connection_id)
-    return [row["address"] for row in rows]
+    return tx.column("SELECT address FROM followed WHERE connection = :id ORDER BY address", id=connection_id)
 
 
 def ask(tx: Tx, connection_id: str, question: str) -> None:
@@ -98,8 +95,7 @@ def answer(tx: Tx, connection_id: str, question: str, said: str) -> None:
 
 def answered(tx: Tx, question: str) -> str | None:
     """Return the answer to a question; None if there is none yet."""
-    row = tx.one("SELECT answer FROM questions WHERE id = :question", question=question)
-    return row["answer"] if row else None
+    return tx.value("SELECT answer FROM questions WHERE id = :question", question=question)
 
 
 def close_question(tx: Tx, question: str) -> None:
@@ -120,8 +116,7 @@ def choose(tx: Tx, token_id: UUID, choice: str) -> None:
 
 def chosen(tx: Tx, token_id: UUID) -> str | None:
     """Return the last choice of the token."""
-    row = tx.one("SELECT choice FROM choices WHERE token_id = :token_id", token_id=token_id)
-    return row["choice"] if row else None
+    return tx.value("SELECT choice FROM choices WHERE token_id = :token_id", token_id=token_id)
 
 
 def forget(tx: Tx, unused_since: int, chosen_before: int) -> None:

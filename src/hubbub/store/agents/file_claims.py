@@ -16,32 +16,26 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("claims", Claim)
-_COLUMNS = _TABLE.selected
-_claim = _TABLE.record
 _INSERT = _TABLE.inserting(["project_id", "number"])
 
 
 def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
     """Return the claims of the presence, oldest first."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM claims WHERE presence_id = :id AND expires_at > :now ORDER BY number",
-        id=presence_id,
-        now=tx.now,
+    return _TABLE.all(
+        tx, "WHERE presence_id = :id AND expires_at > :now ORDER BY number", id=presence_id, now=tx.now
     )
-    return [_claim(row) for row in rows]
 
 
 def of_project(tx: Tx, project_id: UUID, agent: str | None = None) -> list[Claim]:
     """List the claims in the project, by agent, oldest first; only those of `agent`, if it is given."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM claims
-            WHERE project_id = :project_id AND expires_at > :now {"AND agent = :agent" if agent else ""}
+    return _TABLE.all(
+        tx,
+        f"""WHERE project_id = :project_id AND expires_at > :now {"AND agent = :agent" if agent else ""}
             ORDER BY agent, number""",
         project_id=project_id,
         now=tx.now,
-        **({"agent": agent} if agent else {}),
+        **{"agent": agent} if agent else {},
     )
-    return [_claim(row) for row in rows]
 
 
 def add(tx: Tx, project_id: UUID, claim: Claim) -> None:
@@ -122,8 +116,7 @@ def lapsed(tx: Tx, limit: int) -> Sequence[tuple[UUID, str, UUID, str]]:
 
 def home(tx: Tx, project_id: UUID) -> str | None:
     """Return the repository that the project took for its own, because it was the first."""
-    row = tx.one("SELECT home_repository FROM projects WHERE id = :id", id=project_id)
-    return row["home_repository"] if row else None
+    return tx.value("SELECT home_repository FROM projects WHERE id = :id", id=project_id)
 
 
 def settle_home(tx: Tx, project_id: UUID, repository: str) -> None:
@@ -148,8 +141,7 @@ def put_edit(tx: Tx, project_id: UUID, *, file: str, agent: str, digest: str) ->
 def last_edit(tx: Tx, project_id: UUID, *, file: str, digest: str) -> tuple[str, int] | None:
     """Return the agent and the time of the edit that made the file what it is, if they are known."""
     row = tx.one(
-        """SELECT agent, edited_at FROM file_edits
-           WHERE project_id = :project_id AND file = :file AND digest = :digest""",
+        "SELECT agent, edited_at FROM file_edits WHERE project_id = :project_id AND file = :file AND digest = :digest",
         project_id=project_id,
         file=file,
         digest=digest,

@@ -4,24 +4,19 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.fleet.managed_agents import LastActivity
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = "agent, node, runtime, last_output, last_output_at, last_tool, last_tool_at"
+_TABLE = Table("evidence", LastActivity)
+_INSERT = _TABLE.inserting(["project_id"])
 
 LEAVING = 60_000  # milliseconds after its presence in which an agent's last call may be recorded
-
-
-def _evidence(row: Row) -> LastActivity:
-    return LastActivity(**row)
 
 
 def put(tx: Tx, project_id: UUID, seen: LastActivity) -> None:
     """Store a visible activity; omitted parts keep their value, and older ones do not replace newer ones."""
     tx.run(
-        f"""INSERT INTO evidence (project_id, {_COLUMNS})
-            VALUES (:project_id, :agent, :node, :runtime, :last_output, :last_output_at, :last_tool,
-                    :last_tool_at)
-            ON CONFLICT (project_id, agent) DO UPDATE SET
+        f"""{_INSERT} ON CONFLICT (project_id, agent) DO UPDATE SET
                 node = COALESCE(excluded.node, evidence.node),
                 runtime = COALESCE(excluded.runtime, evidence.runtime),
                 last_output = CASE WHEN excluded.last_output_at >= COALESCE(evidence.last_output_at, 0)
@@ -33,23 +28,12 @@ def put(tx: Tx, project_id: UUID, seen: LastActivity) -> None:
                 last_tool_at = CASE WHEN excluded.last_tool_at >= COALESCE(evidence.last_tool_at, 0)
                                     THEN excluded.last_tool_at ELSE evidence.last_tool_at END""",
         project_id=project_id,
-        agent=seen.agent,
-        node=seen.node,
-        runtime=seen.runtime,
-        last_output=seen.last_output,
-        last_output_at=seen.last_output_at,
-        last_tool=seen.last_tool,
-        last_tool_at=seen.last_tool_at,
+        **_TABLE.row(seen),
     )
 
 
 def find(tx: Tx, project_id: UUID, agent: str) -> LastActivity | None:
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM evidence WHERE project_id = :project_id AND agent = :agent",
-        project_id=project_id,
-        agent=agent,
-    )
-    return _evidence(row) if row else None
+    return _TABLE.find(tx, project_id=project_id, agent=agent)
 
 
 def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int | None:
@@ -84,8 +68,4 @@ def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int 
 
 def of_project(tx: Tx, project_id: UUID) -> Sequence[LastActivity]:
     """Return the last activity of the project's agents, by name."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM evidence WHERE project_id = :project_id ORDER BY agent",
-        project_id=project_id,
-    )
-    return [_evidence(row) for row in rows]
+    return _TABLE.all(tx, "WHERE project_id = :project_id ORDER BY agent", project_id=project_id)

@@ -39,12 +39,11 @@ def left_by(tx: Tx, project_id: UUID, name: str) -> str | None:
 
 def has_orders(tx: Tx, project_id: UUID, name: str) -> bool:
     """Tell whether a machine works on an order of the agent."""
-    row = tx.one(
+    return tx.any(
         "SELECT 1 AS one FROM dispatches WHERE project_id = :project_id AND who = :name AND ended_at IS NULL LIMIT 1",
         project_id=project_id,
         name=name,
     )
-    return row is not None
 
 
 def sent_by(tx: Tx, project_id: UUID, name: str) -> list[Task]:
@@ -59,13 +58,11 @@ def sent_by(tx: Tx, project_id: UUID, name: str) -> list[Task]:
 
 def number_of_letters(tx: Tx, project_id: UUID, name: str) -> int:
     """Count the rows that wait in an inbox."""
-    row = tx.one(
-        f"""SELECT count(*) AS number FROM deliveries
-            WHERE project_id = :project_id AND recipient = :name AND {_PENDING}""",
+    return tx.count(
+        f"FROM deliveries WHERE project_id = :project_id AND recipient = :name AND {_PENDING}",
         project_id=project_id,
         name=name,
     )
-    return int(row["number"]) if row else 0
 
 
 def rename(tx: Tx, project_id: UUID, old: str, new: str) -> None:
@@ -87,8 +84,7 @@ def rename(tx: Tx, project_id: UUID, old: str, new: str) -> None:
     )
     for side in ("requester", "reviewer"):
         tx.run(
-            f"""UPDATE reviews SET {side} = :new
-                WHERE project_id = :project_id AND {side} = :old AND verdict IS NULL""",
+            f"UPDATE reviews SET {side} = :new WHERE project_id = :project_id AND {side} = :old AND verdict IS NULL",
             **names,
         )
     tx.run(
@@ -133,8 +129,7 @@ def give_sent(tx: Tx, task: Task, new: str) -> Task:
 def give_sightings(tx: Tx, project_id: UUID, old: str, new: str, *, since: int) -> None:
     """Move what hooks have seen of an agent since then, which proves the tasks that it has begun."""
     tx.run(
-        """UPDATE sightings SET agent = :new
-           WHERE project_id = :project_id AND agent = :old AND at >= :since""",
+        "UPDATE sightings SET agent = :new WHERE project_id = :project_id AND agent = :old AND at >= :since",
         project_id=project_id,
         old=old,
         new=new,

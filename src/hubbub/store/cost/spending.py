@@ -71,7 +71,7 @@ def counted(tx: Tx, mark: UUID) -> CountedSpending | None:
 
 def count_first(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> bool:
     """Note the count under the mark; False if there is one already, which stays."""
-    row = tx.one(
+    return tx.any(
         """INSERT INTO counted (mark, at, total, forget_at) VALUES (:mark, :at, :total, :forget_at)
            ON CONFLICT (mark) DO NOTHING RETURNING at""",
         mark=mark,
@@ -79,7 +79,6 @@ def count_first(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> boo
         total=now.total,
         forget_at=forget_at,
     )
-    return row is not None
 
 
 def count(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> None:
@@ -151,19 +150,18 @@ def sums(
 
 def agents_there(tx: Tx, project_id: UUID, *, since: int, until: int) -> list[str]:
     """List the agents that the project knew by `until`, and that were active after `since`."""
-    rows = tx.all(
+    return tx.column(
         """SELECT a.name FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :project_id AND a.created_at < :until AND p.seen_at >= :since ORDER BY a.name""",
         project_id=project_id,
         since=since,
         until=until,
     )
-    return [row["name"] for row in rows]
 
 
 def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int) -> list[UUID]:
     """List those of the newest tasks that were under way in between."""
-    rows = tx.all(
+    return tx.column(
         """SELECT id FROM (SELECT id, number, started_at FROM tasks WHERE project_id = :project_id
                            ORDER BY number DESC LIMIT :among) AS newest
            WHERE started_at >= :since AND started_at < :until ORDER BY number DESC""",
@@ -172,7 +170,6 @@ def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int)
         until=until,
         among=among,
     )
-    return [row["id"] for row in rows]
 
 
 def titles(tx: Tx, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, str]]:

@@ -14,13 +14,12 @@ def insert(tx: Tx, code: JoinCode, secret_hash: str) -> None:
 
 def use(tx: Tx, secret_hash: str) -> JoinCode | None:
     """Use up the code with that secret and return it; None if it was used, has expired, or never existed."""
-    row = tx.one(
-        f"""UPDATE join_codes SET used_at = :now
-            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING {_TABLE.selected}""",
+    return _TABLE.update(
+        tx,
+        "SET used_at = :now WHERE hash = :hash AND used_at IS NULL AND expires_at > :now",
         hash=secret_hash,
         now=tx.now,
     )
-    return _TABLE.record(row) if row else None
 
 
 def forget(tx: Tx, before: int) -> None:

@@ -11,15 +11,12 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("machines", Machine)
-_COLUMNS = _TABLE.selected
-_machine = _TABLE.record
 _INSERT = f"{_TABLE.inserting(['folded'])} ON CONFLICT (project_id, folded) DO NOTHING RETURNING id"
 
 
 def insert(tx: Tx, machine: Machine) -> bool:
     """Store a new machine; False if there is one of that name, in any case."""
-    row = tx.one(_INSERT, folded=machine.name.casefold(), **_TABLE.row(machine))
-    return row is not None
+    return tx.any(_INSERT, folded=machine.name.casefold(), **_TABLE.row(machine))
 
 
 def update(
@@ -35,12 +32,12 @@ def update(
     online: bool = True,
 ) -> Machine:
     """Store a machine's present report, its key, and the hub that holds its link."""
-    row = tx.one(
-        f"""UPDATE machines SET
-                name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
-                sandbox = :sandbox, policy_fault = :policy_fault, seen_at = :now, expires_at = :expires_at,
-                token_id = :token_id, runtime = :runtime, hub = :hub, online = :online
-            WHERE id = :id RETURNING {_COLUMNS}""",
+    return _TABLE.change(
+        tx,
+        """SET name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
+               sandbox = :sandbox, policy_fault = :policy_fault, seen_at = :now, expires_at = :expires_at,
+               token_id = :token_id, runtime = :runtime, hub = :hub, online = :online
+           WHERE id = :id""",
         id=machine,
         name=about.name,
         machine_id=about.machine_id,
@@ -56,8 +53,6 @@ def update(
         hub=hub,
         online=int(online),
     )
-    assert row is not None  # it was found, and is locked
-    return _machine(row)
 
 
 def find(
@@ -65,88 +60,68 @@ def find(
 ) -> Machine | None:
     """Return the machine with that name, in any case; `lock` it for a change, or for `removing` against references."""
     held = tx.db.for_delete if removing else tx.db.for_update if lock else ""
-    row = tx.one(
-        f"""SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id AND folded = :folded
-            {held}""",
+    return _TABLE.one(
+        tx,
+        f"WHERE project_id = :project_id AND folded = :folded {held}",
         project_id=project_id,
         folded=name.casefold(),
     )
-    return _machine(row) if row else None
 
 
 def refer_to(tx: Tx, machine: UUID) -> bool:
     """Keep the machine from being removed before this transaction ends; False if it has been."""
-    row = tx.one(f"SELECT id FROM machines WHERE id = :id {tx.db.for_reference}", id=machine)
-    return row is not None
+    return tx.any(f"SELECT id FROM machines WHERE id = :id {tx.db.for_reference}", id=machine)
 
 
 def find_by_id(tx: Tx, machine: UUID, *, lock: bool = False) -> Machine | None:
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM machines WHERE id = :id {tx.db.for_update if lock else ''}", id=machine
-    )
-    return _machine(row) if row else None
+    return _TABLE.one(tx, f"WHERE id = :id {tx.db.for_update if lock else ''}", id=machine)
 
 
 def find_by_key(tx: Tx, token_id: UUID) -> Machine | None:
     """Return the machine with that token as its key."""
-    row = tx.one(f"SELECT {_COLUMNS} FROM machines WHERE token_id = :token_id", token_id=token_id)
-    return _machine(row) if row else None
+    return _TABLE.find(tx, token_id=token_id)
 
 
 def is_of_hub(tx: Tx, name: str) -> bool:
     """Tell whether a hub runs now on a machine with that name, in any case and any project."""
-    row = tx.one(
+    return tx.any(
         "SELECT 1 AS one FROM machines WHERE folded = :folded AND token_id IS NULL AND expires_at > :now LIMIT 1",
         folded=name.casefold(),
         now=tx.now,
     )
-    return row is not None
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
     """List the project's machines, by name."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id ORDER BY folded",
-        project_id=project_id,
-    )
-    return [_machine(row) for row in rows]
+    return _TABLE.all(tx, "WHERE project_id = :project_id ORDER BY folded", project_id=project_id)
 
 
 def close(tx: Tx, machine: UUID) -> Machine:
     """Set the machine offline from now on."""
-    row = tx.one(
-        f"UPDATE machines SET expires_at = :now, online = 0 WHERE id = :id RETURNING {_COLUMNS}",
-        id=machine,
-        now=tx.now,
-    )
-    assert row is not None  # it was found, and is locked
-    return _machine(row)
+    return _TABLE.change(tx, "SET expires_at = :now, online = 0 WHERE id = :id", id=machine, now=tx.now)
 
 
 def beat(tx: Tx, machine: UUID, expires_at: int) -> Machine | None:
     """Keep the machine online until `expires_at` if a hub holds its link; return it as it was before, else None."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM machines WHERE id = :id AND hub IS NOT NULL {tx.db.for_update}", id=machine
-    )
-    if row is not None:
+    before = _TABLE.one(tx, f"WHERE id = :id AND hub IS NOT NULL {tx.db.for_update}", id=machine)
+    if before is not None:
         tx.run(
             "UPDATE machines SET seen_at = :now, expires_at = :expires_at, online = 1 WHERE id = :id",
             id=machine,
             now=tx.now,
             expires_at=expires_at,
         )
-    return _machine(row) if row else None
+    return before
 
 
 def lapsed(tx: Tx, limit: int) -> list[Machine]:
     """List machines that fell silent without a record of it; longest first."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM machines WHERE online = 1 AND expires_at <= :now
-            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+    return _TABLE.all(
+        tx,
+        f"WHERE online = 1 AND expires_at <= :now ORDER BY expires_at LIMIT :limit {tx.db.for_update}",
         now=tx.now,
         limit=limit,
     )
-    return [_machine(row) for row in rows]
 
 
 def set_policy_fault(tx: Tx, machine: UUID, fault: str | None) -> None:
@@ -166,14 +141,13 @@ def note_silence(tx: Tx, machine: UUID) -> None:
 
 def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
     """Set the machine offline from now on if that hub still holds its link, else return None."""
-    row = tx.one(
-        f"""UPDATE machines SET hub = NULL, seen_at = :now, expires_at = :now, online = 0
-            WHERE id = :id AND hub = :hub RETURNING {_COLUMNS}""",
+    return _TABLE.update(
+        tx,
+        "SET hub = NULL, seen_at = :now, expires_at = :now, online = 0 WHERE id = :id AND hub = :hub",
         id=machine,
         hub=hub,
         now=tx.now,
     )
-    return _machine(row) if row else None
 
 
 def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:

@@ -7,11 +7,14 @@ from hubbub.model.records import Project
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_TABLE = Table("shares", ShareLink, joined={"machine_id": "s.machine", "machine": "m.name"}, alias="s")
-_COLUMNS = _TABLE.selected
-_share = _TABLE.record
+_TABLE = Table(
+    "shares",
+    ShareLink,
+    alias="s",
+    joined={"machine_id": "s.machine", "machine": "m.name"},
+    join="JOIN machines m ON m.id = s.machine",
+)
 _INSERT = _TABLE.inserting(["machine"])
-_FROM = "FROM shares s JOIN machines m ON m.id = s.machine"
 
 
 def insert(tx: Tx, share: ShareLink) -> None:
@@ -19,39 +22,36 @@ def insert(tx: Tx, share: ShareLink) -> None:
 
 
 def find(tx: Tx, share_id: UUID) -> ShareLink | None:
-    row = tx.one(f"SELECT {_COLUMNS} {_FROM} WHERE s.id = :id", id=share_id)
-    return _share(row) if row else None
+    return _TABLE.one(tx, "WHERE s.id = :id", id=share_id)
 
 
 def find_good(tx: Tx, secret_hash: str) -> ShareLink | None:
     """Return the link with that secret, if it is valid now."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} {_FROM} WHERE s.hash = :hash AND s.revoked_at IS NULL AND s.expires_at > :now",
+    return _TABLE.one(
+        tx,
+        "WHERE s.hash = :hash AND s.revoked_at IS NULL AND s.expires_at > :now",
         hash=secret_hash,
         now=tx.now,
     )
-    return _share(row) if row else None
 
 
 def of_project(tx: Tx, project: Project) -> list[ShareLink]:
     """List the project's valid links, oldest first."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} {_FROM}
-            WHERE s.project_id = :project_id AND s.revoked_at IS NULL AND s.expires_at > :now ORDER BY s.id""",
+    return _TABLE.all(
+        tx,
+        "WHERE s.project_id = :project_id AND s.revoked_at IS NULL AND s.expires_at > :now ORDER BY s.id",
         project_id=project.id,
         now=tx.now,
     )
-    return [_share(row) for row in rows]
 
 
 def revoke(tx: Tx, share_id: UUID) -> bool:
     """Revoke a link; False if it was revoked already."""
-    row = tx.one(
+    return tx.any(
         "UPDATE shares SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id",
         id=share_id,
         now=tx.now,
     )
-    return row is not None
 
 
 def forget_machine(tx: Tx, machine: UUID) -> None:

@@ -11,31 +11,18 @@ HELD_UNTIL = (
     f"CASE WHEN c.paused_at IS NULL THEN c.resumed_at ELSE COALESCE(c.paused_until, {WITHOUT_END}) END"
 )
 
-_TABLE = Table("accounts", Account)
-_COLUMNS = _TABLE.selected
-_account = _TABLE.record
+_TABLE = Table("accounts", Account, key=("project_id", "name"))
 
 
-def put(tx: Tx, account: Account) -> Account:
-    tx.run(_TABLE.putting("project_id", "name"), **_TABLE.row(account))
-    return account
+put = _TABLE.put
 
 
 def find(tx: Tx, project_id: UUID, name: str) -> Account | None:
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM accounts WHERE project_id = :project_id AND name = :name",
-        project_id=project_id,
-        name=name,
-    )
-    return _account(row) if row else None
+    return _TABLE.find(tx, project_id=project_id, name=name)
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Account]:
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM accounts WHERE project_id = :id ORDER BY name",
-        id=project_id,
-    )
-    return [_account(row) for row in rows]
+    return _TABLE.all(tx, "WHERE project_id = :id ORDER BY name", id=project_id)
 
 
 def lock(tx: Tx, project_id: UUID) -> None:
@@ -47,45 +34,38 @@ def lock(tx: Tx, project_id: UUID) -> None:
 
 def goes_on(tx: Tx, project_id: UUID) -> bool:
     """Tell whether anybody goes on: an account that agents share is not paused, or an agent is there without one."""
-    row = tx.one(
+    return tx.any(
         """SELECT 1 AS found FROM agents a
            LEFT JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account
            LEFT JOIN presences p ON p.id = a.presence_id AND p.ended_at IS NULL
            WHERE a.project_id = :id AND c.paused_at IS NULL AND (c.name IS NOT NULL OR p.id IS NOT NULL) LIMIT 1""",
         id=project_id,
     )
-    return row is not None
 
 
 def of_agent(tx: Tx, project_id: UUID, agent: str) -> Account | None:
     """Return the account that an agent shares; None if none is known."""
-    row = tx.one(
-        f"""SELECT {_COLUMNS} FROM accounts WHERE project_id = :project_id AND name =
-                (SELECT account FROM agents WHERE project_id = :project_id AND name = :agent)""",
+    return _TABLE.one(
+        tx,
+        """WHERE project_id = :project_id AND name =
+           (SELECT account FROM agents WHERE project_id = :project_id AND name = :agent)""",
         project_id=project_id,
         agent=agent,
     )
-    return _account(row) if row else None
 
 
 def delete(tx: Tx, project_id: UUID, name: str) -> bool:
     """Delete an account; False if there is none."""
-    row = tx.one(
-        "DELETE FROM accounts WHERE project_id = :project_id AND name = :name RETURNING name",
-        project_id=project_id,
-        name=name,
-    )
-    return row is not None
+    return _TABLE.delete(tx, project_id=project_id, name=name) is not None
 
 
 def agents(tx: Tx, project_id: UUID, name: str) -> list[str]:
     """List the names of the agents that share an account, sorted."""
-    rows = tx.all(
+    return tx.column(
         "SELECT name FROM agents WHERE project_id = :project_id AND account = :account ORDER BY name",
         project_id=project_id,
         account=name,
     )
-    return [row["name"] for row in rows]
 
 
 def assign(tx: Tx, project_id: UUID, agent: str, name: str | None) -> None:
@@ -100,13 +80,9 @@ def assign(tx: Tx, project_id: UUID, agent: str, name: str | None) -> None:
 
 def over(tx: Tx, limit: int) -> list[Account]:
     """List the accounts whose pause is over, the longest over first."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM accounts WHERE paused_until <= :now
-            ORDER BY paused_until LIMIT :limit""",
-        now=tx.now,
-        limit=limit,
+    return _TABLE.all(
+        tx, "WHERE paused_until <= :now ORDER BY paused_until LIMIT :limit", now=tx.now, limit=limit
     )
-    return [_account(row) for row in rows]
 
 
 def shift(tx: Tx, project_id: UUID, agent: str, by: int) -> None:

@@ -18,7 +18,7 @@ def rules(tx: Tx, project_id: UUID) -> BreakerRules:
 
 def are_set(tx: Tx, project_id: UUID) -> bool:
     """Tell whether the project has set rules of its own."""
-    return tx.one("SELECT 1 AS there FROM breaker_rules WHERE project_id = :id", id=project_id) is not None
+    return tx.any("SELECT 1 AS there FROM breaker_rules WHERE project_id = :id", id=project_id)
 
 
 def all_rules(tx: Tx) -> dict[UUID, BreakerRules]:
@@ -39,18 +39,12 @@ def put_rules(tx: Tx, project_id: UUID, new: BreakerRules) -> None:
     )
 
 
-def put(tx: Tx, stop: Stop) -> Stop:
-    """Store a stop."""
-    tx.run(_STOPS.insertion, **_STOPS.row(stop))
-    return stop
+put = _STOPS.insert
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Stop]:
     """List the stops of a project, oldest first."""
-    rows = tx.all(
-        f"SELECT {_STOPS.selected} FROM stops WHERE project_id = :id ORDER BY stopped_at, id", id=project_id
-    )
-    return [_STOPS.record(row) for row in rows]
+    return _STOPS.all(tx, "WHERE project_id = :id ORDER BY stopped_at, id", id=project_id)
 
 
 def same(tx: Tx, project_id: UUID, kind: LoopKind, agents: tuple[str, ...], task_id: UUID | None) -> bool:
@@ -63,12 +57,7 @@ def same(tx: Tx, project_id: UUID, kind: LoopKind, agents: tuple[str, ...], task
 
 def take(tx: Tx, project_id: UUID, stop_id: UUID) -> Stop | None:
     """Delete a stop and return it; None if there is none."""
-    row = tx.one(
-        f"DELETE FROM stops WHERE project_id = :project_id AND id = :id RETURNING {_STOPS.selected}",
-        project_id=project_id,
-        id=stop_id,
-    )
-    return _STOPS.record(row) if row else None
+    return _STOPS.delete(tx, project_id=project_id, id=stop_id)
 
 
 def _rules(row: Row) -> BreakerRules:

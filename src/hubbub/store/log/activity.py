@@ -161,19 +161,16 @@ def page(
     where = "project_id = :project_id"
     where += f" AND {_of_kinds(wanted)}" if wanted else ""
     where += " AND actor = :actor" if actor is not None else ""
-    total = tx.one(
-        f"SELECT count(*) AS total FROM activity WHERE {where}", project_id=project_id, actor=actor, **wanted
-    )
+    total = tx.count(f"FROM activity WHERE {where}", project_id=project_id, actor=actor, **wanted)
     rows = tx.all(
-        f"""SELECT {COLUMNS} FROM activity WHERE {where}
-            ORDER BY tx DESC, seq DESC LIMIT :limit OFFSET :offset""",
+        f"SELECT {COLUMNS} FROM activity WHERE {where} ORDER BY tx DESC, seq DESC LIMIT :limit OFFSET :offset",
         project_id=project_id,
         actor=actor,
         limit=limit,
         offset=offset,
         **wanted,
     )
-    return [_activity(row) for row in rows], int(total["total"]) if total else 0
+    return [_activity(row) for row in rows], total
 
 
 def of_kind(
@@ -256,8 +253,8 @@ def count(tx: Tx, project_id: UUID, known: Counted | None = None) -> Counted:
     oldest, until = first["seq"] if first else 0, head(tx)
     if known is None or known.oldest != oldest or known.until > until:
         known = Counted(oldest, START, 0)
-    row = tx.one(
-        f"""SELECT count(*) AS number FROM activity
+    more = tx.count(
+        f"""FROM activity
             WHERE project_id = :project_id AND {tx.db.placed(">")} AND {tx.db.placed("<=", ":last_tx", ":last_seq")}""",
         project_id=project_id,
         tx=known.until.tx,
@@ -265,20 +262,19 @@ def count(tx: Tx, project_id: UUID, known: Counted | None = None) -> Counted:
         last_tx=until.tx,
         last_seq=until.seq,
     )
-    return Counted(oldest, until, known.number + (int(row["number"]) if row else 0))
+    return Counted(oldest, until, known.number + more)
 
 
 def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
     """Tell whether at least so many activities of a project come after a place in the log."""
-    row = tx.one(
+    return tx.any(
         f"""SELECT seq FROM activity WHERE project_id = :project_id AND {tx.db.placed(">")}
-           ORDER BY tx, seq LIMIT 1 OFFSET :others""",
+            ORDER BY tx, seq LIMIT 1 OFFSET :others""",
         project_id=project_id,
         tx=after.tx,
         seq=after.seq,
         others=number - 1,
     )
-    return row is not None
 
 
 def drop(tx: Tx, project_id: UUID, until: Position, limit: int) -> int:

@@ -9,8 +9,6 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("outbox", OutboxItem)
-_COLUMNS = _TABLE.selected
-_parcel = _TABLE.record
 
 # A parcel of a webhook waits until all earlier ones have ended; other parcels do not wait.
 _HAS_ITS_TURN = """NOT EXISTS (SELECT 1 FROM outbox earlier
@@ -52,31 +50,26 @@ def insert(
 
 def find(tx: Tx, parcel_id: UUID, *, lock: bool = False) -> OutboxItem | None:
     """Return the parcel with that id; `lock` it for a change."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM outbox WHERE id = :id {tx.db.for_update if lock else ''}", id=parcel_id
-    )
-    return _parcel(row) if row else None
+    return _TABLE.one(tx, f"WHERE id = :id {tx.db.for_update if lock else ''}", id=parcel_id)
 
 
 def next_at(tx: Tx) -> int | None:
     """Return the time when the next parcel is due, perhaps long ago; None if none waits."""
-    row = tx.one(
+    return tx.value(
         f"""SELECT min(CASE WHEN leased_until > next_at THEN leased_until ELSE next_at END) AS next_at
-            FROM outbox WHERE outcome IS NULL AND {_HAS_ITS_TURN}"""
+            FROM outbox WHERE outcome IS NULL AND {_HAS_ITS_TURN}""",
     )
-    return row["next_at"] if row else None
 
 
 def due(tx: Tx, limit: int) -> list[OutboxItem]:
     """Return up to `limit` due parcels without an attempt under way, longest due first, locked for the caller."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM outbox
-            WHERE outcome IS NULL AND next_at <= :now AND leased_until <= :now AND {_HAS_ITS_TURN}
+    return _TABLE.all(
+        tx,
+        f"""WHERE outcome IS NULL AND next_at <= :now AND leased_until <= :now AND {_HAS_ITS_TURN}
             ORDER BY next_at LIMIT :limit {tx.db.for_update} {tx.db.skip_locked}""",
         now=tx.now,
         limit=limit,
     )
-    return [_parcel(row) for row in rows]
 
 
 def lease(tx: Tx, parcel_id: UUID, until: int) -> None:
@@ -90,7 +83,7 @@ def lease(tx: Tx, parcel_id: UUID, until: int) -> None:
 
 def postpone(tx: Tx, parcel: OutboxItem, until: int, *, doubtful: bool, reason: str | None) -> bool:
     """End a failed attempt, with another to come at `until`; False if it is no longer the last one."""
-    row = tx.one(
+    return tx.any(
         """UPDATE outbox SET next_at = :until, leased_until = 0, doubtful = :doubtful, last_error = :reason
            WHERE id = :id AND attempts = :attempts AND outcome IS NULL RETURNING id""",
         id=parcel.id,
@@ -99,7 +92,6 @@ def postpone(tx: Tx, parcel: OutboxItem, until: int, *, doubtful: bool, reason: 
         doubtful=int(doubtful),
         reason=reason,
     )
-    return row is not None
 
 
 def hold_up(tx: Tx, kind: OutboxItemKind, until: int) -> None:
@@ -114,7 +106,7 @@ def hold_up(tx: Tx, kind: OutboxItemKind, until: int) -> None:
 def end(tx: Tx, parcel: OutboxItem, outcome: DeliveryOutcome, *, reason: str | None) -> bool:
     """End a parcel; False if it has ended already, or a later attempt is under way that may still succeed."""
     is_last = "" if outcome is DeliveryOutcome.DELIVERED else "AND attempts = :attempts"
-    row = tx.one(
+    return tx.any(
         f"""UPDATE outbox SET outcome = :outcome, ended_at = :now, leased_until = 0, doubtful = 0,
                               last_error = COALESCE(:reason, last_error)
             WHERE id = :id AND outcome IS NULL {is_last} RETURNING id""",
@@ -124,7 +116,6 @@ def end(tx: Tx, parcel: OutboxItem, outcome: DeliveryOutcome, *, reason: str | N
         reason=reason,
         now=tx.now,
     )
-    return row is not None
 
 
 def let_go(tx: Tx, parcel: OutboxItem) -> None:
@@ -158,10 +149,7 @@ def withdraw(tx: Tx, webhook_id: UUID) -> None:
 
 def number_open(tx: Tx, webhook_id: UUID) -> int:
     """Count the pending parcels of a webhook."""
-    row = tx.one(
-        "SELECT count(*) AS parcels FROM outbox WHERE webhook_id = :id AND outcome IS NULL", id=webhook_id
-    )
-    return int(row["parcels"]) if row else 0
+    return tx.count("FROM outbox WHERE webhook_id = :id AND outcome IS NULL", id=webhook_id)
 
 
 def of_project(
@@ -169,15 +157,14 @@ def of_project(
 ) -> Sequence[OutboxItem]:
     """List the project's parcels, or those with that outcome, newest first; `before` is the `seq` to go on from."""
     narrowed = "AND outcome = :outcome" if outcome is not None else ""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM outbox WHERE project_id = :project_id {narrowed} AND seq < :before
-            ORDER BY seq DESC LIMIT :limit""",
+    return _TABLE.all(
+        tx,
+        f"WHERE project_id = :project_id {narrowed} AND seq < :before ORDER BY seq DESC LIMIT :limit",
         project_id=project_id,
         outcome=outcome,
         before=before or sequence_numbers.LAST,
         limit=limit,
     )
-    return [_parcel(row) for row in rows]
 
 
 def forget(tx: Tx, before: int, outcome: DeliveryOutcome | None = None) -> None:

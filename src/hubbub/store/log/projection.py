@@ -98,23 +98,22 @@ def readiness(tx: Tx, project_id: UUID) -> dict[UUID, int | None]:
 
 def ready_at(tx: Tx, task_id: UUID) -> int | None:
     """Return when all needs of a task were completed; None: one is not completed yet."""
-    row = tx.one(
-        f"""SELECT {_READY} FROM dependencies d JOIN tasks n ON n.id = d.needs_id WHERE d.task_id = :task_id""",
+    return tx.value(
+        f"SELECT {_READY} FROM dependencies d JOIN tasks n ON n.id = d.needs_id WHERE d.task_id = :task_id",
         task_id=task_id,
         completed=Status.COMPLETED,
     )
-    return row["ready_at"] if row is not None else None
 
 
 def paused_until(tx: Tx, task_id: UUID) -> int:
     """Return until when the account of a task's assignee is paused, or was; 0 if it never was."""
-    row = tx.one(
+    held_until = tx.value(
         f"""SELECT {HELD_UNTIL} AS held_until FROM tasks t
             JOIN agents a ON a.project_id = t.project_id AND a.name = t.assignee
             JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account WHERE t.id = :id""",
         id=task_id,
     )
-    return (row["held_until"] or 0) if row is not None else 0
+    return held_until or 0
 
 
 def not_taken(tx: Tx, task_id: UUID) -> Row | None:
@@ -141,8 +140,7 @@ def work(tx: Tx, project_id: UUID) -> list[Row]:
 def work_of(tx: Tx, project_id: UUID, name: str, most: int) -> list[Row]:
     """List the `work` of one agent: of many tasks the first, `most` of each status."""
     rows = tx.all(
-        f"""SELECT {_HELD} FROM tasks
-            WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} LIMIT :more""",
+        f"SELECT {_HELD} FROM tasks WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} LIMIT :more",
         project_id=project_id,
         name=name,
         more=most + 1,
@@ -216,13 +214,12 @@ def agent(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Row | N
 
 def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
     """Tell whether a person with that name is a member of the project."""
-    row = tx.one(
+    return tx.any(
         """SELECT 1 AS one FROM users u JOIN members m ON m.user_id = u.id
            WHERE u.name = :name AND m.project_id = :project_id""",
         name=name,
         project_id=project_id,
     )
-    return row is not None
 
 
 def _task(row: Row) -> Row:

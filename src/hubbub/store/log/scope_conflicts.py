@@ -27,10 +27,7 @@ class ConflictPair:
 
 def of_project(tx: Tx, project_id: UUID) -> list[ConflictPair]:
     """List all pairs of the project."""
-    rows = tx.all(
-        f"{_OF_PROJECT} ORDER BY one, other",
-        project_id=project_id,
-    )
+    rows = tx.all(f"{_OF_PROJECT} ORDER BY one, other", project_id=project_id)
     return [_pair(row) for row in rows]
 
 

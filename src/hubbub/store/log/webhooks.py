@@ -10,35 +10,25 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("webhooks", Webhook)
-_COLUMNS = _TABLE.selected
-_webhook = _TABLE.record
 
-
-def insert(tx: Tx, webhook: Webhook) -> None:
-    tx.run(_TABLE.insertion, **_TABLE.row(webhook))
+insert = _TABLE.insert
 
 
 def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
     """Return the webhook with that id, also a removed one; `lock` it for a change."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id {tx.db.for_update if lock else ''}", id=webhook_id
-    )
-    return _webhook(row) if row else None
+    return _TABLE.one(tx, f"WHERE id = :id {tx.db.for_update if lock else ''}", id=webhook_id)
 
 
 def of_project(tx: Tx, project: Project) -> list[Webhook]:
     """List the project's webhooks that have not been removed, oldest first."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM webhooks WHERE project_id = :project_id AND removed_at IS NULL
-            ORDER BY id""",
-        project_id=project.id,
+    return _TABLE.all(
+        tx, "WHERE project_id = :project_id AND removed_at IS NULL ORDER BY id", project_id=project.id
     )
-    return [_webhook(row) for row in rows]
 
 
 def behind(tx: Tx, room: int) -> Sequence[UUID]:
     """List the webhooks with unread activities and fewer than `room` parcels under way."""
-    rows = tx.all(
+    return tx.column(
         f"""SELECT w.id FROM webhooks w
             WHERE w.removed_at IS NULL
               AND EXISTS (SELECT 1 FROM activity
@@ -47,7 +37,6 @@ def behind(tx: Tx, room: int) -> Sequence[UUID]:
               AND (SELECT count(*) FROM outbox WHERE webhook_id = w.id AND outcome IS NULL) < :room""",
         room=room,
     )
-    return [row["id"] for row in rows]
 
 
 def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:

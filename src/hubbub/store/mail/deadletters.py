@@ -68,33 +68,30 @@ _OTHERS = {"hub": HUB, "machines": f"{NODE_PREFIX}%"}  # names that are not agen
 def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
     """List unread rows from before that moment whose receivers were never there since; oldest first."""
     # A CROSS JOIN, so that SQLite starts from each project's pending rows instead of all rows ever.
-    rows = tx.all(
+    return tx.column(
         f"""SELECT d.id FROM projects p CROSS JOIN deliveries d WHERE d.project_id = p.id AND {_DUE}
             ORDER BY d.id LIMIT :limit""",
         before=before,
         limit=limit,
         **_OTHERS,
     )
-    return [row["id"] for row in rows]
 
 
 def is_due(tx: Tx, delivery_id: UUID, *, before: int) -> bool:
     """Tell whether the row with that id is among the `due` ones."""
-    row = tx.one(
+    return tx.any(
         f"SELECT d.id FROM deliveries d WHERE d.id = :id AND {_DUE}", id=delivery_id, before=before, **_OTHERS
     )
-    return row is not None
 
 
 def unread_of(tx: Tx, project_id: UUID, recipient: str) -> list[UUID]:
     """List the unread rows of one inbox, oldest first."""
-    rows = tx.all(
+    return tx.column(
         f"""SELECT d.id FROM deliveries d
             WHERE d.project_id = :project_id AND d.recipient = :recipient AND {_UNREAD} ORDER BY d.id""",
         project_id=project_id,
         recipient=recipient,
     )
-    return [row["id"] for row in rows]
 
 
 def bury(tx: Tx, delivery_id: UUID) -> DeadLetter | None:

@@ -35,23 +35,15 @@ _CONVERSATION = """said (id) AS (
     UNION SELECT a.id FROM messages a JOIN said ON a.in_reply_to = said.id)"""
 _PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
 
-
-def insert(tx: Tx, message: Message) -> None:
-    tx.run(_MESSAGES.insertion, **_MESSAGES.row(message))
+insert = _MESSAGES.insert
 
 
 def find(tx: Tx, message_id: UUID) -> Message | None:
-    row = tx.one(f"SELECT {_MESSAGE} FROM messages m WHERE id = :id", id=message_id)
-    return _message(row) if row else None
+    return _MESSAGES.find(tx, id=message_id)
 
 
 def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
-    row = tx.one(
-        f"SELECT {_MESSAGE} FROM messages m WHERE m.project_id = :project_id AND m.number = :number",
-        project_id=project_id,
-        number=number,
-    )
-    return _message(row) if row else None
+    return _MESSAGES.find(tx, project_id=project_id, number=number)
 
 
 def history(
@@ -66,41 +58,36 @@ def history(
     """List the project's messages, newest first; before a number, by one sender, after an `exact` moment."""
     narrowed = " AND m.sender = :sender" if sender is not None else ""
     narrowed += _AFTER if after is not None else ""
-    rows = tx.all(
-        f"""SELECT {_MESSAGE} FROM messages m
-            WHERE m.project_id = :project_id AND m.number < :before{narrowed}
-            ORDER BY m.number DESC LIMIT :limit""",
+    return _MESSAGES.all(
+        tx,
+        f"WHERE m.project_id = :project_id AND m.number < :before{narrowed} ORDER BY m.number DESC LIMIT :limit",
         project_id=project_id,
         before=before or sequence_numbers.LAST,
         sender=sender,
         after=after,
         limit=limit,
     )
-    return [_message(row) for row in rows]
 
 
 def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
     """List the messages that answer one task or message, oldest first."""
-    rows = tx.all(
-        f"SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
-        id=subject_id,
-        limit=limit,
+    return _MESSAGES.all(
+        tx, "WHERE in_reply_to = :id ORDER BY number LIMIT :limit", id=subject_id, limit=limit
     )
-    return [_message(row) for row in rows]
 
 
 def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
     """List the newest messages that answer a task, or are in a conversation with its id, oldest first."""
-    rows = tx.all(
-        f"""SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id AND project_id = :project_id
+    return _MESSAGES.all(
+        tx,
+        f"""WHERE in_reply_to = :id AND project_id = :project_id
             UNION SELECT {_MESSAGE} FROM messages m WHERE project_id = :project_id AND thread = :name
             ORDER BY number DESC LIMIT :limit""",
         id=task.id,
         project_id=task.project_id,
         name=str(task.id),
         limit=limit,
-    )
-    return [_message(row) for row in reversed(rows)]
+    )[::-1]
 
 
 def conversation(
@@ -177,15 +164,11 @@ def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[R
 
 def of_run(tx: Tx, run: Run) -> list[Message]:
     """List all messages of a run, in order."""
-    rows = tx.all(
-        f"SELECT {_MESSAGE} FROM messages m WHERE m.run_id = :run_id ORDER BY m.number", run_id=run.id
-    )
-    return [_message(row) for row in rows]
+    return _MESSAGES.all(tx, "WHERE m.run_id = :run_id ORDER BY m.number", run_id=run.id)
 
 
 def number_in_run(tx: Tx, run: Run) -> int:
-    row = tx.one("SELECT count(*) AS messages FROM messages WHERE run_id = :run_id", run_id=run.id)
-    return int(row["messages"]) if row else 0
+    return tx.count("FROM messages WHERE run_id = :run_id", run_id=run.id)
 
 
 def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[Message]:
@@ -211,7 +194,7 @@ def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "
     return tx.all(
         f"""SELECT {wanted}
             FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
-                  UNION ALL
+            UNION ALL
                   SELECT * FROM messages
                   WHERE run_id = :run_id AND recipient IS NULL AND number > :after AND sender <> :name) m
             {join} ORDER BY m.number""",
@@ -223,41 +206,37 @@ def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "
 
 def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
     """Return `sender`'s last message in the conversation of that name."""
-    row = tx.one(
-        f"""SELECT {_MESSAGE} FROM messages m
-            WHERE m.project_id = :project_id AND m.thread = :thread AND m.sender = :sender
-            ORDER BY m.number DESC LIMIT 1""",
+    return _MESSAGES.one(
+        tx,
+        "WHERE m.project_id = :project_id AND m.thread = :thread AND m.sender = :sender ORDER BY m.number DESC LIMIT 1",
         project_id=project_id,
         thread=thread,
         sender=sender,
     )
-    return _message(row) if row else None
 
 
 def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | None:
     """Return `sender`'s last answer to a task by then; reports of the end of a task, or a part, are none."""
-    row = tx.one(
-        f"""SELECT {_MESSAGE} FROM messages m
-            WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
-            ORDER BY m.number DESC LIMIT 1""",
+    return _MESSAGES.one(
+        tx,
+        """WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
+           ORDER BY m.number DESC LIMIT 1""",
         id=task_id,
         sender=sender,
         until=until,
     )
-    return _message(row) if row else None
 
 
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:
     """Put a row into an inbox."""
-    tx.run(_DELIVERIES.insertion, **_DELIVERIES.row(delivery))
+    _DELIVERIES.insert(tx, delivery)
     if delivery.acked_at is None and delivery.withdrawn_at is None:
         _count(tx, delivery.project_id, delivery.recipient, pending=1, unread=int(delivery.seen_at is None))
     return delivery
 
 
 def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
-    row = tx.one(f"SELECT {_DELIVERY} FROM deliveries d WHERE d.id = :id", id=delivery_id)
-    return _delivery(row) if row else None
+    return _DELIVERIES.find(tx, id=delivery_id)
 
 
 def next_id(tx: Tx) -> UUID:
@@ -340,15 +319,14 @@ def _letter(row: Row) -> Letter:
 
 def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
     """Return the newest row of an inbox that its receiver was told of."""
-    row = tx.one(
-        f"""SELECT {_DELIVERY} FROM deliveries d
-            WHERE d.project_id = :project_id AND d.recipient = :recipient
-              AND (d.notified_at IS NOT NULL OR d.seen_at IS NOT NULL)
-            ORDER BY d.id DESC LIMIT 1""",
+    return _DELIVERIES.one(
+        tx,
+        """WHERE d.project_id = :project_id AND d.recipient = :recipient
+             AND (d.notified_at IS NOT NULL OR d.seen_at IS NOT NULL)
+           ORDER BY d.id DESC LIMIT 1""",
         project_id=project_id,
         recipient=recipient,
     )
-    return _delivery(row) if row else None
 
 
 def ack(tx: Tx, delivery_id: UUID) -> bool:

@@ -8,9 +8,8 @@ from hubbub.model.mail.wakes import Wake, WakeEnding, Waker, WakeResult
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_WAKERS, _WAKES = Table("wakers", Waker), Table("wakes", Wake)
-_waker, _wake = _WAKERS.record, _WAKES.record
-_PUT_WAKER = _WAKERS.putting("project_id", "agent", "instance", "method")
+_WAKERS = Table("wakers", Waker, key=("project_id", "agent", "instance", "method"))
+_WAKES = Table("wakes", Wake)
 _UNREAD = """project_id = :project_id AND recipient = :agent
     AND acked_at IS NULL AND withdrawn_at IS NULL AND seen_at IS NULL"""
 
@@ -34,20 +33,17 @@ def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
         )
 
 
-def put_waker(tx: Tx, waker: Waker) -> None:
-    """Store a waker in place of its old row."""
-    tx.run(_PUT_WAKER, **_WAKERS.row(waker))
+put_waker = _WAKERS.put
 
 
 def wakers(tx: Tx, project_id: UUID, agent: str) -> list[Waker]:
     """List all recent wakers of the agent, present or not; oldest first."""
-    rows = tx.all(
-        f"""SELECT {_WAKERS.selected} FROM wakers WHERE project_id = :project_id AND agent = :agent
-            ORDER BY since, instance, method""",
+    return _WAKERS.all(
+        tx,
+        "WHERE project_id = :project_id AND agent = :agent ORDER BY since, instance, method",
         project_id=project_id,
         agent=agent,
     )
-    return [_waker(row) for row in rows]
 
 
 def drop_wakers(tx: Tx, project_id: UUID, agent: str, instance: str) -> bool:
@@ -75,9 +71,7 @@ def drop_waker(tx: Tx, waker: Waker, asked_at: int) -> None:
     )
 
 
-def insert(tx: Tx, wake: Wake) -> Wake:
-    tx.run(_WAKES.insertion, **_WAKES.row(wake))
-    return wake
+insert = _WAKES.insert
 
 
 def hand_out(tx: Tx, wake: Wake) -> Wake:
@@ -93,33 +87,30 @@ def hand_out(tx: Tx, wake: Wake) -> Wake:
 
 def tell_of(tx: Tx, wake_id: UUID, result: WakeResult, said: str | None, took_ms: int | None) -> Wake | None:
     """Store the result of a wake; None if it is known already."""
-    row = tx.one(
-        f"""UPDATE wakes SET told_at = :now, result = :result, said = :said, took_ms = :took_ms
-            WHERE id = :id AND result IS NULL RETURNING {_WAKES.selected}""",
+    return _WAKES.update(
+        tx,
+        "SET told_at = :now, result = :result, said = :said, took_ms = :took_ms WHERE id = :id AND result IS NULL",
         id=wake_id,
         now=tx.now,
         result=result,
         said=said,
         took_ms=took_ms,
     )
-    return _wake(row) if row else None
 
 
 def end(tx: Tx, wake_id: UUID, ending: WakeEnding) -> Wake | None:
     """End a wake; None if it has ended."""
-    row = tx.one(
-        f"""UPDATE wakes SET ended_at = :now, ending = :ending WHERE id = :id AND ended_at IS NULL
-            RETURNING {_WAKES.selected}""",
+    return _WAKES.update(
+        tx,
+        "SET ended_at = :now, ending = :ending WHERE id = :id AND ended_at IS NULL",
         id=wake_id,
         now=tx.now,
         ending=ending,
     )
-    return _wake(row) if row else None
 
 
 def find(tx: Tx, wake_id: UUID) -> Wake | None:
-    row = tx.one(f"SELECT {_WAKES.selected} FROM wakes WHERE id = :id", id=wake_id)
-    return _wake(row) if row else None
+    return _WAKES.find(tx, id=wake_id)
 
 
 def some(tx: Tx, wake_ids: Iterable[UUID]) -> dict[UUID, Wake]:
@@ -130,25 +121,22 @@ def some(tx: Tx, wake_ids: Iterable[UUID]) -> dict[UUID, Wake]:
 
 def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
     """Return the agent's wake that has not ended."""
-    row = tx.one(
-        f"""SELECT {_WAKES.selected} FROM wakes
-            WHERE project_id = :project_id AND agent = :agent AND ended_at IS NULL""",
+    return _WAKES.one(
+        tx,
+        "WHERE project_id = :project_id AND agent = :agent AND ended_at IS NULL",
         project_id=project_id,
         agent=agent,
     )
-    return _wake(row) if row else None
 
 
 def last_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
     """Return the agent's newest wake that a waker took."""
-    row = tx.one(
-        f"""SELECT {_WAKES.selected} FROM wakes
-            WHERE project_id = :project_id AND agent = :agent AND taken_at IS NOT NULL
-            ORDER BY id DESC LIMIT 1""",
+    return _WAKES.one(
+        tx,
+        "WHERE project_id = :project_id AND agent = :agent AND taken_at IS NOT NULL ORDER BY id DESC LIMIT 1",
         project_id=project_id,
         agent=agent,
     )
-    return _wake(row) if row else None
 
 
 def answer(tx: Tx, wake_ids: Iterable[UUID]) -> None:

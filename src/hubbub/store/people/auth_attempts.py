@@ -44,13 +44,12 @@ def put_browser(tx: Tx, browser_hash: str, user_id: UUID) -> None:
 
 def knows(tx: Tx, browser_hash: str, user_id: UUID, since: int) -> bool:
     """Tell whether the person has signed in there since then."""
-    row = tx.one(
+    return tx.any(
         "SELECT 1 AS known FROM known_browsers WHERE hash = :hash AND user_id = :user_id AND seen_at >= :since",
         hash=browser_hash,
         user_id=user_id,
         since=since,
     )
-    return row is not None
 
 
 def drop_browsers(tx: Tx, user_id: UUID) -> None:

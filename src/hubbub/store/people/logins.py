@@ -26,13 +26,12 @@ def insert_link(tx: Tx, link_hash: str, user_id: UUID, expires_at: int) -> None:
 
 def use_link(tx: Tx, link_hash: str) -> UUID | None:
     """Use up a link and return its person; None if it was used before, has expired, or never existed."""
-    row = tx.one(
+    return tx.value(
         """UPDATE login_links SET used_at = :now
            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING user_id""",
         hash=link_hash,
         now=tx.now,
     )
-    return row["user_id"] if row else None
 
 
 def drop_links(tx: Tx, user_id: UUID) -> None:

@@ -7,39 +7,25 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("runs", Run)
-_COLUMNS = _TABLE.selected
-_run = _TABLE.record
 
-
-def insert(tx: Tx, run: Run) -> Run:
-    tx.run(_TABLE.insertion, **_TABLE.row(run))
-    return run
+insert = _TABLE.insert
 
 
 def find(tx: Tx, run_id: UUID) -> Run | None:
-    row = tx.one(f"SELECT {_COLUMNS} FROM runs WHERE id = :id", id=run_id)
-    return _run(row) if row else None
+    return _TABLE.find(tx, id=run_id)
 
 
 def find_by_name(tx: Tx, project_id: UUID, name: str) -> Run | None:
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM runs WHERE project_id = :project_id AND name = :name",
-        project_id=project_id,
-        name=name,
-    )
-    return _run(row) if row else None
+    return _TABLE.find(tx, project_id=project_id, name=name)
 
 
 def current(tx: Tx, project_id: UUID, *, lock: bool = False) -> Run:
     """Return the project's current run; `lock` the project to change the run, or its name."""
     if lock:
         tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM runs WHERE id = (SELECT run_id FROM projects WHERE id = :project_id)",
-        project_id=project_id,
-    )
-    assert row is not None  # a project has one from its creation on
-    return _run(row)
+    run = _TABLE.one(tx, "WHERE id = (SELECT run_id FROM projects WHERE id = :id)", id=project_id)
+    assert run is not None  # a project has one from its creation on
+    return run
 
 
 def id_of_current(tx: Tx, project_id: UUID) -> UUID:
@@ -52,17 +38,12 @@ def id_of_current(tx: Tx, project_id: UUID) -> UUID:
 
 def of_project(tx: Tx, project_id: UUID) -> list[Run]:
     """List the project's runs, newest first."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM runs WHERE project_id = :id ORDER BY created_at DESC, id DESC", id=project_id
-    )
-    return [_run(row) for row in rows]
+    return _TABLE.all(tx, "WHERE project_id = :id ORDER BY created_at DESC, id DESC", id=project_id)
 
 
 def rename(tx: Tx, run_id: UUID, name: str) -> Run:
     """Give the run a name."""
-    row = tx.one(f"UPDATE runs SET name = :name WHERE id = :id RETURNING {_COLUMNS}", id=run_id, name=name)
-    assert row is not None  # runs are never deleted
-    return _run(row)
+    return _TABLE.change(tx, "SET name = :name WHERE id = :id", id=run_id, name=name)
 
 
 def write_notebook(tx: Tx, run_id: UUID, text: str) -> None:

@@ -8,8 +8,6 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
 _TABLE = Table("tokens", Token, alias="t")
-_COLUMNS = _TABLE.selected
-_token = _TABLE.record
 _HOLDER = """t.id, t.user_id, t.project_id, t.role, t.agent, t.expires_at, t.rate, t.lent_from, t.chain,
              u.name AS user_name, u.owns_hub"""
 _FROM = "FROM tokens t LEFT JOIN users u ON u.id = t.user_id"
@@ -23,20 +21,12 @@ def standing_sql(*beside: str) -> str:
 
 _STANDING = standing_sql()
 
-
-def insert(tx: Tx, token: Token) -> Token:
-    tx.run(_TABLE.insertion, **_TABLE.row(token))
-    return token
+insert = _TABLE.insert
 
 
 def find_valid(tx: Tx, token_hash: str) -> Token | None:
     """Return the token with that hash, unless it is revoked or has expired."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM tokens t WHERE t.hash = :hash AND {_GOOD}",
-        hash=token_hash,
-        now=tx.now,
-    )
-    return _token(row) if row else None
+    return _TABLE.one(tx, f"WHERE t.hash = :hash AND {_GOOD}", hash=token_hash, now=tx.now)
 
 
 def standing_for(tx: Tx, token_hash: str) -> Row | None:
@@ -59,66 +49,55 @@ def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
     """List the agents' tokens of the projects, oldest first; of lent ones, only the valid ones."""
     found: list[Token] = []
     for project_id in project_ids:
-        rows = tx.all(
-            f"""SELECT {_COLUMNS} FROM tokens t
-                WHERE t.project_id = :id AND (t.lent_from IS NULL OR {_GOOD}) ORDER BY t.id""",
+        found += _TABLE.all(
+            tx,
+            f"WHERE t.project_id = :id AND (t.lent_from IS NULL OR {_GOOD}) ORDER BY t.id",
             id=project_id,
             now=tx.now,
         )
-        found += [_token(row) for row in rows]
     return found
 
 
 def of_people(tx: Tx) -> list[Token]:
     """List the tokens of people, oldest first, without those that logins stand on."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM tokens t
-            WHERE t.project_id IS NULL AND NOT EXISTS (SELECT 1 FROM logins l WHERE l.id = t.id) ORDER BY t.id"""
+    return _TABLE.all(
+        tx,
+        "WHERE t.project_id IS NULL AND NOT EXISTS (SELECT 1 FROM logins l WHERE l.id = t.id) ORDER BY t.id",
     )
-    return [_token(row) for row in rows]
 
 
 def find(tx: Tx, token_id: UUID) -> Token | None:
-    row = tx.one(f"SELECT {_COLUMNS} FROM tokens t WHERE t.id = :id", id=token_id)
-    return _token(row) if row else None
+    return _TABLE.find(tx, id=token_id)
 
 
 def revoke(tx: Tx, token_id: UUID) -> bool:
     """Revoke the token; False if it was revoked already, or never existed."""
-    row = tx.one(
+    return tx.any(
         "UPDATE tokens SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id",
         id=token_id,
         now=tx.now,
     )
-    return row is not None
 
 
 def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
     """List the valid loans from a token."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_from = :id AND {_GOOD}", id=token_id, now=tx.now
-    )
-    return [_token(row) for row in rows]
+    return _TABLE.all(tx, f"WHERE t.lent_from = :id AND {_GOOD}", id=token_id, now=tx.now)
 
 
 def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
     """List the valid loans for an order or a task."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_for = :id AND {_GOOD}", id=purpose, now=tx.now
-    )
-    return [_token(row) for row in rows]
+    return _TABLE.all(tx, f"WHERE t.lent_for = :id AND {_GOOD}", id=purpose, now=tx.now)
 
 
 def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
     """List the valid loans in a project for a person's orders."""
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM tokens t
-            WHERE t.project_id = :project_id AND t.user_id = :user_id AND t.lent_from IS NOT NULL AND {_GOOD}""",
+    return _TABLE.all(
+        tx,
+        f"WHERE t.project_id = :project_id AND t.user_id = :user_id AND t.lent_from IS NOT NULL AND {_GOOD}",
         project_id=project_id,
         user_id=user_id,
         now=tx.now,
     )
-    return [_token(row) for row in rows]
 
 
 def forget_lent(tx: Tx, before: int) -> None:

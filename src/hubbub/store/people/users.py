@@ -8,24 +8,20 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("users", User)
-_COLUMNS = _TABLE.selected
-_user = _TABLE.record
 
 
 def insert(tx: Tx, user: User) -> User | None:
     """Add the person; None if the name is taken."""
-    row = tx.one(f"{_TABLE.insertion} ON CONFLICT (name) DO NOTHING RETURNING id", **_TABLE.row(user))
-    return user if row else None
+    is_new = tx.any(f"{_TABLE.insertion} ON CONFLICT (name) DO NOTHING RETURNING id", **_TABLE.row(user))
+    return user if is_new else None
 
 
 def find(tx: Tx, user_id: UUID) -> User | None:
-    row = tx.one(f"SELECT {_COLUMNS} FROM users WHERE id = :id", id=user_id)
-    return _user(row) if row else None
+    return _TABLE.find(tx, id=user_id)
 
 
 def find_by_name(tx: Tx, name: str) -> User | None:
-    row = tx.one(f"SELECT {_COLUMNS} FROM users WHERE name = :name", name=name)
-    return _user(row) if row else None
+    return _TABLE.find(tx, name=name)
 
 
 def set_password(tx: Tx, user_id: UUID, password_hash: str) -> None:
@@ -33,7 +29,7 @@ def set_password(tx: Tx, user_id: UUID, password_hash: str) -> None:
 
 
 def everyone(tx: Tx) -> list[User]:
-    return [_user(row) for row in tx.all(f"SELECT {_COLUMNS} FROM users ORDER BY created_at, id")]
+    return _TABLE.all(tx, "ORDER BY created_at, id")
 
 
 def is_empty(tx: Tx) -> bool:
@@ -54,12 +50,11 @@ def insert_invite(tx: Tx, code_hash: str, project_id: UUID, role: Role, expires_
 
 def find_invite(tx: Tx, code_hash: str) -> UUID | None:
     """Return the project of an invitation, or None if the code is unknown, used or expired."""
-    row = tx.one(
+    return tx.value(
         "SELECT project_id FROM invites WHERE hash = :hash AND used_at IS NULL AND expires_at > :now",
         hash=code_hash,
         now=tx.now,
     )
-    return row["project_id"] if row else None
 
 
 def use_invite(tx: Tx, code_hash: str) -> tuple[UUID, Role] | None:

@@ -8,14 +8,12 @@ from hubbub.store import sequence_numbers
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_ARTIFACT, _REVIEW = Table("artifacts", Artifact), Table("reviews", Review)
-_ARTIFACTS, _REVIEWS = _ARTIFACT.selected, _REVIEW.selected
-_artifact, _review = _ARTIFACT.record, _REVIEW.record
+_ARTIFACTS, _REVIEWS = Table("artifacts", Artifact), Table("reviews", Review)
 
 
 def insert(tx: Tx, artifact: Artifact, content: str) -> Artifact:
     """Add the artifact, and its content beside it."""
-    tx.run(_ARTIFACT.insertion, **_ARTIFACT.row(artifact))
+    _ARTIFACTS.insert(tx, artifact)
     tx.run(
         "INSERT INTO artifact_contents (artifact_id, content) VALUES (:id, :content)",
         id=artifact.id,
@@ -25,53 +23,41 @@ def insert(tx: Tx, artifact: Artifact, content: str) -> Artifact:
 
 
 def find(tx: Tx, artifact_id: UUID) -> Artifact | None:
-    row = tx.one(f"SELECT {_ARTIFACTS} FROM artifacts WHERE id = :id", id=artifact_id)
-    return _artifact(row) if row else None
+    return _ARTIFACTS.find(tx, id=artifact_id)
 
 
 def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
-    row = tx.one(
-        f"SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND number = :number",
-        project_id=project_id,
-        number=number,
-    )
-    return _artifact(row) if row else None
+    return _ARTIFACTS.find(tx, project_id=project_id, number=number)
 
 
 def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
     """Return the newest artifact with that name in the run."""
-    row = tx.one(
-        f"""SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id AND name = :name
-            ORDER BY number DESC LIMIT 1""",
-        run_id=run_id,
-        name=name,
+    return _ARTIFACTS.one(
+        tx, "WHERE run_id = :run_id AND name = :name ORDER BY number DESC LIMIT 1", run_id=run_id, name=name
     )
-    return _artifact(row) if row else None
 
 
 def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
     """Return the newest artifact with that name in the project."""
-    row = tx.one(
-        f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND name = :name
-            ORDER BY number DESC LIMIT 1""",
+    return _ARTIFACTS.one(
+        tx,
+        "WHERE project_id = :project_id AND name = :name ORDER BY number DESC LIMIT 1",
         project_id=project_id,
         name=name,
     )
-    return _artifact(row) if row else None
 
 
 def of_run(tx: Tx, run: Run) -> list[Artifact]:
     """List the run's artifacts, oldest first."""
-    rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run.id)
-    return [_artifact(row) for row in rows]
+    return _ARTIFACTS.all(tx, "WHERE run_id = :run_id ORDER BY number", run_id=run.id)
 
 
 def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Sequence[str]) -> list[Artifact]:
     """List the project's artifacts for the task with that id, or the run's for one of these names, oldest first."""
     called = {f"name{number}": name for number, name in enumerate(names)}
-    rows = tx.all(
-        f"""SELECT {_ARTIFACTS} FROM artifacts
-            WHERE project_id = :project_id AND task IN (:task, {", ".join(f":{name}" for name in called)})
+    return _ARTIFACTS.all(
+        tx,
+        f"""WHERE project_id = :project_id AND task IN (:task, {", ".join(f":{name}" for name in called)})
               AND (task = :task OR run_id = :run_id)
             ORDER BY number""",
         project_id=project_id,
@@ -79,19 +65,17 @@ def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Seq
         run_id=run_id,
         **called,
     )
-    return [_artifact(row) for row in rows]
 
 
 def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:
     """List the project's artifacts, newest first, without their contents; `before` is the number to go on from."""
-    rows = tx.all(
-        f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND number < :before
-            ORDER BY number DESC LIMIT :limit""",
+    return _ARTIFACTS.all(
+        tx,
+        "WHERE project_id = :project_id AND number < :before ORDER BY number DESC LIMIT :limit",
         project_id=project_id,
         before=before or sequence_numbers.LAST,
         limit=limit,
     )
-    return [_artifact(row) for row in rows]
 
 
 def content(tx: Tx, artifact: Artifact) -> str:
@@ -101,49 +85,39 @@ def content(tx: Tx, artifact: Artifact) -> str:
 
 
 def number_in_run(tx: Tx, run: Run) -> int:
-    row = tx.one("SELECT count(*) AS artifacts FROM artifacts WHERE run_id = :run_id", run_id=run.id)
-    return int(row["artifacts"]) if row else 0
+    return tx.count("FROM artifacts WHERE run_id = :run_id", run_id=run.id)
 
 
-def insert_review(tx: Tx, review: Review) -> Review:
-    tx.run(_REVIEW.insertion, **_REVIEW.row(review))
-    return review
+insert_review = _REVIEWS.insert
 
 
 def find_review(tx: Tx, review_id: UUID) -> Review | None:
-    row = tx.one(f"SELECT {_REVIEWS} FROM reviews WHERE id = :id", id=review_id)
-    return _review(row) if row else None
+    return _REVIEWS.find(tx, id=review_id)
 
 
 def submit(tx: Tx, review_id: UUID, verdict: ReviewVerdict, comments: str | None) -> Review | None:
     """Store the verdict; None if there is one already."""
-    row = tx.one(
-        f"""UPDATE reviews SET verdict = :verdict, comments = :comments, submitted_at = :now
-            WHERE id = :id AND verdict IS NULL RETURNING {_REVIEWS}""",
+    return _REVIEWS.update(
+        tx,
+        "SET verdict = :verdict, comments = :comments, submitted_at = :now WHERE id = :id AND verdict IS NULL",
         id=review_id,
         verdict=verdict,
         comments=comments,
         now=tx.now,
     )
-    return _review(row) if row else None
 
 
 def reviews_of_run(tx: Tx, run_id: UUID) -> list[Review]:
     """List the run's reviews, oldest first."""
-    rows = tx.all(f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id ORDER BY id", run_id=run_id)
-    return [_review(row) for row in rows]
+    return _REVIEWS.all(tx, "WHERE run_id = :run_id ORDER BY id", run_id=run_id)
 
 
 def reviews_of(tx: Tx, artifact: Artifact) -> list[Review]:
     """List the artifact's reviews, oldest first."""
-    rows = tx.all(
-        f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id AND artifact_id = :id ORDER BY id",
-        run_id=artifact.run_id,
-        id=artifact.id,
+    return _REVIEWS.all(
+        tx, "WHERE run_id = :run_id AND artifact_id = :id ORDER BY id", run_id=artifact.run_id, id=artifact.id
     )
-    return [_review(row) for row in rows]
 
 
 def number_of_reviews_in_run(tx: Tx, run: Run) -> int:
-    row = tx.one("SELECT count(*) AS reviews FROM reviews WHERE run_id = :run_id", run_id=run.id)
-    return int(row["reviews"]) if row else 0
+    return tx.count("FROM reviews WHERE run_id = :run_id", run_id=run.id)

@@ -8,13 +8,8 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("completions", CompletionReport)
-_COLUMNS = _TABLE.selected
-_completion = _TABLE.record
 
-
-def insert(tx: Tx, completion: CompletionReport) -> CompletionReport:
-    tx.run(_TABLE.insertion, **_TABLE.row(completion))
-    return completion
+insert = _TABLE.insert
 
 
 def search(
@@ -24,14 +19,13 @@ def search(
     named = "AND agent = :agent" if agent is not None else ""
     found: list[CompletionReport] = []
     for project_id in project_ids:
-        rows = tx.all(
-            f"""SELECT {_COLUMNS} FROM completions
-                WHERE project_id = :project_id {named} AND completed_at >= :since
+        found += _TABLE.all(
+            tx,
+            f"""WHERE project_id = :project_id {named} AND completed_at >= :since
                 ORDER BY completed_at DESC, id DESC LIMIT :limit""",
             project_id=project_id,
             since=since,
             limit=limit,
             **({"agent": agent} if agent is not None else {}),
         )
-        found += [_completion(row) for row in rows]
     return sorted(found, key=lambda each: (each.completed_at, each.id), reverse=True)[:limit]

@@ -33,8 +33,7 @@ def unmet(tx: Tx, task_id: UUID) -> list[NeededTask]:
 
 def of_task(tx: Tx, task_id: UUID) -> list[UUID]:
     """Return the ids of the needed tasks, in order."""
-    rows = tx.all("SELECT needs_id FROM dependencies WHERE task_id = :id ORDER BY position", id=task_id)
-    return [row["needs_id"] for row in rows]
+    return tx.column("SELECT needs_id FROM dependencies WHERE task_id = :id ORDER BY position", id=task_id)
 
 
 def of_run(tx: Tx, run: Run) -> dict[UUID, list[UUID]]:
@@ -52,5 +51,4 @@ def of_run(tx: Tx, run: Run) -> dict[UUID, list[UUID]]:
 
 def waiting_for(tx: Tx, needs_id: UUID) -> list[UUID]:
     """List the tasks that need this one, oldest first."""
-    rows = tx.all("SELECT task_id FROM dependencies WHERE needs_id = :id ORDER BY task_id", id=needs_id)
-    return [row["task_id"] for row in rows]
+    return tx.column("SELECT task_id FROM dependencies WHERE needs_id = :id ORDER BY task_id", id=needs_id)

@@ -76,8 +76,7 @@ def _stored(tx: Tx, marks: Sequence[int]) -> set[int]:
 def delete(tx: Tx, task: Task) -> Candidate | None:
     """Delete the words of a task, and return them; None if nothing is stored."""
     row = tx.one(
-        """DELETE FROM task_jobs WHERE project_id = :project_id AND number = :number
-            RETURNING number, job, told""",
+        "DELETE FROM task_jobs WHERE project_id = :project_id AND number = :number RETURNING number, job, told",
         project_id=task.project_id,
         number=task.number,
     )

@@ -7,14 +7,14 @@ from hubbub.model.work.handovers import Handover, IdleAgent
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_TABLE = Table("handovers", Handover)
+_TABLE = Table("handovers", Handover, key=("task_id",))
 _HELD = f"('{Status.DELIVERED}', '{Status.ACCEPTED}', '{Status.WORKING}')"
 _MINUTE = 60_000
 
 
 def due(tx: Tx, limit: int) -> list[UUID]:
     """List the tasks, most urgent first, whose holder's account is paused for as long as their project says."""
-    rows = tx.all(
+    return tx.column(
         f"""SELECT t.id FROM accounts c
             JOIN projects p ON p.id = c.project_id
             JOIN agents a ON a.project_id = c.project_id AND a.account = c.name
@@ -27,7 +27,6 @@ def due(tx: Tx, limit: int) -> list[UUID]:
         now=tx.now,
         limit=limit,
     )
-    return [row["id"] for row in rows]
 
 
 def idle(tx: Tx, project_id: UUID) -> list[IdleAgent]:
@@ -44,11 +43,9 @@ def idle(tx: Tx, project_id: UUID) -> list[IdleAgent]:
     return [IdleAgent(name=row["name"], account=row["account"], runtime=row["runtime"]) for row in rows]
 
 
-def note(tx: Tx, handover: Handover) -> None:
-    tx.run(_TABLE.putting("task_id"), **_TABLE.row(handover))
+note = _TABLE.put
 
 
 def of_task(tx: Tx, task_id: UUID) -> Handover | None:
     """Return the hand-over of a task; None if there was none."""
-    row = tx.one(f"SELECT {_TABLE.selected} FROM handovers WHERE task_id = :id", id=task_id)
-    return _TABLE.record(row) if row else None
+    return _TABLE.find(tx, task_id=task_id)

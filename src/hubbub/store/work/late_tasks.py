@@ -67,11 +67,10 @@ def due(tx: Tx, *, unbegun: int, silent: int, limit: int) -> list[UUID]:
 
 def note(tx: Tx, task_id: UUID, since: int) -> bool:
     """Note that a task is reported as late since then; False if it was already."""
-    row = tx.one(
+    return tx.any(
         """INSERT INTO late_tasks (task_id, since) VALUES (:task_id, :since)
            ON CONFLICT (task_id) DO UPDATE SET since = excluded.since WHERE late_tasks.since <> excluded.since
            RETURNING task_id""",
         task_id=task_id,
         since=since,
     )
-    return row is not None

@@ -9,8 +9,6 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("leases", Lease)
-_COLUMNS = _TABLE.selected
-_lease = _TABLE.record
 
 
 def lock(tx: Tx, project_id: UUID) -> None:
@@ -18,21 +16,16 @@ def lock(tx: Tx, project_id: UUID) -> None:
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 
-def insert(tx: Tx, lease: Lease) -> None:
-    tx.run(_TABLE.insertion, **_TABLE.row(lease))
+insert = _TABLE.insert
 
 
 def find(tx: Tx, lease_id: UUID) -> Lease | None:
-    row = tx.one(f"SELECT {_COLUMNS} FROM leases WHERE id = :id", id=lease_id)
-    return _lease(row) if row else None
+    return _TABLE.find(tx, id=lease_id)
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Lease]:
     """List all leases, held or waiting, in their turn."""
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id ORDER BY priority, number", id=project_id
-    )
-    return [_lease(row) for row in rows]
+    return _TABLE.all(tx, "WHERE project_id = :id ORDER BY priority, number", id=project_id)
 
 
 def totals(tx: Tx) -> dict[LeaseStatus, int]:
@@ -42,44 +35,35 @@ def totals(tx: Tx) -> dict[LeaseStatus, int]:
 
 
 def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[Lease]:
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id AND holder = :holder",
-        id=project_id,
-        holder=holder,
-    )
-    return sorted(map(_lease, rows), key=lambda each: each.number)
+    found = _TABLE.all(tx, "WHERE project_id = :id AND holder = :holder", id=project_id, holder=holder)
+    return sorted(found, key=lambda each: each.number)
 
 
 def grant(tx: Tx, lease_id: UUID, *, fence: int, units: Mapping[str, Sequence[int]]) -> Lease:
     """Grant a lease from now on; it lasts for its own time unless it is renewed."""
-    row = tx.one(
-        f"""UPDATE leases SET status = :held, fence = :fence, units = :units, granted_at = :now,
-                              expires_at = CASE WHEN expires_at > :now + ttl THEN expires_at ELSE :now + ttl END
-            WHERE id = :id RETURNING {_COLUMNS}""",
+    return _TABLE.change(
+        tx,
+        """SET status = :held, fence = :fence, units = :units, granted_at = :now,
+               expires_at = CASE WHEN expires_at > :now + ttl THEN expires_at ELSE :now + ttl END
+           WHERE id = :id""",
         id=lease_id,
         held=LeaseStatus.HELD,
         fence=fence,
         units=json.dumps(units),
         now=tx.now,
     )
-    assert row is not None  # the caller has locked the project
-    return _lease(row)
 
 
 def renew(tx: Tx, lease_id: UUID) -> Lease | None:
     """Extend a lease by its full time; None if its time was over."""
-    row = tx.one(
-        f"UPDATE leases SET expires_at = :now + ttl WHERE id = :id AND expires_at > :now RETURNING {_COLUMNS}",
-        id=lease_id,
-        now=tx.now,
+    return _TABLE.update(
+        tx, "SET expires_at = :now + ttl WHERE id = :id AND expires_at > :now", id=lease_id, now=tx.now
     )
-    return _lease(row) if row else None
 
 
 def delete(tx: Tx, lease_id: UUID) -> Lease | None:
     """Delete a lease; None if it was gone."""
-    row = tx.one(f"DELETE FROM leases WHERE id = :id RETURNING {_COLUMNS}", id=lease_id)
-    return _lease(row) if row else None
+    return _TABLE.delete(tx, id=lease_id)
 
 
 def lapsed(tx: Tx, limit: int) -> list[UUID]:
@@ -95,11 +79,11 @@ def lapsed(tx: Tx, limit: int) -> list[UUID]:
 def delete_lapsed(tx: Tx, project_id: UUID) -> list[Lease]:
     """Delete the leases that were not renewed in time, in the order of asking."""
     rows = tx.all(
-        f"DELETE FROM leases WHERE project_id = :id AND expires_at <= :now RETURNING {_COLUMNS}",
+        f"DELETE FROM leases WHERE project_id = :id AND expires_at <= :now RETURNING {_TABLE.selected}",
         id=project_id,
         now=tx.now,
     )
-    return sorted(map(_lease, rows), key=lambda each: each.number)
+    return sorted(map(_TABLE.record, rows), key=lambda each: each.number)
 
 
 def capacities(tx: Tx, project_id: UUID) -> dict[str, int]:
@@ -122,12 +106,11 @@ def put_capacity(tx: Tx, project_id: UUID, thing: str, capacity: int) -> None:
 
 def drop_capacity(tx: Tx, project_id: UUID, thing: str) -> bool:
     """Stop counting the thing; False if it was not counted."""
-    row = tx.one(
+    return tx.any(
         "DELETE FROM capacities WHERE project_id = :project_id AND thing = :thing RETURNING thing",
         project_id=project_id,
         thing=thing,
     )
-    return row is not None
 
 
 def rules(tx: Tx, project_id: UUID) -> list[LeaseRule]:
@@ -150,9 +133,8 @@ def put_rule(tx: Tx, project_id: UUID, rule: LeaseRule) -> None:
 
 def drop_rule(tx: Tx, project_id: UUID, command: str) -> bool:
     """Drop the rule of the command; False if there was none."""
-    row = tx.one(
+    return tx.any(
         "DELETE FROM lease_rules WHERE project_id = :project_id AND command = :command RETURNING command",
         project_id=project_id,
         command=command,
     )
-    return row is not None

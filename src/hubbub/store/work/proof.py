@@ -11,7 +11,7 @@ from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
 
-_CONTRACTS = Table("contracts", Contract)
+_CONTRACTS = Table("contracts", Contract, key=("task_id",))
 _SIGHTINGS = Table("sightings", Sighting)
 
 
@@ -44,12 +44,10 @@ def put_rules(tx: Tx, project_id: UUID, new: ProofRules) -> None:
 
 
 def contract(tx: Tx, task_id: UUID) -> Contract | None:
-    row = tx.one(f"SELECT {_CONTRACTS.selected} FROM contracts WHERE task_id = :id", id=task_id)
-    return _CONTRACTS.record(row) if row else None
+    return _CONTRACTS.find(tx, task_id=task_id)
 
 
-def put_contract(tx: Tx, new: Contract) -> None:
-    tx.run(_CONTRACTS.putting("task_id"), **_CONTRACTS.row(new))
+put_contract = _CONTRACTS.put
 
 
 def under_way(tx: Tx, project_id: UUID, agent: str, statuses: Collection[Status]) -> list[Task]:
@@ -63,23 +61,21 @@ def under_way(tx: Tx, project_id: UUID, agent: str, statuses: Collection[Status]
     return [task for row in rows if (task := tasks.find(tx, row["id"])) is not None]
 
 
-def insert(tx: Tx, sighting: Sighting) -> None:
-    tx.run(_SIGHTINGS.insertion, **_SIGHTINGS.row(sighting))
+insert = _SIGHTINGS.insert
 
 
 def seen(tx: Tx, project_id: UUID, agent: str, *, since: int, until: int, limit: int) -> list[Sighting]:
     """List the sightings of an agent in that time, oldest first; at most `limit`, the newest."""
-    rows = tx.all(
-        f"""SELECT {_SIGHTINGS.selected} FROM sightings
-            WHERE project_id = :project_id AND agent = :agent AND at >= :since AND at <= :until
-            ORDER BY at DESC, id DESC LIMIT :limit""",
+    return _SIGHTINGS.all(
+        tx,
+        """WHERE project_id = :project_id AND agent = :agent AND at >= :since AND at <= :until
+           ORDER BY at DESC, id DESC LIMIT :limit""",
         project_id=project_id,
         agent=agent,
         since=since,
         until=until,
         limit=limit,
-    )
-    return [_SIGHTINGS.record(row) for row in reversed(rows)]
+    )[::-1]
 
 
 def forget(tx: Tx, before: int) -> None:

@@ -7,12 +7,11 @@ from hubbub.model.work.signatures import MachineKey, MachineSignature
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_KEYS = Table("machine_keys", MachineKey)
+_KEYS = Table("machine_keys", MachineKey, key=("machine", "keyid"))
 _SIGNATURES = Table("proof_signatures", MachineSignature)
 
 
-def put_key(tx: Tx, key: MachineKey) -> None:
-    tx.run(_KEYS.putting("machine", "keyid"), **_KEYS.row(key))
+put_key = _KEYS.put
 
 
 def end_keys(tx: Tx, machine: UUID) -> None:
@@ -27,21 +26,18 @@ def end_keys(tx: Tx, machine: UUID) -> None:
 
 def keys_of(tx: Tx, machine: UUID) -> list[MachineKey]:
     """List the keys of a machine, the newest first."""
-    rows = tx.all(
-        f"SELECT {_KEYS.selected} FROM machine_keys WHERE machine = :machine ORDER BY since DESC, keyid",
-        machine=machine,
-    )
-    return [_KEYS.record(each) for each in rows]
+    return _KEYS.all(tx, "WHERE machine = :machine ORDER BY since DESC, keyid", machine=machine)
 
 
 def keys_in(tx: Tx, project_id: UUID) -> list[MachineKey]:
     """List the keys of machines that work for a project, old ones too."""
-    rows = tx.all(
-        f"""SELECT {_KEYS.selected} FROM machine_keys WHERE project_id = :project_id AND is_own = 0
+    found = _KEYS.all(
+        tx,
+        f"""WHERE project_id = :project_id AND is_own = 0
             UNION ALL SELECT {_KEYS.selected} FROM machine_keys WHERE is_own = 1""",
         project_id=project_id,
     )
-    return sorted(map(_KEYS.record, rows), key=lambda each: (each.name, -each.since, each.keyid))
+    return sorted(found, key=lambda each: (each.name, -each.since, each.keyid))
 
 
 def put_statement(tx: Tx, task_id: UUID, payload: str, machines: Collection[MachineKey]) -> None:
@@ -54,20 +50,16 @@ def put_statement(tx: Tx, task_id: UUID, payload: str, machines: Collection[Mach
     )
     for each in machines:
         asked = MachineSignature(task_id=task_id, machine=each.machine, name=each.name, keyid=each.keyid)
-        tx.run(_SIGNATURES.insertion, **_SIGNATURES.row(asked))
+        _SIGNATURES.insert(tx, asked)
 
 
 def statement(tx: Tx, task_id: UUID) -> str | None:
-    row = tx.one("SELECT payload FROM proof_statements WHERE task_id = :id", id=task_id)
-    return row["payload"] if row else None
+    return tx.value("SELECT payload FROM proof_statements WHERE task_id = :id", id=task_id)
 
 
 def signatures(tx: Tx, task_id: UUID) -> list[MachineSignature]:
     """List the signatures that were asked for, by the names of the machines."""
-    rows = tx.all(
-        f"SELECT {_SIGNATURES.selected} FROM proof_signatures WHERE task_id = :id ORDER BY name", id=task_id
-    )
-    return [_SIGNATURES.record(each) for each in rows]
+    return _SIGNATURES.all(tx, "WHERE task_id = :id ORDER BY name", id=task_id)
 
 
 def open_requests(tx: Tx, machine: UUID, limit: int) -> list[tuple[UUID, str]]:
@@ -98,8 +90,7 @@ def answer(tx: Tx, task_id: UUID, machine: UUID, *, signature: str | None, refus
 def forget(tx: Tx, before: int) -> None:
     """Delete statements from before then, with their signatures."""
     tx.run(
-        """DELETE FROM proof_signatures
-           WHERE task_id IN (SELECT task_id FROM proof_statements WHERE made_at < :before)""",
+        "DELETE FROM proof_signatures WHERE task_id IN (SELECT task_id FROM proof_statements WHERE made_at < :before)",
         before=before,
     )
     tx.run("DELETE FROM proof_statements WHERE made_at < :before", before=before)

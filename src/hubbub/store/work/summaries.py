@@ -3,18 +3,19 @@
 from uuid import UUID
 
 from hubbub.model.work.memory import RunSummary
+from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_COLUMNS = "project_id, run, agent, text, version, created_at, updated_at"
+_TABLE = Table("summaries", RunSummary)
 
 
 def put(tx: Tx, project_id: UUID, run: str, agent: str, text: str) -> RunSummary:
     """Store the summary of a run in place of the old one; its version rises."""
     row = tx.one(
-        f"""INSERT INTO summaries ({_COLUMNS}) VALUES (:project_id, :run, :agent, :text, 1, :now, :now)
+        f"""INSERT INTO summaries ({_TABLE.selected}) VALUES (:project_id, :run, :agent, :text, 1, :now, :now)
             ON CONFLICT (project_id, run) DO UPDATE SET agent = excluded.agent, text = excluded.text,
                 version = summaries.version + 1, updated_at = excluded.updated_at
-            RETURNING {_COLUMNS}""",
+            RETURNING {_TABLE.selected}""",
         project_id=project_id,
         run=run,
         agent=agent,
@@ -22,23 +23,17 @@ def put(tx: Tx, project_id: UUID, run: str, agent: str, text: str) -> RunSummary
         now=tx.now,
     )
     assert row is not None  # an upsert always returns a row
-    return RunSummary(**row)
+    return _TABLE.record(row)
 
 
 def find(tx: Tx, project_id: UUID, run: str) -> RunSummary | None:
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM summaries WHERE project_id = :project_id AND run = :run",
-        project_id=project_id,
-        run=run,
-    )
-    return RunSummary(**row) if row else None
+    return _TABLE.find(tx, project_id=project_id, run=run)
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[tuple[str, int]]:
     """List the runs with a summary, and its version, latest first by their first summary."""
     rows = tx.all(
-        """SELECT run, version FROM summaries WHERE project_id = :project_id
-           ORDER BY created_at DESC, run DESC""",
+        "SELECT run, version FROM summaries WHERE project_id = :project_id ORDER BY created_at DESC, run DESC",
         project_id=project_id,
     )
     return [(row["run"], row["version"]) for row in rows]

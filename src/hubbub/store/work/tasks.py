@@ -31,23 +31,17 @@ LAPSING = f"expires_at IS NOT NULL AND {_in(LIFECYCLE[Event.EXPIRE][0])}"
 
 
 def insert(tx: Tx, task: Task) -> None:
-    tx.run(_TABLE.insertion, **_TABLE.row(task))
+    _TABLE.insert(tx, task)
     tx.tally.tasks[task.project_id, task.status] += 1
 
 
 def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
     """Return the task with that id; `lock` it against changes."""
-    row = tx.one(f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id)
-    return _task(row) if row else None
+    return _TABLE.one(tx, f"WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id)
 
 
 def find_by_number(tx: Tx, project_id: UUID, number: int) -> Task | None:
-    row = tx.one(
-        f"SELECT {_SELECT} FROM tasks WHERE project_id = :project_id AND number = :number",
-        project_id=project_id,
-        number=number,
-    )
-    return _task(row) if row else None
+    return _TABLE.find(tx, project_id=project_id, number=number)
 
 
 def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | None = None) -> Task | None:
@@ -82,25 +76,19 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
 
 def touch(tx: Tx, task_id: UUID) -> Task:
     """Mark a task as changed by a remark."""
-    row = tx.one(
-        f"UPDATE tasks SET updated_at = :now WHERE id = :id RETURNING {_SELECT}", id=task_id, now=tx.now
-    )
-    assert row is not None  # tasks are never removed
-    return _task(row)
+    return _TABLE.change(tx, "SET updated_at = :now WHERE id = :id", id=task_id, now=tx.now)
 
 
 def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
     """Set the description of a locked task."""
-    row = tx.one(
-        f"""UPDATE tasks SET description = :text, edited_by = :by, updated_at = :now
-            WHERE id = :id RETURNING {_SELECT}""",
+    return _TABLE.change(
+        tx,
+        "SET description = :text, edited_by = :by, updated_at = :now WHERE id = :id",
         id=task.id,
         text=text,
         by=by,
         now=tx.now,
     )
-    assert row is not None  # tasks are never removed
-    return _task(row)
 
 
 def search(
@@ -151,10 +139,7 @@ def number_found(
     statuses = sorted(status)
     if statuses:
         where.append(_in_passing(statuses) if len(where) > 1 else _in(statuses))
-    row = tx.one(
-        f"SELECT count(*) AS number FROM tasks WHERE {' AND '.join(where)}", project_id=project_id, **values
-    )
-    return int(row["number"]) if row else 0
+    return tx.count(f"FROM tasks WHERE {' AND '.join(where)}", project_id=project_id, **values)
 
 
 def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
@@ -198,11 +183,11 @@ def by_urgency(
     where += ["assignee = :assignee"] if assignee is not None else []
     where += ["priority = :priority"] if priority is not None else []
     found = [
-        _task(row)
+        task
         for each in sorted(status)
-        for row in tx.all(
-            f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)}
-                ORDER BY priority, number LIMIT :limit""",
+        for task in _TABLE.all(
+            tx,
+            f"WHERE {' AND '.join(where)} ORDER BY priority, number LIMIT :limit",
             project_id=project_id,
             status=each,
             assignee=assignee,
@@ -215,26 +200,25 @@ def by_urgency(
 
 def next_free(tx: Tx, project_id: UUID) -> Task | None:
     """Return the most urgent, then oldest queued task that nobody holds and that waits for nothing."""
-    row = tx.one(
-        f"""SELECT {_SELECT} FROM tasks
-            WHERE project_id = :project_id AND status = :queued AND assignee IS NULL
-              AND (gated = 0 OR NOT EXISTS (SELECT 1 FROM dependencies d JOIN tasks t ON t.id = d.needs_id
-                                            WHERE d.task_id = tasks.id AND t.status <> :completed))
-            ORDER BY priority, number LIMIT 1""",
+    return _TABLE.one(
+        tx,
+        """WHERE project_id = :project_id AND status = :queued AND assignee IS NULL
+             AND (gated = 0 OR NOT EXISTS (SELECT 1 FROM dependencies d JOIN tasks t ON t.id = d.needs_id
+                                           WHERE d.task_id = tasks.id AND t.status <> :completed))
+           ORDER BY priority, number LIMIT 1""",
         project_id=project_id,
         queued=Status.QUEUED,
         completed=Status.COMPLETED,
     )
-    return _task(row) if row else None
 
 
 def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[Task]:
-    rows = tx.all(
-        f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)} AND number < :before
+    return _TABLE.all(
+        tx,
+        f"""WHERE {" AND ".join(where)} AND number < :before
             ORDER BY number DESC LIMIT :limit""",
         **values,
     )
-    return [_task(row) for row in rows]
 
 
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
@@ -263,71 +247,54 @@ def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Iterator[Row
 
 def note(tx: Tx, task_id: UUID, text: str | None) -> Task:
     """Store a remark on a task."""
-    row = tx.one(f"UPDATE tasks SET note = :note WHERE id = :id RETURNING {_SELECT}", id=task_id, note=text)
-    assert row is not None  # tasks are never removed
-    return _task(row)
+    return _TABLE.change(tx, "SET note = :note WHERE id = :id", id=task_id, note=text)
 
 
 def find_by_external_id(tx: Tx, run_id: UUID, external_id: str) -> Task | None:
-    row = tx.one(
-        f"SELECT {_SELECT} FROM tasks WHERE run_id = :run_id AND external_id = :external_id",
-        run_id=run_id,
-        external_id=external_id,
-    )
-    return _task(row) if row else None
+    return _TABLE.find(tx, run_id=run_id, external_id=external_id)
 
 
 def number_in_run(tx: Tx, run: Run) -> int:
-    row = tx.one("SELECT count(*) AS tasks FROM tasks WHERE run_id = :run_id", run_id=run.id)
-    return int(row["tasks"]) if row else 0
+    return tx.count("FROM tasks WHERE run_id = :run_id", run_id=run.id)
 
 
 def is_any_taken(tx: Tx, project_id: UUID, *, first: int) -> bool:
     """Tell whether one of the project's `first` tasks was accepted by an agent."""
-    row = tx.one(
+    return tx.any(
         """SELECT 1 AS found FROM tasks WHERE project_id = :project_id AND number <= :first
            AND accepted_at IS NOT NULL AND assignee IS NOT NULL LIMIT 1""",
         project_id=project_id,
         first=first,
     )
-    return row is not None
 
 
 def number_of_children(tx: Tx, task: Task) -> int:
     """Count the task's children, in any status."""
-    row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)
-    return int(row["children"]) if row else 0
+    return tx.count("FROM tasks WHERE parent_id = :id", id=task.id)
 
 
 def children(tx: Tx, task_id: UUID, limit: int) -> list[Task]:
     """List the task's children, oldest first."""
-    rows = tx.all(
-        f"SELECT {_SELECT} FROM tasks WHERE parent_id = :id ORDER BY number LIMIT :limit",
-        id=task_id,
-        limit=limit,
-    )
-    return [_task(row) for row in rows]
+    return _TABLE.all(tx, "WHERE parent_id = :id ORDER BY number LIMIT :limit", id=task_id, limit=limit)
 
 
 def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:
     """List the agent's unfinished tasks in one of the statuses, oldest first, locked for a change."""
-    rows = tx.all(
-        f"""SELECT {_SELECT} FROM tasks
-            WHERE project_id = :project_id AND assignee = :assignee AND ended_at IS NULL
+    return _TABLE.all(
+        tx,
+        f"""WHERE project_id = :project_id AND assignee = :assignee AND ended_at IS NULL
               AND {_in_passing(statuses)}
             ORDER BY number {tx.db.for_update}""",
         project_id=project_id,
         assignee=assignee,
     )
-    return [_task(row) for row in rows]
 
 
 def lapsed(tx: Tx, limit: int) -> list[Task]:
     """List tasks not begun in time, longest overdue first; not locked, since names are locked first."""
-    rows = tx.all(
-        f"""SELECT {_SELECT} FROM tasks WHERE {LAPSING} AND expires_at <= :now
-            ORDER BY expires_at LIMIT :limit""",
+    return _TABLE.all(
+        tx,
+        f"WHERE {LAPSING} AND expires_at <= :now ORDER BY expires_at LIMIT :limit",
         now=tx.now,
         limit=limit,
     )
-    return [_task(row) for row in rows]

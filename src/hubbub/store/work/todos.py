@@ -23,8 +23,7 @@ def put(tx: Tx, todo: TodoList) -> None:
 
 def find(tx: Tx, project_id: UUID, agent: str) -> TodoList | None:
     row = tx.one(
-        """SELECT project_id, agent, items, updated_at FROM todo_lists
-           WHERE project_id = :project_id AND agent = :agent""",
+        "SELECT project_id, agent, items, updated_at FROM todo_lists WHERE project_id = :project_id AND agent = :agent",
         project_id=project_id,
         agent=agent,
     )
