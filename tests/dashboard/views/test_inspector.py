@@ -85,7 +85,7 @@ def test_a_task_is_cancelled_with_a_reason(visit: Visit, hub: Hub, scene: Scene)
 
 
 def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
-    """Release puts a held task back into the open queue."""
+    """Release puts a held task back into the open queue; the panel tells who tried it, and how that ended."""
     task = scene.tasks["running"][2]
     page = visit(f"/t/{task.number}")
     page.locator(".inspector").get_by_role("button", name="Release").click()
@@ -94,6 +94,10 @@ def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Queued")
     until_told(page)
     assert task_of(hub, task).assignee is None
+    attempts = page.get_by_role("region", name="Attempts").get_by_role("listitem")
+    expect(attempts).to_contain_text(
+        [f"1 {task.assignee} · Released by owner: needed elsewhere", "2 unassigned · Queued"]
+    )
 
 
 def test_a_message_reaches_its_thread(visit: Visit, scene: Scene) -> None:
@@ -140,6 +144,7 @@ def test_it_is_a_page_of_its_own_on_a_phone(visit: Visit, scene: Scene) -> None:
     page = visit(f"/t/{scene.tasks['failed'][2].number}", size=PHONE, theme="light", language="zh-CN")
     expect(page.locator(".inspector .rail")).to_be_visible()
     expect(page.locator(".side")).to_have_css("width", f"{PHONE[0]}px")  # once its styles are there
+    expect(page.locator(".events")).to_contain_text(f"失败 （{scene.tasks['failed'][2].assignee}）")
     assert axe(page) == []
 
 

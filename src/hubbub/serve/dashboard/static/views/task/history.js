@@ -98,6 +98,48 @@ function Step({ step }) {
     </li>`;
 }
 
+// How often a task was begun anew: who had it each time, from when to when, and how that ended.
+
+/**
+ * @param {object[]} activities  of the task, oldest first
+ * @returns {{number: number, who: string|undefined, from: number, end: object|undefined}[]}  `end`: what ended it
+ */
+function attemptsOf(activities) {
+  const known = activities.filter(({ detail }) => detail?.attempt);
+  const attempts = [...Map.groupBy(known, ({ detail }) => detail.attempt)];
+  return attempts.map(([number, events], index) => ({
+    number,
+    who: events.findLast(({ agent, detail }) => agent && detail.after !== "queued")?.agent,
+    from: events[0].at,
+    end: events.find(({ detail }) => isEnd(wordOf(detail.after))) ?? attempts[index + 1]?.[1][0],
+  }));
+}
+
+const isEnd = (id) => id === "done" || ENDS.has(id);
+
+/** @param {{task: object, details: object}} props */
+export function Attempts({ task, details }) {
+  const attempts = attemptsOf(details.activity);
+  if (attempts.length < 2) return null;
+  return html`
+    <section class="inspector-part" aria-label=${t("inspector.attempts")}>
+      <h3>${t("inspector.attempts")} <small class="num">${task.attempt}</small></h3>
+      <ol class="events">${attempts.map((each) => html`<${Attempt} key=${each.number} ...${each} task=${task} />`)}</ol>
+    </section>`;
+}
+
+function Attempt({ number, who, from, end, task }) {
+  const [icon, state] = end ? LOOKS[end.kind] ?? ["info"] : [GLYPHS[task.state], task.state];
+  return html`
+    <li data-state=${state}>
+      <span class="event-icon"><${Icon} name=${icon} size=${14} /></span>
+      <span class="grow"><span class="num faint">${number}</span>${" "}
+        <bdi class="strong">${who ?? t("board.unassigned")}</bdi>${" · "}
+        ${end ? html`<${What} activity=${end} />` : stateWord(task.state)}</span>
+      <span class="mono faint meta">${hourAndMinute(from)}${end && `–${hourAndMinute(end.at)}`}</span>
+    </li>`;
+}
+
 // What happened to a task, the latest first.
 
 const AT_FIRST = 25;
@@ -128,18 +170,21 @@ export function Events({ details }) {
 }
 
 function Event({ activity }) {
-  const { kind, at, actor, agent, detail } = activity;
-  const [icon, state] = LOOKS[kind] ?? ["dot", undefined];
+  const [icon, state] = LOOKS[activity.kind] ?? ["info"];
+  return html`
+    <li data-state=${state}>
+      <span class="event-icon"><${Icon} name=${icon} size=${14} /></span>
+      <span class="grow"><${What} activity=${activity} /></span>
+      <span class="mono faint meta"><${Clock} at=${activity.at} /></span>
+    </li>`;
+}
+
+function What({ activity: { kind, actor, agent, detail } }) {
   const who = actor ?? agent;
   const key = `inspector.event_${kind.replace(".", "_")}`;
   const word = has(key) ? t(key, { percent: detail?.progress ?? "?" }) : kind;
   const said = detail?.reason ?? detail?.text ?? detail?.note;
-  return html`
-    <li data-state=${state}>
-      <span class="event-icon"><${Icon} name=${icon === "dot" ? "info" : icon} size=${14} /></span>
-      <span class="grow"><span class="strong">${word}</span>
-        ${who && html` <span class="muted">${t("inspector.by", { name: "" })}<bdi>${who}</bdi></span>`}
-        ${said && html`: <${Text} value=${said} lines=${3} />`}</span>
-      <span class="mono faint meta"><${Clock} at=${at} /></span>
-    </li>`;
+  return html`<span class="strong">${word}</span>
+    ${who && html` <bdi class="muted">${t("inspector.by", { name: who })}</bdi>`}
+    ${said && html`: <${Text} value=${said} lines=${3} />`}`;
 }

@@ -17,7 +17,7 @@ import { toast } from "../../ui/overlays.js";
 import { Ago, Clock, Text } from "../../ui/text.js";
 import { called, Deliveries, HUB, receiverOf, senderOf } from "../deliveries.js";
 import { actionsOn, labelOf, perform, Priority, refOf, taskHref, useTaskKeys } from "./actions.js";
-import { Events, Rail } from "./history.js";
+import { Attempts, Events, Rail } from "./history.js";
 import { Proof } from "./proof.js";
 import { Why } from "./why.js";
 
@@ -175,7 +175,6 @@ function Facts({ task, details, picture }) {
         ${children.length > 0 && fact("children", links(children, picture))}
         ${task.area && fact("area", html`<${Area} slug=${task.area} />`)}
         ${task.issue && fact("issue", html`<bdi class="mono">${task.issue}</bdi>`)}
-        ${task.attempt > 1 && fact("attempt", String(task.attempt))}
         ${mayExpire(task) && fact("expires", html`<${Clock} at=${task.expires_at} />`)}
       </dl>
     </section>`;
@@ -296,7 +295,7 @@ function Message({ message, picture }) {
       <${Tile} small agent=${who} picture=${picture} />
       <div class="grow">
         <div class="thread-head"><bdi class="strong">${who}</bdi>
-          <span class="muted">${t("inspector.to_whom", { name: "" })}<bdi>${receiverOf(message)}</bdi></span>
+          <bdi class="muted">${t("inspector.to_whom", { name: receiverOf(message) })}</bdi>
           <span class="faint"><${Ago} at=${at} /></span></div>
         <div class="thread-body">
           ${rendered ? html`<${Markdown} html=${rendered} />` : html`<${Text} value=${body} />`}</div>
@@ -446,6 +445,7 @@ function Overview({ task, details, picture }) {
     ${!moment.value && html`<section class="inspector-part" aria-label=${t("needs.why")}>
       <${Why} of=${{ ref: task.number, kind: "task" }} at=${details.at} short /></section>`}
     <${Rail} task=${task} details=${details} />
+    <${Attempts} task=${task} details=${details} />
     <${Facts} task=${task} details=${details} picture=${picture} />
     <${Files} task=${task} picture=${picture} />
     ${!isLoading && html`<${Thread} task=${task} details=${details} picture=${picture} />`}
