@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, cast
 from unittest.mock import patch
 
-import structlog
 from websockets.exceptions import ConnectionClosedError
 
 from hubbub.core.people import access
@@ -28,6 +27,7 @@ from hubbub.node.link import daemon, incoming_calls, websocket
 from hubbub.node.link.journal import Journal
 from hubbub.node.link.websocket import LinkRefused, SocketLost
 from hubbub.node.local_node import LocalNode
+from hubbub.processes.log import structlog
 from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.store.tx import Tx
 from simulate.virtual import TURN

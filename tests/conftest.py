@@ -18,12 +18,12 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-import structlog
 from httpx2._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
 from psycopg import conninfo, sql
 
 from hubbub import app
+from hubbub.processes.log import structlog
 from hubbub.serve.dashboard.assets import Assets
 from hubbub.serve.mcp import endpoint
 from hubbub.serve.rest.application import ROUTES

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
 from starlette.types import ASGIApp
 
 from hubbub.core.fleet.requesters import OwnMachine
@@ -32,6 +31,7 @@ from hubbub.model.redaction import Redactor
 from hubbub.node.commands.job_folder import end_all
 from hubbub.node.system.load import measure
 from hubbub.processes import durable_files
+from hubbub.processes.log import structlog
 from hubbub.serve import outbox
 from hubbub.serve.application import AppContext, application
 from hubbub.serve.background.breaker_watch import BreakerWatch

@@ -351,6 +351,15 @@ def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_gar
     assert gc.get_threshold() == USUAL
 
 
+def test_what_few_need_is_loaded_when_they_do() -> None:
+    """A hub that nobody has asked for a text or a document renders none, and colours no stack trace."""
+    code = "import sys, hubbub.app; print(*sys.modules)"
+    fresh = ["/usr/bin/env", sys.executable, "-c", code]  # a fork would have loaded all
+    loaded = subprocess.run(fresh, capture_output=True, text=True, check=True).stdout.split()
+    assert "hubbub.serve.application" in loaded
+    assert not {"apsw.ext", "greenlet", "markdown_it", "nh3", "rich"} & {*loaded}
+
+
 def test_the_first_request_makes_nobody_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The schemas of a call are made at its first request, in a thread: the event loop makes none."""
     begin, interface = TypeAdapter.__init__, import_module("hubbub.serve.rest.application")

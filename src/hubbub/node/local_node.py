@@ -12,8 +12,6 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-import structlog
-
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import (
     Answered,
@@ -44,6 +42,7 @@ from hubbub.node.ssh.remote_shells import RemoteShells
 from hubbub.node.tools import delegation, forwarding, skills, ssh
 from hubbub.node.tools.background_tasks import BackgroundTasks
 from hubbub.node.tools.tool_context import Tool, ToolContext
+from hubbub.processes.log import structlog
 from shellgate.decision import Decision, Effect, Source
 from shellgate.world import World
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from hubbub.model.fleet.link_protocol import CloseReason, HubRequest, MessageKind, hello_of, load_of
 from hubbub.node.link.journal import FILE, Journal, JournalFailed
 from hubbub.node.link.websocket import LinkRefused
+from hubbub.processes.log import structlog
 from tests.node.link.evil_hub import MOMENT, QUICK, evil_hub, machine, mark
 
 pytestmark = pytest.mark.anyio
@@ -142,7 +142,7 @@ async def test_a_hub_of_another_version_is_tried_again(
 ) -> None:
     """A machine names the versions that it speaks; if the hub speaks none, it says what to upgrade, and waits."""
     async with evil_hub() as hub, machine(tmp_path, hub):
-        with capture_logs() as told:
+        with structlog.testing.capture_logs() as told:
             talk = await hub.met()
             assert talk.hello["versions"] == [1, 2, 3, 4, 5]
             await talk.say(kind, **said)

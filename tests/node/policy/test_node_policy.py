@@ -4,10 +4,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import structlog
 
 from hubbub.model.errors import Invalid
 from hubbub.node.policy.node_policy import APPROVED, AdaptedRuntime, CommandRuntime, PolicyFile, add, load
+from hubbub.processes.log import structlog
 from shellgate.decision import Effect, Mode
 from tests.support.each_row import each_row
 

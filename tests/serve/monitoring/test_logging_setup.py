@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 
+from hubbub.processes.log import structlog
 from hubbub.serve.monitoring import logging_setup as logs
 from hubbub.serve.monitoring import loop_watch
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-import structlog
-
 from hubbub.model.fleet.managed_agents import ManagedAgentStatus, ProcessStatus
 from hubbub.node.agents import agent_records
 from hubbub.node.agents.agent_log import AgentLog
 from hubbub.node.agents.agent_process import AgentProcess, Words
 from hubbub.node.agents.agent_records import AgentRecord
+from hubbub.processes.log import structlog
 
 log = structlog.get_logger("hubbub")
 

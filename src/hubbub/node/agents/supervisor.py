@@ -7,8 +7,6 @@ from contextlib import suppress
 from itertools import chain, repeat
 from pathlib import Path
 
-import structlog
-
 from hubbub.model.errors import Conflict, HubError, NotFound, StoreUnavailable
 from hubbub.model.fleet.calls import NodeCall, ToolResult
 from hubbub.model.fleet.managed_agents import OVER, AgentCredentials, ManagedAgentStatus, ProcessStatus
@@ -18,6 +16,7 @@ from hubbub.node.agents.agent_process import Words, environment_of, worker_comma
 from hubbub.node.agents.agent_records import AgentRecord
 from hubbub.node.agents.supervised_agent import SupervisedAgent, SupervisionTimings
 from hubbub.node.requests.hub_client import HubClient
+from hubbub.processes.log import structlog
 
 log = structlog.get_logger("hubbub")
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import NoReturn
 from uuid import uuid4
 
-import structlog
-
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet import link_protocol
 from hubbub.model.fleet.calls import ToolSpec
@@ -29,6 +27,7 @@ from hubbub.node.link.websocket import HubSocket, LinkRefused, LinkSender, LinkT
 from hubbub.node.local_node import LocalNode
 from hubbub.node.requests.hub_client import HubClient
 from hubbub.node.system.load import measure
+from hubbub.processes.log import structlog
 
 log = structlog.get_logger("hubbub")
 

@@ -10,8 +10,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-import structlog
-
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet import call_chain, link_protocol
 from hubbub.model.fleet.calls import Node, NodeCall, Principal, RefusalCode, ToolResult, ToolSpec, refused
@@ -21,6 +19,7 @@ from hubbub.node.link.hub_requests import LinkHubClient, at_work
 from hubbub.node.link.journal import CallStanding, Journal, JournalFailed, JournalLimits
 from hubbub.node.link.websocket import LinkSender
 from hubbub.node.tools import agent_arguments
+from hubbub.processes.log import structlog
 
 log = structlog.get_logger("hubbub")
 

@@ -11,13 +11,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
-import structlog
-
 from hubbub.model.errors import Invalid
 from hubbub.node.policy import rule_examples, toml_table
 from hubbub.node.policy.approver_keys import public_key
 from hubbub.node.policy.toml_table import TomlTable
 from hubbub.processes import durable_files
+from hubbub.processes.log import structlog
 from shellgate.decision import Effect, Mode
 from shellgate.policy import Policy as Rules
 from shellgate.rules import InvalidRule, Rule, parse

@@ -14,8 +14,6 @@ from datetime import timedelta
 from typing import Protocol
 from uuid import uuid4
 
-import structlog
-
 from hubbub.model.cost.printed_usage import Used
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.fleet import link_protocol
@@ -27,6 +25,7 @@ from hubbub.model.json_fields import flag_of, number_of, text_of, text_or_none
 from hubbub.model.limits.usage_limits import UsageLimit
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
 from hubbub.model.work.signatures import Answer
+from hubbub.processes.log import structlog
 
 TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes
 KEEP_SECONDS = 60.0  # a question whose time is over, and whose end was not reported yet

@@ -10,13 +10,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-import structlog
-
 from hubbub.model.fleet.calls import NodeCall
 from hubbub.node.policy.node_policy import Policy
 from hubbub.node.policy.seen_hashes import SeenHashes
 from hubbub.node.skills import skill_file
 from hubbub.node.skills.skill_file import Skill, SkillOrigin, UnusableSkill
+from hubbub.processes.log import structlog
 from shellgate.decision import Decision, Effect, Source
 from shellgate.world import World
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import structlog
-
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.node.requests.hub_client import HubClient
 from hubbub.node.runtimes.conversation import Answer, RuntimeFailed
 from hubbub.processes import durable_files, file_locks
+from hubbub.processes.log import structlog
 
 log = structlog.get_logger("hubbub")
 

@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import structlog
-
 from hubbub.model.cost.printed_usage import Used
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet import call_chain
@@ -19,6 +17,7 @@ from hubbub.node.runtimes.agent_program import TOKEN
 from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, Tell, ToolAccess
 from hubbub.node.tools.tool_context import ToolContext
 from hubbub.node.tools.usage_gate import RuntimePaused, UsageGate
+from hubbub.processes.log import structlog
 
 log = structlog.get_logger("hubbub")
 

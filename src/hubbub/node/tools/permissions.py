@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-import structlog
-
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet.calls import (
     NodeCall,
@@ -25,6 +23,7 @@ from hubbub.node.policy import node_policy as policies
 from hubbub.node.policy.approver_keys import UNSIGNED, is_signed
 from hubbub.node.policy.node_policy import Policy
 from hubbub.node.tools.tool_context import Tool, ToolContext
+from hubbub.processes.log import structlog
 from shellgate.decision import Decision, Effect, Source
 from shellgate.floor.downloads import Unplugged
 

@@ -10,13 +10,12 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import structlog
-
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import Principal
 from hubbub.model.limits.usage_limits import NOTICES, UsageLimit, read
 from hubbub.node.requests.hub_client import HubClient, Leave
 from hubbub.node.runtimes.conversation import RuntimeFailed
+from hubbub.processes.log import structlog
 
 LOOK = timedelta(seconds=5)  # between two questions while it works, or waits for the end of a pause
 

@@ -7,8 +7,6 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-import structlog
-
 from hubbub.core.fleet import nodes, own_machine
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import HubError
@@ -16,6 +14,7 @@ from hubbub.model.fleet.calls import Node
 from hubbub.model.fleet.nodes import Load
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Activity, Project
+from hubbub.processes.log import structlog
 from hubbub.store.tx import Tx
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,6 @@ from starlette.routing import Route
 from hubbub import __version__
 from hubbub.serve.dashboard.pages import Pages
 from hubbub.serve.documents.library import LONGEST_SEARCH, Library
-from hubbub.serve.documents.rendering import render
 from hubbub.serve.http.guard import error_response
 from hubbub.serve.http.page_paths import DOCUMENTS
 
@@ -56,5 +55,7 @@ class DocumentPages:
 @cache
 def _article(address: str) -> Markup:
     """Return a document as HTML, rendered when it is first read."""
+    from hubbub.serve.documents.rendering import render  # takes a while to import
+
     library = Library.own()
     return render(library, library.documents[address])

@@ -3,11 +3,11 @@
 import logging
 import time
 
-import structlog
 from starlette.requests import Request
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hubbub.processes.log import structlog
 from hubbub.serve.http.error_responses import server_error
 from hubbub.serve.monitoring.metrics import Metrics
 

@@ -10,12 +10,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TextIO
 
-import structlog
-from structlog.dev import plain_traceback
-from structlog.processors import ExceptionRenderer
-from structlog.tracebacks import ExceptionDictTransformer
+from hubbub.processes.log import structlog
 
-TRACES = ExceptionDictTransformer(show_locals=False)  # locals may be tokens and texts
+TRACES = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # locals may be tokens and texts
 CHATTY = (
     "asyncio",
     "httpcore2",
@@ -32,7 +29,7 @@ SHARED: list[structlog.typing.Processor] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
 AS_JSON: list[structlog.typing.Processor] = [
-    ExceptionRenderer(TRACES),
+    structlog.processors.ExceptionRenderer(TRACES),
     structlog.processors.JSONRenderer(ensure_ascii=False),
 ]
 DAEMON = Path("logs", "daemon.jsonl")  # in the data folder: the file of `keep_file`
@@ -47,7 +44,11 @@ def configure(*, form: str, level: str, shown: str | None = None, stream: TextIO
     """
     is_pretty = form == "pretty" or (form == "auto" and stream.isatty())
     rendered: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain_traceback)]
+        [
+            structlog.dev.ConsoleRenderer(
+                colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
         if is_pretty
         else AS_JSON
     )

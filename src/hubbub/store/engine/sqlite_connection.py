@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 import apsw
-import apsw.bestpractice
 
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.timestamps import milliseconds
@@ -60,7 +59,8 @@ class SQLiteConnection:
         self.db = apsw.Connection(str(file), statementcachesize=STATEMENTS)
         self.db.convert_binding = _bind
         self.db.set_busy_timeout(milliseconds(busy_timeout))
-        apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a string
+        for quotes in (apsw.SQLITE_DBCONFIG_DQS_DML, apsw.SQLITE_DBCONFIG_DQS_DDL):
+            self.db.config(quotes, 0)  # "text" is a column, never a string
         # Otherwise a statement whose plan may depend on a value is prepared anew for each value, such as each time.
         self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._names: dict[str, list[str]] = {}  # columns of each statement

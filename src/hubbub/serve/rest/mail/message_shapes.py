@@ -9,7 +9,6 @@ from pydantic import Field
 
 from hubbub.core.mail import messages
 from hubbub.model.records import Message
-from hubbub.serve.rest.base import markdown
 from hubbub.serve.rest.base.shapes import MessageShape, Shape
 from hubbub.store.tx import Tx
 
@@ -54,6 +53,8 @@ def delivered_messages(tx: Tx, found: Sequence[Message]) -> list[DeliveredMessag
 
 def render_bodies(shapes: Sequence[DeliveredMessageShape]) -> None:
     """Add the bodies as HTML. It takes a while: not for the event loop, nor for a transaction."""
+    from hubbub.serve.rest.base import markdown  # takes a while to import
+
     room = MOST_RENDERED
     for each in reversed(shapes):
         room -= len(each.body)

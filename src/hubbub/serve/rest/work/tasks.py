@@ -25,7 +25,6 @@ from hubbub.model.people.rights import Right
 from hubbub.model.records import Priority, Project, Task
 from hubbub.model.work.duplicates import OnDuplicate
 from hubbub.serve.live.sse import activity_json
-from hubbub.serve.rest.base import markdown
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import (
@@ -225,6 +224,8 @@ async def show_task(call: Call, ref: str, render: Render = None) -> WholeTask:
 
 
 def _render(whole: WholeTask) -> None:
+    from hubbub.serve.rest.base import markdown  # takes a while to import
+
     task = whole.task
     task.description_html = markdown.render(task.description)
     task.context_html = markdown.render(task.context) if task.context is not None else None
