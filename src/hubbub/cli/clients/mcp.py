@@ -24,6 +24,7 @@ from hubbub.daemons import membership
 from hubbub.daemons.hub_starter import ensure_hub
 from hubbub.dialects import names
 from hubbub.model.fleet import call_chain
+from hubbub.model.programs import loading
 from hubbub.terminal.command import Choice, chooses_hub, command
 from hubbub.terminal.credentials import act, has_acted, installed
 from hubbub.terminal.wrong_words import OneOf
@@ -86,7 +87,8 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
         alone = golemxv_companion.companion(os.environ)
         return golemxv_companion.chosen(choice, os.environ), lambda _hub: nullcontext(alone)
     if dialect == "cmdop":
-        from hubbub.bridge.companions import cmdop_companion
+        with loading.at_once():
+            from hubbub.bridge.companions import cmdop_companion
 
         chain, joined = call_chain.read(os.environ.get(call_chain.VARIABLE)), membership.read(choice.data)
         return choice, partial(cmdop_companion.companion, choice.data, chain=chain, joined=joined)

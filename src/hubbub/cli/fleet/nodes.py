@@ -11,6 +11,7 @@ from hubbub.client import Hub, segment
 from hubbub.daemons import enrolment, membership
 from hubbub.daemons.service_options import installs, put, read_settings
 from hubbub.daemons.system_service import NodeProgram
+from hubbub.model.programs import loading
 from hubbub.node.gate.host_facts import host_name
 from hubbub.node.policy.node_policy import FILE
 from hubbub.terminal import display
@@ -72,7 +73,8 @@ def run(
     is kept in the data folder; from then on it needs neither. Connections are only opened from here; if the hub is
     away, this keeps trying.
     """
-    from hubbub.daemons.node_daemon import NodeDaemon  # takes a while to import
+    with loading.at_once():
+        from hubbub.daemons.node_daemon import NodeDaemon
 
     chosen = settings.read(data=str(choice.data))
     folder = membership.folder_of(chosen.data, name or host_name())

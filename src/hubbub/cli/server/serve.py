@@ -7,6 +7,7 @@ import click
 
 from hubbub import settings
 from hubbub.model import data_folder
+from hubbub.model.programs import loading
 from hubbub.terminal.command import command, data_option
 
 host_option = click.option("--host", metavar="ADDRESS", help="The address to listen on. [default: 127.0.0.1]")
@@ -59,7 +60,8 @@ def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
 
         greeting.show(running, chosen, is_new=False, as_json=as_json)
         return
-    from hubbub import app
+    with loading.at_once():
+        from hubbub import app
 
     app.run(chosen, is_quiet=quiet)
 

@@ -69,6 +69,7 @@ def gc_frozen() -> Iterator[None]:
     objects are collected a tenth as often as usual in Python: calls under way hold hundreds, and a large answer is gone
     by then.
     """
+    gc.unfreeze()  # with what was loaded at once: some of it is garbage by now
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, *USUAL[1:])
