@@ -86,7 +86,7 @@ def test_a_parent_must_be_a_task_of_the_network(fleet: Fleet, elsewhere: Fleet) 
     message = fleet.program().send_message(alias="coder-1", message="m")["message_id"]
 
     with fleet.unchanged():
-        for parent in (foreign, message, "01a1fe36-5944-7000-93c0-6b7043a9f307", "none", ""):
+        for parent in (foreign, message, "01a1fe36-5944-7000-93c0-6b7043a9f307", "none", " "):
             answer = fleet.program().send_task(alias="coder-1", task="t", parent_task_id=parent)
             assert answer == {"ok": False, "error": "parent task not found"}, parent
 
