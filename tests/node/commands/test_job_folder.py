@@ -19,13 +19,16 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JobFolder:
 
 def test_a_command_without_keeper_and_ending_was_killed(kept: JobFolder) -> None:
     """It is noted, so that it counts as ended from then on."""
-    assert job_folder.count_running(kept.path.parent.parent) == 1
-
     assert kept.look() == {"status": "killed", "exit_code": None, "output_tail": ""}
 
     assert kept.read(ENDING) == kept.look()
-    assert job_folder.count_running(kept.path.parent.parent) == 0
     assert not kept.end(15)
+
+
+def test_a_command_without_keeper_takes_no_room(kept: JobFolder) -> None:
+    """Nobody has to look at it before its place is free for another."""
+    with job_folder.room(kept.path.parent.parent, 1):
+        assert kept.read(ENDING) is not None
 
 
 def test_a_command_that_has_ended_is_as_it_was_noted(kept: JobFolder) -> None:

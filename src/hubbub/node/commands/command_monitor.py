@@ -15,7 +15,7 @@ from typing import Any
 from hubbub.node.commands import process_tree, running_hub
 from hubbub.node.commands.command_spec import CommandSpec
 from hubbub.node.commands.exec_child import CommandPipes
-from hubbub.node.commands.job_folder import ENDING, LOOK, RECORD, JobFolder, JobStatus, remove
+from hubbub.node.commands.job_folder import ENDING, LOOK, RECORD, JobFolder, JobStatus, NoRoom, remove, room
 from hubbub.node.commands.pipe_reader import RECENT, PipeReader
 from hubbub.node.commands.signal_wakeup import SignalWakeup
 
@@ -54,8 +54,10 @@ class CommandMonitor:
         try:
             self._start()
         except OSError as error:
-            self._answer({"fault": f"the command could not be started: {error.strerror}"})
-            self._forget()
+            self._give_up(f"the command could not be started: {error.strerror}")
+            return
+        except NoRoom as error:
+            self._give_up(str(error))
             return
         while not self._is_over:
             self._wait()
@@ -82,9 +84,11 @@ class CommandMonitor:
             self._allow(self._work.timeout)
 
     def _open_folder(self) -> None:
+        """Take a place among the commands in the background. Raises `NoRoom`."""
         folder = JobFolder(Path(self._work.folder))
-        self._listener = folder.listen()
-        folder.write(RECORD, self._work.record)
+        with room(Path(self._work.data), self._work.most_in_background):
+            self._listener = folder.listen()
+            folder.write(RECORD, self._work.record)
         self._watch(self._listener.fileno(), self._asked)
         self._folder = folder
 
@@ -103,7 +107,8 @@ class CommandMonitor:
         self._allow(self._work.lasting)
         self._answer({"status": JobStatus.RUNNING})
 
-    def _forget(self) -> None:
+    def _give_up(self, fault: str) -> None:
+        self._answer({"fault": fault})
         if self._folder is not None:
             remove(self._folder.path)
         self._remove_temporary()
@@ -138,13 +143,16 @@ class CommandMonitor:
             self._selector.unregister(end)
 
     def _told(self) -> None:
-        """Take the caller's message that it stops waiting, or note that it has gone."""
+        """Take the caller's message that it stops waiting, or note that it has gone. Without room it waits on."""
         assert self._line is not None
         self._selector.unregister(self._line.fileno())
         with suppress(OSError):
             if self._line.recv(len(INTO_THE_BACKGROUND)) == INTO_THE_BACKGROUND:
-                self._open_folder()
-                self._go_on_alone()
+                try:
+                    self._open_folder()
+                    self._go_on_alone()
+                except NoRoom:
+                    self._watch(self._line.fileno(), self._told)
                 return
         self._end(JobStatus.KILLED, signal.SIGTERM)
 

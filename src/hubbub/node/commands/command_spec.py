@@ -25,6 +25,7 @@ class CommandSpec(NamedTuple):
     folder: str  # of that record
     data: str  # the machine's own folder
     in_background: bool
+    most_in_background: int  # on one machine at the same time
     timeout: float | None  # in the foreground
     lasting: float | None  # the same, once it is in the background
 

@@ -15,6 +15,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from hubbub.processes import file_locks
+
 COMMANDS = "commands"  # the folder of them all, in the machine's own
 RECORD, ENDING, SOCKET = "record.json", "ending.json", "keeper"
 ID = re.compile(r"[0-9a-f]{16}")
@@ -32,6 +34,15 @@ class JobStatus(StrEnum):
     EXITED = "exited"
     KILLED = "killed"  # ended on request, or its waiting caller has gone
     TIMEOUT = "timeout"
+
+
+class NoRoom(Exception):
+    """As many commands run in the background of the machine as may."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"{most} commands run in the background of this machine; end one by shell_kill first"
+        )
 
 
 def new_id() -> str:
@@ -150,9 +161,24 @@ def remove(path: Path | str) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def count_running(data: Path) -> int:
-    """Count the running commands."""
-    return sum(folder.read(ENDING) is None for folder, _ in every(data))
+@contextmanager
+def room(data: Path, most: int) -> Iterator[None]:
+    """Hold the list of commands while one is added, so that no two get the last room. Raises `NoRoom`."""
+    where = data / COMMANDS
+    where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    held = os.open(where, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        file_locks.wait(held)
+        open_ones = [folder for folder, _ in every(data) if folder.read(ENDING) is None]
+        if len(open_ones) >= most and sum(_runs(folder) for folder in open_ones) >= most:
+            raise NoRoom(most)
+        yield
+    finally:
+        os.close(held)
+
+
+def _runs(folder: JobFolder) -> bool:
+    return bool(folder.look()["status"] == JobStatus.RUNNING)
 
 
 def forget_oldest(data: Path) -> None:

@@ -40,8 +40,8 @@ async def execute_command(place: ToolContext, order: NodeCall) -> ToolResult:
 
 async def _execute(place: ToolContext, order: NodeCall, at: int, cwd: str) -> ToolResult:
     in_background = order.arguments.get("background") is True
-    if in_background and (fault := await asyncio.to_thread(_make_room, place.data)):
-        return refused(RefusalCode.FAILED, fault)
+    if in_background:
+        await asyncio.to_thread(job_folder.forget_oldest, place.data)
     given = order.arguments.get("timeout_ms")
     timeout = timedelta(milliseconds=given) if isinstance(given, int) else None
     work = await asyncio.to_thread(_work, place, order, cwd, timeout, in_background=in_background)
@@ -76,6 +76,7 @@ def _work(
         folder=str(kept.path),
         data=str(place.data),
         in_background=in_background,
+        most_in_background=MOST_IN_BACKGROUND,
         timeout=(timeout or TIMEOUT).total_seconds(),
         lasting=timeout and timeout.total_seconds(),
     )
@@ -135,14 +136,6 @@ async def shell_kill(place: ToolContext, order: NodeCall) -> ToolResult:
 
 def _is_of(record: Mapping[str, Any], who: Principal) -> bool:
     return record["project"] == who.project and (who.is_person or record["name"] == who.name)
-
-
-def _make_room(data: Path) -> str | None:
-    """Forget old commands; return why there cannot be one more, if so."""
-    job_folder.forget_oldest(data)
-    if job_folder.count_running(data) < MOST_IN_BACKGROUND:
-        return None
-    return f"{MOST_IN_BACKGROUND} commands run in the background of this machine; end one by shell_kill first"
 
 
 def _fault(text: str) -> str | None:
