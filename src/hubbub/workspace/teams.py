@@ -83,14 +83,23 @@ class TeamHook(NamedTuple):
     command: str
 
 
-def hooks(workspace: Workspace) -> list[TeamHook]:
-    """List every command of every hook in the team files of the workspace. Raises `TeamError`."""
+def hooks(workspace: Workspace) -> tuple[list[TeamHook], list[TeamError]]:
+    """List every command of every hook in the team files of the workspace, and why a file cannot be used."""
     folders = dict.fromkeys((workspace.folder, workspace.root))
     pools = [folder / POOL_FILE for folder in folders if (folder / POOL_FILE).exists()]
     listed = workspace.folder.iterdir() if workspace.folder.is_dir() else ()
+    found, faults = list[TeamHook](), list[TeamError]()
+    for file in [*pools[:1], *sorted(each for each in listed if TEAM_FILE.fullmatch(each.name))]:
+        try:
+            found += _hooks_in(file)
+        except TeamError as error:
+            faults.append(error)
+    return found, faults
+
+
+def _hooks_in(file: Path) -> list[TeamHook]:
     return [
         TeamHook(file.name, agent, hook, command)
-        for file in [*pools[:1], *sorted(each for each in listed if TEAM_FILE.fullmatch(each.name))]
         for agent, entry in parse_team_file(file.name, _read(file)).agents.items()
         for hook, commands in (("before_task", entry.before_task), ("after_task", entry.after_task))
         for command in commands or ()

@@ -511,7 +511,7 @@ def say_done(ask: Ask, root: Path) -> Message | None:
     arguments = {"agent_id": "fe", "task_id": "t1", "status": "done"}
     message = {"id": 1, "method": "tools/call", "params": {"name": "update_task", "arguments": arguments}}
     workspace, data = Workspace(root, root), root / "data"
-    trust([each.command for each in teams.hooks(workspace)], root, data)
+    trust([each.command for each in teams.hooks(workspace)[0]], root, data)
     return asyncio.run(HookRunner(workspace, data).update(ClientCall(message, ask)))
 
 

@@ -58,9 +58,14 @@ def test_the_same_hook_elsewhere_is_another(project: Path, tmp_path: Path) -> No
 
 
 def test_a_file_with_a_mistake_is_named(project: Path, tmp_path: Path) -> None:
-    """A team file that cannot be read is refused with what is wrong in it."""
-    (project / ".relay" / "agents.pool.yml").write_text("agents: 7")
-    done = hubbub("trust", str(project), data=tmp_path / "data")
+    """A team file that cannot be read is named, and the exit code is 1; hooks of the others are shown and allowed."""
+    (project / ".relay" / "session-agents-r1.yml").write_text("agents: 7")
+    (project / ".relay" / "session-agents-r2.yml").write_text("agents: {")
+    done = hubbub("trust", str(project), "--yes", data=tmp_path / "data")
 
     assert done.returncode == 1
-    assert "agents.pool.yml" in done.stderr
+    assert "make" in done.stdout
+    assert all(f"session-agents-{run}.yml" in done.stderr for run in ("r1", "r2"))
+    for broken in (project / ".relay").glob("session-*"):
+        broken.unlink()
+    assert [each["trusted"] for each in listed(project, tmp_path / "data")] == [True]

@@ -109,7 +109,11 @@ def test_a_program_that_we_know_needs_only_its_kind(
         ("mode = 'lax'", "mode must be one of default, strict, bypass"),
         ("mode = 1", "mode must be"),
         ("modes = 'strict'", "modes is not a known key"),
-        ("approval_timeout = 0", "approval_timeout must be a number of seconds over 0, at most 3600"),
+        (
+            "approval_timeout = 0",
+            "approval_timeout must be a number of seconds over 0, at most 3600, or a text such as 90s or 5m",
+        ),
+        ("approval_timeout = '5 min'", "or a text such as 90s or 5m"),
         ("approval_timeout = true", "approval_timeout must be"),
         ("approval_timeout = nan", "approval_timeout must be"),
         ("approval_timeout = 99999999999999999999", "approval_timeout must be"),

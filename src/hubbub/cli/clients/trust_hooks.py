@@ -12,7 +12,6 @@ from hubbub import settings
 from hubbub.terminal import display
 from hubbub.terminal.command import command, data_option
 from hubbub.workspace import locations, teams
-from hubbub.workspace.team_errors import TeamError
 from hubbub.workspace.teams import TeamHook
 
 
@@ -38,19 +37,18 @@ def trust(*, place: Path | None, only_list: bool, yes: bool, data: str | None, a
 
     kept = settings.read(data=data).data
     workspace = locations.find(os.environ if place is None else {}, (place or Path()).absolute())
-    try:
-        found = teams.hooks(workspace)
-    except TeamError as error:
-        raise click.ClickException(display.clean(str(error))) from None
+    found, faults = teams.hooks(workspace)
     rows = [_row(each, is_trusted=hook_trust.is_seen(each.command, workspace.root, kept)) for each in found]
     unseen = [row["command"] for row in rows if not row["trusted"]]
-    if not as_json:
+    if not as_json and (rows or not faults):
         _show(rows)
     if unseen and not only_list and (yes or _agrees(as_json=as_json)):
         hook_trust.trust(unseen, workspace.root, kept)
         rows = [_row(each, is_trusted=True) for each in found]
     if as_json:
         display.show_json(rows)
+    if faults:
+        raise click.ClickException("\n".join(display.clean(str(each)) for each in faults))
 
 
 def _row(hook: TeamHook, *, is_trusted: bool) -> dict[str, Any]:

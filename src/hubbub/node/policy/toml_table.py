@@ -106,7 +106,9 @@ class TomlTable:
             found = int(written[1]) * _UNITS[written[2]]
         if found is None or not timedelta(0) < found <= most:
             named = "milliseconds" if milliseconds else "seconds"
-            raise self.wrong(key, f"a number of {named} over 0, at most {most // unit}")
+            raise self.wrong(
+                key, f"a number of {named} over 0, at most {most // unit}, or a text such as 90s or 5m"
+            )
         return found
 
     def wrong(self, key: str, allowed: str) -> Invalid:
