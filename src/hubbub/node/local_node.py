@@ -248,14 +248,17 @@ class LocalNode:
     def _denied(self, weighed: Evaluation, verdict: AuditVerdict = AuditVerdict.DENY) -> ToolResult:
         self._write(weighed, verdict)
         facts = {"tool": weighed.order.tool, **self._facts(weighed, Effect.DENY)}
-        return refused(RefusalCode.DENIED, "permission_denied", **facts)
+        return delegation.of_each(
+            self.name, weighed.order, refused(RefusalCode.DENIED, "permission_denied", **facts)
+        )
 
     def _unanswered(self, weighed: Evaluation, answered: Answered, why: str) -> ToolResult:
         """Return the result of a call without a yes; its approval is used up, whatever comes later."""
         self._write(weighed, AuditVerdict.ASK_TIMEOUT)
         sentence = f"this needs a person's approval, and {why}; nothing was done"
         facts = {"tool": weighed.order.tool, **self._facts(weighed, Effect.ASK)}
-        return refused(RefusalCode.NEEDS_APPROVAL, sentence, approval_id=answered.approval_id, **facts)
+        refusal = refused(RefusalCode.NEEDS_APPROVAL, sentence, approval_id=answered.approval_id, **facts)
+        return delegation.of_each(self.name, weighed.order, refusal)
 
     def _facts(self, weighed: Evaluation, effect: Effect) -> dict[str, object]:
         """Return the reported facts of a decision."""

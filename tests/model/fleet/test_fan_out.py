@@ -30,6 +30,21 @@ def test_an_entry_is_an_answer_or_an_error(outcome: ToolResult, entry: fan_out.E
     assert fan_out.entry(outcome, "web1") == entry
 
 
+@each_row(
+    ("by_host", "is_undone"),
+    [
+        ({"web1": NO, "db1": {**NO, "code": "needs_approval"}}, True),
+        ({"web1": NO, "db1": ANSWER}, False),
+        ({"web1": {**NO, "code": "failed"}}, False),
+        ({"web1": 7}, False),
+        ({}, False),
+    ],
+)
+def test_a_call_is_undone_if_no_machine_did_anything(by_host: dict[str, object], is_undone: bool) -> None:
+    """Then it may be made again with its key; an answer, or an unknown course, of any machine forbids that."""
+    assert ToolResult(value={"by_host": by_host, "timed_out": []}).is_undone is is_undone
+
+
 def test_who_is_late_is_named() -> None:
     """The whole says whose time was over, each machine by the name by which it was asked."""
     late = fan_out.entry(fan_out.timed_out("db1", timedelta(seconds=2)), "db1")

@@ -18,6 +18,7 @@ from hubbub.node.local_node import LocalNode
 from hubbub.node.tools import delegation
 from tests.node.model_endpoint import Calls, Endpoint, Says, Turn, endpoint
 from tests.node.tools.wired_machines import BYPASS, Machine, Wire, order
+from tests.support.waiting import until_soon
 
 ANSWER = {"text": "hi", "tool_calls": []}
 
@@ -33,6 +34,11 @@ def done(node: LocalNode, asked: NodeCall, act: PerformCall | None) -> Any:
 
 def at_web1(wire: Wire, asked: NodeCall) -> Any:
     return done(wire["web1"].node, asked, wire.act)
+
+
+def codes(outcome: Any) -> set[str]:
+    """The codes of a refusal: its own, or those of all machines that were asked."""
+    return {each["code"] for each in outcome.get("by_host", {"": outcome}).values()}
 
 
 def asks(host: str, prompt: str = "go on") -> Calls:
@@ -93,7 +99,7 @@ class TestTheGate:
         """Its deny rules and its floor hold for calls about other machines, too."""
         wire["web1"].policy("rules.deny = ['connect(exec:db*)', 'ask_agent(db1)', 'ask_agents(db1)']")
 
-        assert at_web1(wire, asked)["code"] == "denied"
+        assert codes(at_web1(wire, asked)) == {"denied"}
         assert wire.passed == []
 
     @pytest.mark.parametrize("name", ["web1", "WEB1", "localhost"])
@@ -110,7 +116,22 @@ class TestTheGate:
             order("ask_agent", hostname=name, prompt="hi"),
             order("ask_agents", hostnames=["db1", name], prompt="hi"),
         ):
-            assert at_web1(wire, asked)["code"] == "denied"
+            assert codes(at_web1(wire, asked)) == {"denied"}
+        assert not (wire["web1"].work / "ran").exists()
+
+    @pytest.mark.parametrize(
+        ("ruling", "code"), [(Ruling.DENIED, "denied"), (Ruling.EXPIRED, "needs_approval")]
+    )
+    def test_a_refusal_of_the_only_machine_is_its_entry(self, wire: Wire, ruling: Ruling, code: str) -> None:
+        """`ask_agents` answers `by_host`, also where it names this machine alone and no person has said yes."""
+        wire["web1"].policy("", command="touch ran")
+        wire["web1"].people.ruling = ruling
+
+        outcome = at_web1(wire, order("ask_agents", hostnames=["WEB1", "localhost"], prompt="hi"))
+
+        entry = outcome["by_host"]["WEB1"]
+        assert outcome == {"by_host": {"WEB1": {"error": entry["error"], "code": code}}, "timed_out": []}
+        assert len(wire["web1"].people.asked) == 1
         assert not (wire["web1"].work / "ran").exists()
 
     @pytest.mark.parametrize("others", [["db1"], ["moon"]])
@@ -199,8 +220,9 @@ class TestOneMachine:
     def test_a_hub_that_hangs_is_not_waited_for(
         self, wire: Wire, hanging: "Hanging", monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The caller's time is held here too, and the call is taken back."""
+        """The caller's time, and the longest for a person there, are held here too, and the call is taken back."""
         monkeypatch.setattr(delegation, "LATE", timedelta(0))
+        monkeypatch.setattr(delegation, "LONGEST_APPROVAL", timedelta(0))
 
         outcome = hanging.at(wire["web1"], order("ask_agent", hostname="db1", prompt="hi", timeout_ms=50))
 
@@ -209,6 +231,21 @@ class TestOneMachine:
             "code": "timeout",
         }
         assert hanging.was_cancelled
+
+    def test_a_person_there_has_their_time(self, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The time of an agent begins when its machine's gate has let the call in; this machine waits for that."""
+        monkeypatch.setattr(delegation, "LATE", timedelta(0))
+        wire["db1"].policy("", command="echo hi")
+        wire["db1"].people.ruling = Ruling.APPROVED
+
+        async def act(asked: NodeCall) -> ToolResult:
+            loop = asyncio.get_running_loop()
+            begun = loop.time()
+            await until_soon(lambda: loop.time() > begun + 0.05, "the agent's time to be over")
+            return await wire.act(replace(asked, arguments={**asked.arguments, "timeout_ms": 60_000}))
+
+        asked = order("ask_agent", hostname="db1", prompt="hi", timeout_ms=20)
+        assert done(wire["web1"].node, asked, act) == ANSWER
 
     def test_who_takes_a_call_back_takes_it_back_there(self, wire: Wire, hanging: "Hanging") -> None:
         """Nothing goes on elsewhere for a caller that has gone."""

@@ -193,7 +193,12 @@ class ToolResult:
 
     @property
     def is_undone(self) -> bool:
-        """True if the machine has done nothing."""
+        """True if the machine has done nothing; of several machines, each."""
+        among = self.value.get("by_host") if isinstance(self.value, Mapping) else None
+        if isinstance(among, Mapping) and among:
+            return all(
+                isinstance(each, Mapping) and each.get("code") in NOTHING_DONE for each in among.values()
+            )
         return self.code in NOTHING_DONE
 
 

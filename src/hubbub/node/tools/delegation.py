@@ -16,6 +16,7 @@ from hubbub.model.fleet import call_chain, fan_out
 from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
 from hubbub.model.fleet.fan_out import Entry
 from hubbub.node import runtimes
+from hubbub.node.policy.node_policy import LONGEST_APPROVAL
 from hubbub.node.runtimes.conversation import OnText, RuntimeFailed
 from hubbub.node.tools import machine_agent
 from hubbub.node.tools.forwarding import ASKING, is_all_here, is_here, offline, pass_on
@@ -81,12 +82,17 @@ async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
 
 def _no_agent(place: ToolContext, order: NodeCall) -> ToolResult | None:
     """Return the answer to a prompt for the agent of this machine alone, which has none."""
+    named = cast(Sequence[object], order.arguments.get("hostnames") or [order.arguments.get("hostname")])
     none = refused(RefusalCode.FAILED, runtimes.NONE)
-    if order.tool != "ask_agents":
-        return none if is_here(place.node, order.arguments.get("hostname")) else None
-    hosts = _distinct(place.node, cast(Sequence[str], order.arguments["hostnames"]))
-    is_alone = is_all_here(place.node, hosts)
-    return fan_out.combined({host: fan_out.entry(none, host) for host in hosts}) if is_alone else None
+    return of_each(place.node, order, none) if is_all_here(place.node, named) else None
+
+
+def of_each(node: str, order: NodeCall, refusal: ToolResult) -> ToolResult:
+    """Return the refusal of a whole call; in `ask_agents` it is the entry of each machine."""
+    named = order.arguments.get("hostnames") if order.tool == "ask_agents" else None
+    hosts = [host for host in named if isinstance(host, str)] if isinstance(named, Sequence) else []
+    entries = {host: fan_out.entry(refusal, host) for host in _distinct(node, hosts)}
+    return fan_out.combined(entries) if entries else refusal
 
 
 async def ask_agents(place: ToolContext, order: NodeCall) -> ToolResult:
@@ -115,14 +121,14 @@ async def ask_agents(place: ToolContext, order: NodeCall) -> ToolResult:
 
 
 async def _asked(place: ToolContext, order: NodeCall, hear: OnText | None = None) -> ToolResult:
-    """Return the answer of the named machine's agent, in the caller's time."""
+    """Return the answer of the named machine's agent, in the caller's time once its gate has decided."""
     host = str(order.arguments["hostname"])
     patience = fan_out.patience(order, "timeout_ms", fan_out.PATIENCE)
     if (why := _why_not(place, order, host)) is not None:
         return refused(RefusalCode.FAILED, why)
     if is_here(place.node, host):
         return await _own(place, order, host, patience, hear)
-    outcome = await _in_time(place, pass_on(place, order), patience + LATE)
+    outcome = await _in_time(place, pass_on(place, order), LONGEST_APPROVAL + patience + LATE)
     return fan_out.timed_out(host, patience) if outcome is None else outcome
 
 
