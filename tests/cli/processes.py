@@ -20,6 +20,7 @@ import httpx2
 from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
 from hubbub.model.programs.proxy_trust import authorities
 from tests.cli import in_process
+from tests.support.migrated_database import migrated
 from tests.support.waiting import patience, until
 
 PROGRAM = (sys.executable, "-m", "hubbub")
@@ -137,6 +138,8 @@ class RunningHub:
 
     def start(self) -> None:
         """Start it, or start it again at the same address, and wait until it says that it is ready."""
+        if "HUBBUB_DATABASE" not in self.settings:
+            migrated(self.data)
         self.process = subprocess.Popen(
             [*self.program, "serve", "--port", str(self.port)],
             env=plain_environment(self.data, **self.settings),

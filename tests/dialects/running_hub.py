@@ -45,7 +45,7 @@ from hubbub.store.people.projects import put_member
 from hubbub.store.tx import Operation, Store, Tx, unix_ms
 from hubbub.workspace.locations import Workspace
 from tests.support.self_named import by_a_tool_set
-from tests.support.waiting import patience
+from tests.support.waiting import patience, until
 
 Json = dict[str, Any]
 Row = tuple[tuple[str, object], ...]
@@ -214,8 +214,8 @@ def running_hub(
             thread.join()
 
         try:
-            while not server.started:
-                thread.join(0.01)
+            until(lambda: server.started or not thread.is_alive(), "the hub to listen")
+            assert server.started, "the hub has ended before it listened"
             yield Hub(parts.url, store, clock, portal, owner, followers, notified, whispers, stop)
         finally:
             stop()

@@ -37,6 +37,7 @@ T = TypeVar("T")
 KILLS = 4  # each hub, and one of them again
 PAGE = 7
 GONE = (httpx2.TransportError, TimeoutError)  # what a killed hub leaves of a request
+SAID = (HTTPStatus.OK, HTTPStatus.CONFLICT)  # now, or before its hub was killed
 EACH_ITS_OWN = httpx2.Limits(max_keepalive_connections=0)  # connection
 
 
@@ -127,16 +128,15 @@ class Office:
 
     async def say_yes(self) -> None:
         """Let through what is asked, once it is there."""
-        while not (asked := (await self._got("/approvals", {"status": "pending"}))["approvals"]):
-            continue
-        while True:
-            with suppress(*GONE):
-                said = await self.owner.post(f"/approvals/{asked[0]['id']}/approve", json={})
-                if said.status_code in (
-                    HTTPStatus.OK,
-                    HTTPStatus.CONFLICT,
-                ):  # it was said before its hub was killed
-                    return
+        async with asyncio.timeout(patience(60)):
+            while not (asked := (await self._got("/approvals", {"status": "pending"}))["approvals"]):
+                continue
+            path = f"/approvals/{asked[0]['id']}/approve"
+            while True:
+                with suppress(*GONE):
+                    said = await self.owner.post(path, json={})
+                    if said.status_code in SAID:
+                        return
 
     async def walk(self) -> list[int]:
         """The numbers of all tasks, page by page, each page from whichever hub."""
@@ -149,11 +149,12 @@ class Office:
                 return found
 
     async def _got(self, path: str, query: Json) -> Json:
-        while True:
-            with suppress(*GONE):
-                answer = await self.owner.get(path, params=query)
-                if answer.is_success:
-                    return dict(answer.json())
+        async with asyncio.timeout(patience(60)):
+            while True:
+                with suppress(*GONE):
+                    answer = await self.owner.get(path, params=query)
+                    if answer.is_success:
+                        return dict(answer.json())
 
 
 async def answered(call: Callable[[], Awaitable[T]]) -> T:

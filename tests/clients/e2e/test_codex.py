@@ -32,6 +32,7 @@ from tests.clients.e2e.responses_api import (
     serving,
 )
 from tests.clients.e2e.screen import Screen, screen
+from tests.support.waiting import until
 
 WAKE = "hubbub: 1 unread (M-1). Read your hubbub inbox."
 READY = "? for shortcuts"  # stands below the empty prompt
@@ -100,15 +101,20 @@ class Person:
 
     def has_opened(self) -> None:
         """Wait until Codex's server knows of the window: it draws before it has a conversation."""
-        while not CodexChannel(self.desk.home / ".codex", {}).rooms():
-            pass  # asking takes a connection of its own, which is pause enough
+        until(CodexChannel(self.desk.home / ".codex", {}).rooms, "the window's conversation", seconds=60)
 
     def chooses(self, shown: Screen, question: str, number: int) -> None:
         """Go down to a line of Codex's question, and take it. A key that comes too early is lost."""
         asked = shown.shows(question)
-        while (chosen := shown.chosen(asked)) != number:
+
+        def is_there() -> bool:
+            if (chosen := shown.chosen(asked)) == number:
+                return True
             shown.type(DOWN)
             shown.changes(lambda: shown.chosen(asked) != chosen)
+            return False
+
+        until(is_there, f"line {number} of {question!r}", seen=lambda: shown.chosen(asked))
         shown.type("\r")
 
     def hubbub(self, *arguments: str) -> str:
@@ -137,9 +143,14 @@ def person(codex: Path, desk: Desk) -> Person:
 def prompt(shown: Screen, asked: ScriptedModel, text: str) -> None:
     """Type a prompt and send it: the key for that is taken for a pasted line's end, if it comes too soon."""
     shown.type(text)
-    while not asked.asked:
-        shown.changes(lambda: bool(asked.asked))
-        shown.type("\r")
+
+    def is_sent() -> bool:
+        is_heard = shown.changes(lambda: bool(asked.asked))
+        if not is_heard:
+            shown.type("\r")
+        return is_heard
+
+    until(is_sent, "a prompt that is sent", seen=lambda: shown.shown[-3000:])
 
 
 def reads_its_mail(asked: Asked) -> Item:

@@ -16,6 +16,7 @@ from hubbub.node.agents.agent_records import AgentRecord
 from hubbub.node.agents.supervised_agent import SupervisionTimings
 from hubbub.node.agents.supervisor import AgentSupervisor
 from tests.node.tool_contexts import NotingHub
+from tests.support.waiting import patience
 
 ADA = Principal(project="shop", name="ada", is_person=True)
 QUICK = SupervisionTimings(
@@ -45,12 +46,13 @@ class PlacingHub(NotingHub):
 
     async def until(self, wanted: Callable[[ProcessStatus], bool]) -> ProcessStatus:
         """The first of what is told that is wanted."""
-        while True:
-            for each in self.told:
-                if wanted(each):
-                    return each
-            self.heard.clear()
-            await self.heard.wait()
+        async with asyncio.timeout(patience()):
+            while True:
+                for each in self.told:
+                    if wanted(each):
+                        return each
+                self.heard.clear()
+                await self.heard.wait()
 
     async def until_is(self, status: ManagedAgentStatus) -> ProcessStatus:
         return await self.until(lambda each: each.status is status)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,7 +28,7 @@ from hubbub.node.link.websocket import LinkRefused, LinkTimings
 from hubbub.node.local_node import LocalNode
 from hubbub.node.policy.node_policy import FILE
 from hubbub.node.requests.hub_client import HubClient
-from tests.support.waiting import patience
+from tests.support.waiting import patience, until_soon
 
 KEY = "ntok_the-key-of-this-machine"
 PROJECT = "shop"
@@ -231,20 +231,17 @@ class Machine:
 
     async def decided(self, decision: str) -> None:
         """Wait until that stands in its audit log."""
-        await until(lambda: any(each.get("decision") == decision for each in self.audited()))
+        await until_soon(
+            lambda: any(each.get("decision") == decision for each in self.audited()),
+            f"the decision {decision}",
+            seen=self.audited,
+        )
 
     def audited(self) -> list[Message]:
         """The lines of its audit log."""
         file = self.data / "audit.jsonl"
         lines = file.read_text().split("\n")[:-1] if file.exists() else []
         return [json.loads(each) for each in lines]
-
-
-async def until(happened: Callable[[], object]) -> None:
-    """Let the machine go on until something has happened."""
-    async with asyncio.timeout(patience()):
-        while not happened():  # noqa: ASYNC110 - what happens in a file or a process sets no event
-            await asyncio.sleep(0)
 
 
 def mark(marker: str = "ran") -> str:

@@ -13,7 +13,8 @@ from hubbub.model.fleet.link_protocol import HubRequest, MessageKind
 from hubbub.model.ids import new_id
 from hubbub.node.link.incoming_calls import BUSY, CALLED_OFF, CUT_OFF, PAST, STOPPED, UNKEPT, CallLimits
 from hubbub.node.link.journal import JournalLimits
-from tests.node.link.evil_hub import ADA, EvilHub, Talk, evil_hub, machine, mark, until
+from tests.node.link.evil_hub import ADA, EvilHub, Talk, evil_hub, machine, mark
+from tests.support.waiting import until_soon
 
 pytestmark = pytest.mark.anyio
 
@@ -149,7 +150,9 @@ async def test_what_ends_while_there_is_no_link_is_told_later(tmp_path: Path) ->
         hub.refuses = HTTPStatus.SERVICE_UNAVAILABLE
         await talk.cut()
         await asyncio.to_thread((tmp_path / "go").write_text, "gone\n")
-        await until(lambda: any(each.get("result") == "ok" for each in box.audited()))
+        await until_soon(
+            lambda: any(each.get("result") == "ok" for each in box.audited()), "a result", seen=box.audited
+        )
         hub.refuses = None
         talk = await hub.linked()
         assert (await talk.outcome(order))["stdout"] == "gone\n"
@@ -161,7 +164,7 @@ async def test_an_order_that_nobody_wants_any_more_is_stopped(tmp_path: Path) ->
     async with evil_hub() as hub, machine(tmp_path, hub) as box:
         talk = await hub.linked()
         order = await talk.run(f"{mark()}; exec tail -f /dev/null")
-        await until(box.ran)
+        await until_soon(box.ran, "the run")
         await talk.say(MessageKind.CANCEL, order=order)
         assert (await talk.outcome(order))["error"] == CALLED_OFF
         await talk.say(MessageKind.CANCEL, order=order)  # again: nothing
@@ -175,7 +178,7 @@ async def test_a_machine_that_is_stopped_tells_what_it_stopped(tmp_path: Path) -
         async with machine(tmp_path, hub) as box:
             talk = await hub.linked()
             order = await talk.run(f"{mark()}; exec tail -f /dev/null")
-            await until(box.ran)
+            await until_soon(box.ran, "the run")
         assert (await talk.outcome(order))["error"] == STOPPED
         async with machine(tmp_path, hub):
             assert (await hub.met()).hello["ended"] == [order]
@@ -354,7 +357,7 @@ async def test_what_a_killed_machine_was_at_is_not_done_again(tmp_path: Path) ->
         try:
             talk = await hub.linked()
             order = await talk.run(f"{mark()}; exec tail -f /dev/null")
-            await until((tmp_path / "work" / "ran").exists)
+            await until_soon((tmp_path / "work" / "ran").exists, "the run")
         finally:
             child.kill()
             await child.wait()

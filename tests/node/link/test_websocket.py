@@ -22,7 +22,8 @@ from websockets.http11 import Request, Response
 from hubbub.model.fleet.link_protocol import LARGEST, PIECE, MessageKind
 from hubbub.model.ids import new_id
 from hubbub.node.link.websocket import LinkRefused, LinkTimings, SocketLost, opened, pauses
-from tests.node.link.evil_hub import KEY, QUICK, EvilHub, Talk, evil_hub, machine, mark, until
+from tests.node.link.evil_hub import KEY, QUICK, EvilHub, Talk, evil_hub, machine, mark
+from tests.support.waiting import until_soon
 
 pytestmark = pytest.mark.anyio
 
@@ -276,7 +277,7 @@ async def test_a_hub_that_is_not_itself_is_tried_again(tmp_path: Path, status: H
     async with evil_hub() as hub:
         hub.refuses = status
         async with machine(tmp_path, hub):
-            await until(lambda: len(hub.keys) >= 3)
+            await until_soon(lambda: len(hub.keys) >= 3, "three attempts")
             hub.refuses = None
             await hub.linked()
 

@@ -28,6 +28,7 @@ from hubbub.serve.live.log_tail import LogTail
 from hubbub.serve.live.subscribers import Subscribers
 from hubbub.store.tx import Tx
 from tests.serve.served_hub import Hub
+from tests.support.waiting import patience
 
 ABOUT = NodeInfo(name="box", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 DIGEST = "0123456789abcdef" * 4
@@ -156,13 +157,14 @@ async def answer(hub: Hub, approval_id: str, *, approved: bool) -> Approval:
 
 async def asked(hub: Hub) -> Approval:
     """The question that waits, as soon as there is one."""
-    while True:
-        found = await hub.store.read(
-            hub.owner, lambda tx: approvals.search(tx, [hub.project.id], status=ApprovalStatus.PENDING)
-        )
-        if found:
-            return found[0]
-        await asyncio.sleep(0)  # the turn of others: the store is read at once
+    async with asyncio.timeout(patience()):
+        while True:
+            found = await hub.store.read(
+                hub.owner, lambda tx: approvals.search(tx, [hub.project.id], status=ApprovalStatus.PENDING)
+            )
+            if found:
+                return found[0]
+            await asyncio.sleep(0)  # the turn of others: the store is read at once
 
 
 async def kept(hub: Hub, approval_id: str) -> Approval:

@@ -1,6 +1,7 @@
 """Links: the right to one, their end, and the effect of invalid messages."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +124,17 @@ def test_a_machine_tells_how_busy_it_is(field: Field, visit: Visit) -> None:
     def shown() -> Any:
         return done(web.get("/nodes/web1"))["node"]["load"]
 
+    def is_shown(load: Json) -> bool:
+        return bool(shown() == load)
+
     assert shown() is None
     for load in (
         {"load1": 0.5, "cpus": 4, "memory_used": None, "memory_total": None},
         {"load1": 3.25, "cpus": 4, "memory_used": 2**30, "memory_total": 2**33},
     ):
         line.say(MessageKind.LOAD, **load)
-        while shown() != load:  # the hub keeps it a moment later, and of that there is no event
-            pass
+        # The hub keeps it a moment later, and of that there is no event.
+        until(partial(is_shown, load), "the load that it told", seen=shown)
     with following(field.hub.url, field.hub.owner_secret, kind="node.offline") as news:
         line.cut()
         news.next()

@@ -84,8 +84,7 @@ def test_many_writes_are_one_notification(postgres_url: str) -> None:
     with notifications(postgres_url) as heard:
         with closing(Postgres.open(postgres_url, notify_every=600)) as store:
             store.write_now(SYSTEM, record)
-            while not heard():
-                pass  # asking is a round trip to the server; the first notification is on its way
+            until(heard, "the first notification")
             for _ in range(100):
                 store.write_now(SYSTEM, record)
 
@@ -112,8 +111,7 @@ def test_a_lost_notification_costs_a_moment_only(postgres_url: str, elsewhere: P
         with psycopg.connect(postgres_url, autocommit=True) as db:
             cut = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                      WHERE datname = current_database() AND query LIKE 'LISTEN%'"""
-            while db.execute(cut).fetchone() == (0,):
-                pass
+            until(lambda: db.execute(cut).fetchone() != (0,), "the listening connection")
 
         elsewhere.write_now(SYSTEM, record)
         wait_for(alarm, store, 1)

@@ -12,6 +12,7 @@ from tests.serve.conftest import with_own_hub
 from tests.serve.rest.fleet.desk_requests import asking, for_agent, granted, need, put
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Json, Visit, Web, done, not_refused, refusal
+from tests.support.waiting import until
 
 ABOUT = NodeInfo(name="Box", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 
@@ -233,8 +234,7 @@ def test_a_wait_ends_with_the_token(hub: Hub, visit: Visit, owner: Web) -> None:
     asked = put(web)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(need, web, "ask", asked)
-        while "hubbub_open_streams 0.0" in owner.http.get(f"{hub.url}/metrics").text:
-            pass
+        until(lambda: "hubbub_open_streams 0.0" not in owner.http.get(f"{hub.url}/metrics").text, "the wait")
         hub.revoke(secret)
         assert granted(waiting.result()) is None
 
