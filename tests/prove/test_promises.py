@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from hubbub.cli.server import prove
 from hubbub.prove import promises
+from hubbub.prove.histories import Run, Shape
 from hubbub.prove.promises import CHECKS, PROMISES, Found, Outcome, Plan, judged
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
@@ -58,6 +59,26 @@ def test_a_finding_is_told_with_its_seed_and_an_exit_code(
     (told,) = kept["checks"]
     assert (kept["seed"], told["evidence"][:7], told["findings"]) == (7, "9 calls", [*findings])
     assert kept["promises"]["A message waits until it is acknowledged"] == ("broken" if code else "held")
+
+
+def test_the_pace_of_a_history_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--pause` says how long nothing goes wrong on average, and `--kills` with how many kills a history ends."""
+    shapes: list[Shape] = []
+
+    def played(folder: Path, shape: Shape, *_others: object) -> Run:
+        shapes.append(shape)
+        folder.mkdir()
+        for name in ("history.jsonl.gz", "verdict.json"):
+            (folder / name).touch()
+        return Run()
+
+    monkeypatch.setattr(promises, "play", played)
+    words = ["--only", "histories", "--keep", str(tmp_path / "kept")]
+
+    for more in ([], ["--pause", "0.3", "--kills", "1000"]):
+        assert CliRunner().invoke(prove.prove, [*words, *more]).exit_code == 0
+
+    assert [(each.calm, each.kills) for each in shapes] == [(Shape.of(14).calm, None), (0.3, 1000)]
 
 
 def test_what_needs_a_checkout_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,7 @@ class Shape:
     machine: bool = True
     pause: float = PAUSE  # seconds between two calls of an agent
     calm: float = CALM  # seconds between two faults
+    kills: int | None = None  # the run ends with so many, if it has time for them
 
     @classmethod
     def of(cls, agents: int, hubs: int = 1) -> "Shape":
@@ -89,7 +90,7 @@ class Run:
 
     @property
     def kills(self) -> int:
-        return sum(count for name, count in self.faults.items() if "killed" in name)
+        return sum(count for name, count in self.faults.items() if _is_kill(name))
 
     def __str__(self) -> str:
         told = ", ".join(f"{count:,} {name}" for name, count in sorted(self.answers.items()))
@@ -121,6 +122,7 @@ class Scene:
         self.workers: list[Program] = []
         self.machine: Program | None = None
         self._owner = ""
+        self._kills = 0
         self._names = {number: [f"agent{each}" for each in range(number, shape.agents, shape.programs)]
                        for number in range(shape.programs)}  # fmt: skip
 
@@ -220,7 +222,7 @@ class Scene:
     def disturb(self, seconds: float) -> None:
         """Let one thing after the other go wrong, and in the end kill a hub."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (left := until - time.monotonic()) > 0 and self._kills != self.shape.kills:
             time.sleep(min(left, self._chance.expovariate(1 / self.shape.calm)))
             faults = [*self._faults()]
             weights = [weight for weight, _, _ in faults]
@@ -230,12 +232,13 @@ class Scene:
 
     def _do(self, name: str, fault: Callable[[], None]) -> None:
         self._history.note(fault=name)
+        self._kills += _is_kill(name)
         fault()
 
     def _faults(self) -> Iterator[tuple[int, str, Callable[[], None]]]:
         hub, link = self._chance.choice(self.hubs), self._chance.choice(self.links)
         number = self._chance.randrange(len(self.workers))
-        if hub.is_ready() or self._chance.randrange(20) == 0:  # seldom one that is only starting
+        if hub.has_come() or self._chance.randrange(20) == 0:  # seldom one that is only starting
             yield 8, "hub killed", hub.again
             yield 3, "hub stopped and continued", lambda: self._stop(hub)
         yield 3, "worker killed", lambda: self._kill_worker(number)
@@ -343,12 +346,14 @@ def _together(threads: Sequence[threading.Thread]) -> None:
 
 def play(folder: Path, shape: Shape, seed: int, seconds: float, database: Database | None = None) -> Run:
     """Play one run in that folder; its history stays there, compressed."""
-    run = Run(agents=shape.agents, seconds=seconds)
+    run = Run(agents=shape.agents)
     scene = Scene(folder, shape, seed, database)
     with ExitStack() as closing:
         closing.callback(scene.close)
         scene.begin()
+        began = time.monotonic()
         scene.disturb(seconds)
+        run.seconds = time.monotonic() - began
         scene.finish()
     run.missing = "" if library() is not None else MISSING
     run.faults = Counter(_fault(line) for line in scene.lines() if '"fault"' in line)
@@ -359,11 +364,15 @@ def play(folder: Path, shape: Shape, seed: int, seconds: float, database: Databa
         packed.writelines(scene.lines())
     verdict = {
         "version": __version__, "ended": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", "seed": seed, "hubs": shape.hubs,
-        "agents": shape.agents, "seconds": seconds, "calls": run.calls, "answers": run.answers, "kills": run.kills,
-        "faults": run.faults, "findings": run.findings,
+        "agents": shape.agents, "seconds": round(run.seconds), "calls": run.calls, "answers": run.answers,
+        "kills": run.kills, "faults": run.faults, "findings": run.findings,
     }  # fmt: skip
     (folder / "verdict.json").write_text(json.dumps(verdict, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return run
+
+
+def _is_kill(fault: str) -> bool:
+    return "killed" in fault
 
 
 def _fault(line: str) -> str:

@@ -28,7 +28,12 @@ class Program:
     def start(self) -> None:
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.words, env=self._environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                self.words,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # like a service; an interrupt at the terminal is for us alone
             )
 
     def send(self, what: signal.Signals) -> None:
@@ -64,10 +69,20 @@ class HubProgram(Program):
         self.data, self.port = data, free_port()
         own = {"HUBBUB_DATA": str(data), "HUBBUB_NO_NODE": "1", "HUBBUB_LOG_LEVEL": "warning", **UNLIMITED}
         super().__init__([*program(), "serve", "--port", str(self.port)], {**own, **settings}, log)
+        self._has_come = False
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._has_come = False
+        super().start()
+
+    def has_come(self) -> bool:
+        """Tell whether it has been ready since its start; a busy hub is not asked again."""
+        self._has_come = self._has_come or self.is_ready()
+        return self._has_come
 
     def is_ready(self, patience: float = 2.0) -> bool:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience)

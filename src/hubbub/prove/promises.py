@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -75,13 +75,15 @@ class Outcome:
 
 @dataclass
 class Plan:
-    """A plan of the checks to run, their time in all, the seed, and the folder for the evidence."""
+    """A plan of the checks to run, their time in all, the seed, the folder for the evidence, and how histories go."""
 
     seconds: float
     seed: int
     keep: Path
     only: Sequence[str] = ()
     agents: int = AGENTS
+    pause: float | None = None  # between two faults of a history; None: as its size has it
+    kills: int | None = None  # with which a history ends
     _scratch: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="hubbub-prove-")))
 
     def outcomes(self) -> Iterator[Outcome]:
@@ -104,9 +106,10 @@ class Plan:
         if sound:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def history(self, name: str, shape: Shape, seconds: float, database: Database | None = None) -> "Found":
+    def history(self, name: str, seconds: float, hubs: int, database: Database | None = None) -> "Found":
         """Play one run, and keep its history."""
-        folder = self._scratch / name
+        folder, usual = self._scratch / name, Shape.of(self.agents, hubs)
+        shape = replace(usual, calm=usual.calm if self.pause is None else self.pause, kills=self.kills)
         run = play(folder, shape, self.seed, seconds, database)
         shutil.copy(folder / "history.jsonl.gz", self.keep / f"history-{name}.jsonl.gz")
         shutil.copy(folder / "verdict.json", self.keep / f"history-{name}.verdict.json")
@@ -139,12 +142,12 @@ def judged(outcomes: Sequence[Outcome]) -> Mapping[str, Verdict]:
 
 
 def _sqlite(plan: Plan, seconds: float) -> Found:
-    return plan.history("sqlite", Shape.of(plan.agents), seconds)
+    return plan.history("sqlite", seconds, hubs=1)
 
 
 def _postgres(plan: Plan, seconds: float) -> Found:
     with closing(Cluster()) as cluster:
-        return plan.history("postgres", Shape.of(plan.agents, hubs=3), seconds, cluster)
+        return plan.history("postgres", seconds, hubs=3, database=cluster)
 
 
 def checkout() -> Path | None:

@@ -41,6 +41,12 @@ SHOWN = 5  # findings of a check
     help="Agents in a history; 200 for a real look.",
 )
 @click.option(
+    "--pause",
+    type=click.FloatRange(0.01, 60),
+    help="Seconds between two faults of a history, on average; 1 or 2 by default.",
+)
+@click.option("--kills", type=click.IntRange(min=1), help="A history ends after so many, if there is time.")
+@click.option(
     "--keep", type=click.Path(file_okay=False, path_type=Path), help="Folder for histories and verdict."
 )
 @data_option
@@ -51,6 +57,8 @@ def prove(
     seed: int | None,
     only: tuple[str, ...],
     agents: int,
+    pause: float | None,
+    kills: int | None,
     keep: Path | None,
     data: str | None,
     as_json: bool,
@@ -61,7 +69,8 @@ def prove(
     """
     folder = keep or settings.read(data=data).data / "prove"
     seconds = hours * 3600 if hours is not None else minutes * 60
-    plan = Plan(seconds, seed if seed is not None else secrets.randbelow(SEEDS), folder, only, agents)
+    chosen = seed if seed is not None else secrets.randbelow(SEEDS)
+    plan = Plan(seconds, chosen, folder, only, agents, pause, kills)
     if not as_json:
         display.show(f"seed {plan.seed}; findings are kept in {folder}")
     outcomes = []
