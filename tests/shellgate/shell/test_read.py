@@ -429,6 +429,18 @@ def test_a_long_pipe_is_told_stage_by_stage() -> None:
     assert [each.reads_from and each.reads_from.source for each in ends] == ["a", "b"]
 
 
+@pytest.mark.parametrize("text", ['r[$(m<<E\n"\nE\n)]=x', "r[${x-$(m<<E\nit's\nE\n)}]=x"])
+def test_a_here_document_in_a_subscript_is_a_doubt(text: str) -> None:
+    """Where bash looks for the end of a subscript, a quote in the text of a here-document quotes."""
+    assert seen(text).doubts
+
+
+@pytest.mark.parametrize("text", ["r[$((1<<2))]=x", "m a$(m<<E\nx\nE\n)[1]"])
+def test_a_subscript_without_a_here_document_is_read(text: str) -> None:
+    """A shift is no here-document, and one before the bracket is in no subscript."""
+    assert not seen(text).doubts
+
+
 @pytest.mark.parametrize(
     "text",
     [

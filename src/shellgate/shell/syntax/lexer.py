@@ -307,6 +307,8 @@ class _Code:
             self._doubt(
                 "it has a subscript with a blank in it"
             )  # bash joins it with the following text to one word
+        if _has_document_in_subscript(pieces, self.text[start : self.index]):
+            self._doubt("it has a here-document in a subscript, where a quote in its text quotes")
         return Token(start, self.index, tuple(pieces), self.text[start : self.index])
 
     def _elements(self) -> Elements:
@@ -363,6 +365,14 @@ def _has_open_subscript(pieces: list[Piece], source: str) -> bool:
         return False
     name = first.text.partition("[")[0]
     return (name == "" and source not in {"[", "[["}) or is_name(name)
+
+
+def _has_document_in_subscript(pieces: list[Piece], source: str) -> bool:
+    first = pieces[0] if pieces else None
+    if not isinstance(first, Plain) or "<<" not in source or "\n" not in source:
+        return False
+    name, bracket, _ = first.text.partition("[")
+    return bool(bracket) and (name == "" or is_name(name))
 
 
 def _ends_in_equals(pieces: list[Piece]) -> bool:
