@@ -161,6 +161,22 @@ def test_work_comes_again_once_for_each_coming() -> None:
     assert work("two", "perhaps", "one", **ACKED, **twice) == ["came back"]
 
 
+def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
+    """Where a clock was set on, or an agent was not heard for long, its next call may be a coming; a death is none."""
+    nobody: Line = {"g1": {}}
+    gone: Line = {"gone": ["b"], "at": 8.5}
+
+    def again(change: dict[str, Line], *more: Line) -> list[str]:
+        changed = {**WORK, **nobody, "l2": {"texts": ["two", "perhaps", "one"]}, **change}
+        return [each for each in told(changed, KEPT, None, *more) if each.startswith("came back")]
+
+    assert again({}, {**gone, "absent": True}) == []
+    assert again({"l2": {"texts": ["two", "perhaps", "one"], "asked": 130, "told": 131}}) == []
+    assert again({}, gone) != []
+    assert again({}, {**gone, "absent": True, "gone": ["a"]}) != []
+    assert again({}, {**gone, "absent": True, "at": 6.5}) != []
+
+
 def test_work_that_comes_again_keeps_the_order() -> None:
     """Work that comes again does not stand before a letter that had come earlier."""
     assert work("one", "two", "perhaps") == ["reordered"]

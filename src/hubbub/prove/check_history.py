@@ -10,8 +10,9 @@ to everybody), `look` (answered with the `texts` in their order, and whether the
 `texts`), `come` (as somebody new, whom the work held before may reach again), `take` and `give` (of a `thing`, perhaps
 with a `fence` that rises, perhaps for some seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`,
 to be made once). An answer is yes, no or unknown; a call without an answer is unknown. `{"gone": […], "at": …}` says
-that nobody relies on these agents' things any more; `{"kept": […]}` lists the texts at the end, `{"marks": […]}` the
-marks, and `{"broken": […]}` malformed answers.
+that nobody relies on these agents' things any more; if they are `absent`, they may count as gone, as after a long
+silence: then the next answered call of each may be its coming, too. `{"kept": […]}` lists the texts at the end,
+`{"marks": […]}` the marks, and `{"broken": […]}` malformed answers.
 
 Nothing here knows the answering program: it needs only the standard library, and the meaning of the words.
 """
@@ -19,6 +20,7 @@ Nothing here knows the answering program: it needs only the standard library, an
 import gzip
 import json
 import sys
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 NEVER = float("inf")
+SILENCE = 120.0  # seconds without an answer after which an agent may count as gone
 Call = dict[str, Any]
 Span = tuple[float, float]  # from when something may have happened, and when it had happened
 Holdings = dict[
@@ -36,7 +39,7 @@ Holdings = dict[
 def read(lines: Iterable[str]) -> tuple[list[Call], dict[str, list[Any]]]:
     """Return the calls, and the state at the end. A line that was cut by its writer's death is skipped."""
     calls: dict[str, Call] = {}
-    rest: dict[str, list[Any]] = {"kept": [], "marks": [], "gone": [], "broken": []}
+    rest: dict[str, list[Any]] = {"kept": [], "marks": [], "gone": [], "absent": [], "broken": []}
     for line in lines:
         try:
             said = json.loads(line)
@@ -47,7 +50,8 @@ def read(lines: Iterable[str]) -> tuple[list[Call], dict[str, list[Any]]]:
             call["asked" if "do" in said else "told"] = said.pop("at")
             call.update(said)
         elif "gone" in said:
-            rest["gone"] += [(who, said["at"]) for who in said["gone"]]
+            for name in ("gone", "absent") if said.get("absent") else ("gone",):
+                rest[name] += [(who, said["at"]) for who in said["gone"]]
         for name in ("kept", "marks", "broken"):
             rest[name] += said.get(name, [])
     return [call for call in calls.values() if "do" in call], rest
@@ -60,6 +64,7 @@ def findings(calls: list[Call], rest: dict[str, list[Any]]) -> Iterator[str]:
         by_deed[call["do"]].append(call)
     yield from once("text", "was sent", [*by_deed["send"], *by_deed["offer"]], Counter(rest["kept"]))
     yield from once("mark", "was ordered", by_deed["order"], Counter(rest["marks"]))
+    by_deed["come"] += comings(calls, rest["absent"])
     yield from mail(by_deed)
     holdings = held(by_deed, rest["gone"])
     yield from overlaps(holdings)
@@ -103,6 +108,22 @@ def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
     for text, call in sent.items():
         if call["answer"] == "yes" and text not in seen:
             yield f"never came: {text} was sent by {call['call']}, and {call['to']} never saw it"
+
+
+def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call]:
+    """Yield how agents that may have counted as gone came back: by the next of their calls that was answered."""
+    answered: dict[str, list[Call]] = defaultdict(list)
+    for call in sorted(calls, key=lambda each: float(each["told"])):
+        if call["answer"] != "unknown":
+            answered[call["who"]].append(call)
+    left = defaultdict[str, list[float]](list)
+    for who, at in sorted(absent, key=lambda each: each[1]):
+        left[who].append(at)
+    for who, those in answered.items():
+        for one, other in pairwise(those):
+            begun, ended = one["told"], other["told"]
+            if ended - begun >= SILENCE or bisect(left[who], begun) < bisect(left[who], ended):
+                yield {"who": who, "asked": begun, "told": ended, "answer": "unknown"}
 
 
 def arrivals(look: Call, sent: Call, acks: list[Call], comes: list[Call]) -> list[Span]:

@@ -279,7 +279,7 @@ class Scene:
         self._forget_all()
 
     def _forget_all(self) -> None:
-        self._history.gone([name for names in self._names.values() for name in names])
+        self._history.gone([name for names in self._names.values() for name in names], absent=True)
 
     def _kill_worker(self, number: int) -> None:
         self._history.gone(self._names[number])

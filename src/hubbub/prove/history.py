@@ -33,9 +33,9 @@ class History:
     def told(self, call: str, answer: Answer, **facts: object) -> None:
         self.note(call=call, answer=answer, **facts)
 
-    def gone(self, agents: Iterable[str]) -> None:
-        """Record that from now on nobody relies on these agents' things."""
-        self.note(gone=[*agents])
+    def gone(self, agents: Iterable[str], *, absent: bool = False) -> None:
+        """Record that from now on nobody relies on these agents' things; `absent`: that they may count as gone."""
+        self.note(gone=[*agents], **({"absent": True} if absent else {}))
 
     def note(self, **facts: object) -> None:
         line = json.dumps({"at": time.monotonic(), **facts}, ensure_ascii=False)
