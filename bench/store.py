@@ -16,6 +16,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 from uuid import UUID
 
 import apsw
@@ -72,6 +73,10 @@ class Overhearing:
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
+
+    def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        self.heard.append((sql, values))
+        return self._db.tuples(sql, values)
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
         self.heard.append((sql, values))

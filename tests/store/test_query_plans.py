@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -311,7 +312,7 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     ),
     "mail": lambda tx, world: messages.mail(tx, world.run, "bob"),
     "mail after a number": lambda tx, world: messages.mail(tx, world.run, "bob", after=1000),
-    "ids of mail": lambda tx, world: messages.mail_ids(tx, world.run, "bob", after=1000),
+    "numbers of mail": lambda tx, world: messages.mail_numbers(tx, world.run, "bob", after=1000),
     "unseen mail": lambda tx, world: messages.unseen_mail(tx, world.run, "bob"),
     "messages of a run": lambda tx, world: messages.of_run(tx, world.run),
     "last in a thread": lambda tx, world: messages.last_in_thread(tx, world.project.id, "T-1", "ann"),
@@ -381,6 +382,10 @@ class Overhearing:
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
+
+    def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        self.heard.append((sql, values))
+        return self._db.tuples(sql, values)
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
         self.heard.append((sql, values))

@@ -30,6 +30,11 @@ _none = partial(defaultdict[tuple[UUID, str], int], int)  # a `Counter` takes te
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+def from_engine(value: Any) -> Any:
+    """Return a value of `tuples` as rows have it."""
+    return UUID(bytes=value) if type(value) is bytes else value
+
+
 def unix_ms() -> int:
     """Return this machine's time; tests give the engines another clock."""
     return time.time_ns() // 1_000_000
@@ -68,6 +73,9 @@ class Connection(Protocol):
         """Return the condition that a row of the log comes before (<, <=) or after (>) a place in it."""
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
+
+    def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        """Query rows as the engine has them, the fastest way to many: a UUID is 16 bytes in SQLite."""
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
         """Query rows one by one, if there are too many to hold at once; other queries may run meanwhile."""
@@ -156,6 +164,9 @@ class Tx:
     def count(self, rest: str, **values: object) -> int:
         """Count the rows that a query finds; `rest` is its text from FROM on."""
         return int(self.value(f"SELECT count(*) AS number {rest}", **values) or 0)
+
+    def tuples(self, sql: str, **values: object) -> Sequence[tuple[Any, ...]]:
+        return self.db.tuples(sql, values)
 
     def each(self, sql: str, **values: object) -> Iterator[Row]:
         return self.db.each(sql, values)

@@ -50,6 +50,7 @@ _SHORT_ID = re.compile(r"T-[0-9]+", re.ASCII | re.IGNORECASE)
 under_way = tasks.open_of
 of_run = tasks.of_run
 listed_of_run = tasks.listed_of_run
+listed = tasks.listed
 each_of_run = tasks.each_of_run
 number_in_run = tasks.number_in_run
 number_of_children = tasks.number_of_children

@@ -1,10 +1,9 @@
 """The tools for messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Annotated
-from uuid import UUID
 
 from pydantic import Field
 
@@ -94,7 +93,7 @@ def get_messages(
     """
     here = enter(tx, call, agent_id, Right.READ)
     after = min(after_seq or 0, BEYOND)
-    found = messages.mail_ids(tx, here.run, here.name, after=after)
+    found = messages.mail_numbers(tx, here.run, here.name, after=after)
     if not found and wait_seconds and not call.has_waited and not _is_late(tx, here, after_event):
         raise NotYet(here.project.id, timedelta(seconds=wait_seconds), partial(_concerns, here.name))
     if found and access.reads_for_agent(tx):
@@ -103,17 +102,19 @@ def get_messages(
     return {"messages": _rows(tx, here, found)}
 
 
-def _rows(tx: Tx, here: RelayContext, found: Sequence[tuple[UUID, int]]) -> EncodedRows | LazyRows:
-    """Return the rows of messages, by their ids and numbers; a row is reusable, since a message never changes."""
+def _rows(tx: Tx, here: RelayContext, found: Sequence[int]) -> EncodedRows | LazyRows:
+    """Return the rows of messages, by their numbers; a row is reusable, since a message never changes."""
+
+    def since(number: int) -> list[Message]:
+        return messages.mail(tx, here.run, here.name, after=number - 1)
+
     if len(found) > MANY:
-        all_found = messages.mail(tx, here.run, here.name, after=found[0][1] - 1)
-        return LazyRows(vocabulary.message_row(message, here.run) for message in all_found)
-
-    def make(missing: Sequence[UUID]) -> Mapping[UUID, vocabulary.Row]:
-        newer = messages.mail(tx, here.run, here.name, after=dict(found)[missing[0]] - 1)
-        return {message.id: vocabulary.message_row(message, here.run) for message in newer}
-
-    return _ROWS.rows((here.run.id, here.run.name), [each for each, _number in found], make)
+        return LazyRows(vocabulary.message_row(message, here.run) for message in since(found[0]))
+    return _ROWS.rows(
+        (here.run.id, here.run.name),
+        found,
+        lambda missing: {each.number: vocabulary.message_row(each, here.run) for each in since(missing[0])},
+    )
 
 
 def _is_late(tx: Tx, here: RelayContext, after_event: int | None) -> bool:

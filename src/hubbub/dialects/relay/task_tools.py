@@ -1,7 +1,7 @@
 """The tools for tasks: creating, claiming, moving, listing."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -25,12 +25,11 @@ from hubbub.dialects.relay.tool_set import (
 )
 from hubbub.dialects.reply_cache import RowCache
 from hubbub.model.errors import HubError, InvalidTransition, NotFound
-from hubbub.model.json_chunks import LazyRows
+from hubbub.model.json_chunks import EncodedRows, LazyRows
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Run, Task
 from hubbub.model.work.duplicates import OnDuplicate
-from hubbub.model.work.listed_tasks import ListedTask
 from hubbub.model.work.permissions import Verb, VerbManner
 from hubbub.store.tx import Tx
 
@@ -202,34 +201,28 @@ def get_all_tasks(
     """
     here = enter(tx, call, agent_id, Right.READ)
     place = {"last_event": activity.last(tx, here.project.id)} if include_last_event else {}
+    statuses = [each for each, word in vocabulary.STATUS.items() if word == status]
     if include_description or tasks.number_in_run(tx, here.run) > MANY:
-        return {"tasks": LazyRows(_rows(tx, here.run, assignee, status, include_description)), **place}
-    return {"tasks": _listed(tx, here.run, assignee, status), **place}
+        found = tasks.each_of_run(tx, here.run, assignee=assignee, statuses=statuses)
+        return {"tasks": LazyRows(_rows(tx, here.run, found, include_description)), **place}
+    stored = tasks.listed_of_run(tx, here.run, assignee=assignee, statuses=statuses)
+    return {"tasks": _listed(tx, here.run, stored), **place}
 
 
-def _rows(
-    tx: Tx, run: Run, assignee: str | None, status: str | None, is_described: bool
-) -> Iterator[vocabulary.Row]:
+def _rows(tx: Tx, run: Run, found: Iterable[Task], is_described: bool) -> Iterator[vocabulary.Row]:
     """Yield the rows of a run's tasks, one after the other."""
     needs = dependencies.of_run(tx, run)
-    for task in tasks.each_of_run(tx, run, assignee=assignee):
-        if _is(status, task):
-            more = vocabulary.described(task) if is_described else {}
-            yield vocabulary.task_row(task, run, needs.get(task.id, ()), more)
+    for task in found:
+        more = vocabulary.described(task) if is_described else {}
+        yield vocabulary.task_row(task, run, needs.get(task.id, ()), more)
 
 
-def _listed(tx: Tx, run: Run, assignee: str | None, status: str | None) -> object:
-    """Return the rows of a run's tasks, few of which have changed since last time."""
-    needs = dependencies.of_run(tx, run)
-    found = tasks.listed_of_run(tx, run, assignee=assignee)
-    things = [(task, tuple(needs.get(task.id, ())) if needs else ()) for task in found if _is(status, task)]
-    return _ROWS.rows(
-        (run.id, run.name),
-        things,
-        lambda missing: {thing: vocabulary.task_row(thing[0], run, thing[1]) for thing in missing},
-    )
+def _listed(tx: Tx, run: Run, stored: Sequence[tuple[Any, ...]]) -> EncodedRows:
+    """Return the rows of a run's tasks, few of which have changed since last time; their needs never change."""
 
+    def make(missing: Sequence[tuple[Any, ...]]) -> Mapping[tuple[Any, ...], vocabulary.Row]:
+        needs = dependencies.of_run(tx, run)
+        read = {each: tasks.listed(each) for each in missing}
+        return {each: vocabulary.task_row(task, run, needs.get(task.id, ())) for each, task in read.items()}
 
-def _is(status: str | None, task: Task | ListedTask) -> bool:
-    """Tell whether a task has that status, in Relay's word for it; None: any."""
-    return status is None or vocabulary.STATUS[Status(task.status)] == status
+    return _ROWS.rows((run.id, run.name), stored, make)

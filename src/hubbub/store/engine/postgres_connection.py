@@ -203,6 +203,9 @@ class PostgresConnection(PostgresSQL):
         self._go_beyond(sql)
         return self._asked(sql, values)
 
+    def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        return [tuple(row.values()) for row in self.query(sql, values)]
+
     def lasts(self, sql: str) -> bool:
         """Tell whether the answer to a query is likely to hold for the whole turn: its tables are unchanged so far."""
         return not any(mentions(sql, table) for table in self._changed)

@@ -78,6 +78,9 @@ class _Stage(PostgresSQL):
             raise _Unknown
         return rows
 
+    def tuples(self, sql: str, values: Mapping[str, object]) -> NoReturn:
+        raise _Acts
+
     def each(self, sql: str, values: Mapping[str, object]) -> NoReturn:
         raise _Acts
 

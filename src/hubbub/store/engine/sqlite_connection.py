@@ -98,6 +98,13 @@ class SQLiteConnection:
         return f"tx = {tx} AND seq {sign} {seq}"
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        found = self.tuples(sql, values)
+        if not found:
+            return []
+        names = self._names[sql]
+        return [_row(names, values) for values in found]
+
+    def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
         self._statements -= 1
         if self._statements < 0:
             raise TooLong
@@ -105,13 +112,13 @@ class SQLiteConnection:
         first = cursor.fetchone()
         if first is None:
             return []
-        names = self._names_of(sql, cursor)
+        self._names_of(sql, cursor)
         found = [first, *islice(cursor, self._rows)]
         self._rows -= len(found)
         if self._rows < 0:
             cursor.close(force=True)
             raise TooLong
-        return [_row(names, values) for values in found]
+        return found
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
         cursor = self.db.execute(sql, values)

@@ -1,6 +1,6 @@
 """SQL for messages and for their deliveries: the inboxes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from hubbub.model import ids
@@ -10,7 +10,7 @@ from hubbub.model.timestamps import PARTS
 from hubbub.store import sequence_numbers, status_counters
 from hubbub.store.mail import wakes
 from hubbub.store.table import Table
-from hubbub.store.tx import Row, Tx
+from hubbub.store.tx import Row, T, Tx
 
 _MESSAGES, _DELIVERIES = Table("messages", Message, alias="m"), Table("deliveries", Delivery, alias="d")
 _message, _delivery = _MESSAGES.record, _DELIVERIES.record
@@ -173,12 +173,12 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[Message]:
     """List the messages of a run to `name`, or by others to everyone, after the number `after`, in order."""
-    return [_message(row) for row in _mail(tx, _MESSAGE, run, name, after=after)]
+    return [_message(row) for row in _mail(tx.all, _MESSAGE, run, name, after=after)]
 
 
-def mail_ids(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[tuple[UUID, int]]:
-    """List the id and number of each message of a `mail`."""
-    return [(row["id"], row["number"]) for row in _mail(tx, "m.id, m.number", run, name, after=after)]
+def mail_numbers(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[int]:
+    """List the number of each message of a `mail`."""
+    return [number for (number,) in _mail(tx.tuples, "m.number", run, name, after=after)]
 
 
 def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
@@ -186,12 +186,14 @@ def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
     if not status_counters.unread(tx, run.project_id, name):
         return []
     join = "JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name AND d.seen_at IS NULL"
-    return [row["id"] for row in _mail(tx, "d.id, m.number", run, name, after=after, join=join)]
+    return [row["id"] for row in _mail(tx.all, "d.id, m.number", run, name, after=after, join=join)]
 
 
-def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "") -> Sequence[Row]:
+def _mail(
+    ask: Callable[..., Sequence[T]], wanted: str, run: Run, name: str, *, after: int, join: str = ""
+) -> Sequence[T]:
     """Select the `wanted` columns of a mail, with the number: without it SQLite sorts them in a temporary table."""
-    return tx.all(
+    return ask(
         f"""SELECT {wanted}
             FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
             UNION ALL

@@ -1,6 +1,7 @@
 """SQL for tasks: one function for each statement, the same text on both engines."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
@@ -8,7 +9,7 @@ from hubbub.model.records import Priority, Run, Task
 from hubbub.model.work.listed_tasks import ListedTask
 from hubbub.store import sequence_numbers
 from hubbub.store.table import Table
-from hubbub.store.tx import Row, Tx
+from hubbub.store.tx import T, Tx, from_engine
 
 _TABLE = Table("tasks", Task)
 
@@ -226,19 +227,34 @@ def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
     return list(each_of_run(tx, run, assignee=assignee))
 
 
-def each_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> Iterator[Task]:
-    """Yield the tasks of `of_run` one after the other."""
-    return map(_task, _of_run(tx, _SELECT, run, assignee))
+def each_of_run(
+    tx: Tx, run: Run, *, assignee: str | None = None, statuses: Iterable[Status] = ()
+) -> Iterator[Task]:
+    """Yield the tasks of `of_run` one after the other; only those in one of the `statuses`, if there are any."""
+    return map(_task, _of_run(tx.each, _SELECT, run, assignee, statuses))
 
 
-def listed_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[ListedTask]:
-    """List the tasks of `of_run` with fewer fields."""
-    return [ListedTask._make(row.values()) for row in _of_run(tx, _LISTED, run, assignee)]
+def listed_of_run(
+    tx: Tx, run: Run, *, assignee: str | None = None, statuses: Iterable[Status] = ()
+) -> Sequence[tuple[Any, ...]]:
+    """List the tasks of `each_of_run` in brief, as the engine has them: another value is a changed task.
+
+    `listed` reads one, which takes longer than all else.
+    """
+    return _of_run(tx.tuples, _LISTED, run, assignee, statuses)
 
 
-def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Iterator[Row]:
+def listed(stored: tuple[Any, ...]) -> ListedTask:
+    return ListedTask._make(map(from_engine, stored))
+
+
+def _of_run(
+    ask: Callable[..., T], wanted: str, run: Run, assignee: str | None, statuses: Iterable[Status]
+) -> T:
     narrowed = "AND assignee = :assignee" if assignee is not None else ""
-    return tx.each(
+    if statuses:
+        narrowed += f" AND {_in(statuses)}"
+    return ask(
         f"SELECT {wanted} FROM tasks WHERE run_id = :run_id {narrowed} ORDER BY number",
         run_id=run.id,
         assignee=assignee,
