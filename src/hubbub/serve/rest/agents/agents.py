@@ -201,11 +201,11 @@ async def report(call: Call, name: Name, body: Report) -> Present:
 async def release_scope(call: Call, name: Name, body: ScopeRelease) -> Reply:
     """Release an agent's scope and claims; the agent is told by whom, and why. For people."""
 
-    def release(tx: Tx) -> Reply:
+    def release(tx: Tx) -> ReleasedScope:
         access.require_person(tx, "release what an agent has declared")
         project = call.enter(tx)
         was = presences.release_scope(tx, project, name, by=HUB, reason=body.reason)
-        return ReleasedScope(agent=name, area=was.area, files=list(was.files)).model_dump(mode="json")
+        return ReleasedScope(agent=name, area=was.area, files=list(was.files))
 
     return await call.create(release)
 
@@ -243,9 +243,9 @@ async def rename_agent(call: Call, name: str, body: NewName) -> Reply:
     Its tokens, open tasks, unread mail, memory and limits move along; its past keeps the old name.
     """
 
-    def rename(tx: Tx) -> Reply:
+    def rename(tx: Tx) -> Renamed:
         done = agent_renaming.rename(tx, call.enter(tx), name, body.to)
-        return Renamed(renamed=done.old, to=done.new, machines=list(done.machines)).model_dump(mode="json")
+        return Renamed(renamed=done.old, to=done.new, machines=list(done.machines))
 
     return await call.create(rename)
 
@@ -291,8 +291,7 @@ def _shape(tx: Tx, agent: Agent, found: AgentLocation, news: LiveActivitySource)
         "wake": _wake(tx, agent, presence if is_live else None, news),
         **{name: getattr(evidence, name) for name in SEEN},
     }
-    shape: AgentShape = AgentShape.of(presence, **more)
-    return shape
+    return AgentShape.of(presence, **more)
 
 
 def _stands(tx: Tx, agent: Agent) -> dict[str, object]:
@@ -311,20 +310,18 @@ def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveActivitySou
     there.sort(key=lambda waker: (waker.can_wake(tx.now), waker.idle, waker.since))
     row = messages.last_told(tx, agent.project_id, agent.name)
     last = wakes.last(tx, agent.project_id, agent.name)
-    shape: WakeShape = WakeShape.of(
+    return WakeShape.of(
         delivery_forecast.forecast(tx, agent.project_id, agent.name, news),
         method=there[-1].method if there else heard or "none",
         last=_told(row) if row is not None else None,
         last_wake=_last_wake(last) if last is not None else None,
     )
-    return shape
 
 
 def _last_wake(wake: Wake) -> LastWakeShape:
     at = wake.taken_at or wake.asked_at
     answered_ms = wake.answered_at - at if wake.answered_at is not None else None
-    shape: LastWakeShape = LastWakeShape.of(wake, at=at, answered_ms=answered_ms)
-    return shape
+    return LastWakeShape.of(wake, at=at, answered_ms=answered_ms)
 
 
 def _told(row: Delivery) -> ToldShape | None:

@@ -117,8 +117,7 @@ async def edit(request: Request, call: Call, body: Edit) -> Decided:
             return edit_guard.after(tx, project, editor, body.touched(), ttl=ttl)
         return edit_guard.read(tx, project, editor)
 
-    decided: Decided = Decided.of(await call.write(decide))
-    return decided
+    return Decided.of(await call.write(decide))
 
 
 @router.post("/edits/release")

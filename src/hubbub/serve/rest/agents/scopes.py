@@ -112,8 +112,7 @@ async def check_scope(call: Call, body: Checking) -> Conflicts:
 
 
 def _shape(declared: Declaration, conflicts: Sequence[AgentConflict]) -> ScopeShape:
-    shape: ScopeShape = ScopeShape.of(declared.scope, agent=declared.agent, conflicts=_conflicts(conflicts))
-    return shape
+    return ScopeShape.of(declared.scope, agent=declared.agent, conflicts=_conflicts(conflicts))
 
 
 def _conflicts(conflicts: Sequence[AgentConflict]) -> list[ConflictShape]:

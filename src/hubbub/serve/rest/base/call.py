@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Query, Request
 from fastapi.dependencies.models import Dependant
+from pydantic import BaseModel
 
 from hubbub.core.log import idempotency
 from hubbub.core.log.idempotency import Reply
@@ -22,6 +23,7 @@ from hubbub.serve.http.guard import actor_of
 from hubbub.store.tx import Operation, Tx
 
 T = TypeVar("T")
+Answer = BaseModel | Reply
 
 MOST_TOLD = 5  # unknown parameters of one call
 
@@ -42,18 +44,23 @@ class RestCall:
     async def write(self, operation: Operation[T]) -> T:
         return await self.transactions.write(self.actor, operation)
 
-    async def create(self, operation: Operation[Reply]) -> Reply:
+    async def create(self, operation: Operation[Answer]) -> Reply:
         """Do a creation once for each `Idempotency-Key`; a repeated call gets the same answer."""
-        return await self.write(idempotency.once(self.key, self.digest, operation))
 
-    async def create_secret(self, operation: Operation[tuple[Reply, str]]) -> tuple[Reply, str]:
+        def once(tx: Tx) -> Reply:
+            answer = operation(tx)
+            return answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer
+
+        return await self.write(idempotency.once(self.key, self.digest, once))
+
+    async def create_secret(self, operation: Operation[tuple[Answer, str]]) -> tuple[Reply, str]:
         """Do a `create` that is answered with a secret. The secret is not stored, so it can be sent only once."""
         secrets: list[str] = []
 
-        def once(tx: Tx) -> Reply:
-            reply, secret = operation(tx)
+        def once(tx: Tx) -> Answer:
+            answer, secret = operation(tx)
             secrets.append(secret)
-            return reply
+            return answer
 
         reply = await self.create(once)
         if not secrets:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, Self, TypeVar, cast, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -129,7 +129,7 @@ class Shape(Model):
     model_config = ConfigDict(from_attributes=True)
 
     @classmethod
-    def of(cls, record: object, **more: object) -> Any:
+    def of(cls, record: object, **more: object) -> Self:
         """Make the shape of a record; `more` are the members that the record does not have."""
         known = {name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)}
         return cls.model_validate({**known, **more})

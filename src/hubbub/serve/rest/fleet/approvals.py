@@ -108,7 +108,7 @@ async def deny(call: Call, approval_id: str, body: No | None = None) -> Reply:
     """Deny the question; the agent whose call it was gets the `reason`, if there is one, as a message. For people."""
     reason = body.reason if body is not None else None
 
-    def denied(tx: Tx) -> Reply:
+    def denied(tx: Tx) -> OneApproval:
         found = approvals.answer(tx, approval_id, approved=False)
         if reason is not None:
             sender = access.speak(tx, found.project_id, None)
@@ -119,10 +119,9 @@ async def deny(call: Call, approval_id: str, body: No | None = None) -> Reply:
     return await call.create(denied)
 
 
-def _one(tx: Tx, approval: Approval) -> Reply:
-    return OneApproval(approval=_shape(tx, approval)).model_dump(mode="json")
+def _one(tx: Tx, approval: Approval) -> OneApproval:
+    return OneApproval(approval=ApprovalShape.of(approval, now=tx.now))
 
 
 def _shape(tx: Tx, approval: Approval) -> ApprovalShape:
-    shape: ApprovalShape = ApprovalShape.of(approval, now=tx.now)
-    return shape
+    return ApprovalShape.of(approval, now=tx.now)

@@ -85,7 +85,7 @@ async def list_placements(call: Call) -> Placements:
         projects = access.visible(tx, call.project)
         return [each for project in projects for each in managed_agents.of_project(tx, project.id)]
 
-    return Placements(placements=[_shape(each) for each in await call.read(look)])
+    return Placements(placements=[PlacementShape.of(each) for each in await call.read(look)])
 
 
 @router.post("/agents/{name}/start")
@@ -120,7 +120,7 @@ async def start_agent(request: Request, call: Call, name: Name, body: AgentStart
         if placed is not None and not _is_unknown(outcome):
             await call.write(lambda tx: managed_agents.drop(tx, placed))
         raise refusal(outcome)
-    return OnePlacement(placement=_shape(await call.write(started)))
+    return OnePlacement(placement=PlacementShape.of(await call.write(started)))
 
 
 @router.post("/agents/{name}/stop")
@@ -137,7 +137,7 @@ async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
         managed_agents.stopped(tx, placed)
         return managed_agents.find(tx, project, name)
 
-    return OnePlacement(placement=_shape(await call.write(stopped)))
+    return OnePlacement(placement=PlacementShape.of(await call.write(stopped)))
 
 
 @router.get("/agents/{name}/logs", response_model=Lines)
@@ -281,8 +281,3 @@ def _lines(told: str) -> list[Mapping[str, object]]:
 
 def _frame(line: Mapping[str, object]) -> bytes:
     return f"id: {line['id']}\ndata: {_json(line)}\n\n".encode()
-
-
-def _shape(placed: ManagedAgent) -> PlacementShape:
-    shape: PlacementShape = PlacementShape.of(placed)
-    return shape

@@ -9,7 +9,6 @@ from fastapi import Query, Request
 from pydantic import Field
 
 from hubbub.core.fleet import dispatches, enrolment, nodes
-from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access, auth_attempts
 from hubbub.model.errors import Unauthorized
 from hubbub.model.fields import REST, Seen
@@ -19,7 +18,7 @@ from hubbub.model.fleet.nodes import Machine
 from hubbub.model.people.rights import SYSTEM, Right
 from hubbub.serve.http.guard import actor_of
 from hubbub.serve.http.passwords import client_address
-from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.call import Answer, Call
 from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import Body, Model, Name, Seconds, Shape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url, invitation_code, invitation_secret
@@ -135,7 +134,7 @@ async def invite_node(request: Request, call: Call, body: NewInvitation) -> Invi
     """Create a code by which one machine may join the project, once. For people."""
     lasts = timedelta(seconds=body.expires_in_seconds)
 
-    def invite(tx: Tx) -> tuple[Reply, str]:
+    def invite(tx: Tx) -> tuple[Answer, str]:
         code, secret = enrolment.invite(tx, call.enter(tx), node=body.name, expires_in=lasts)
         return {"expires_at": code.expires_at}, secret
 
@@ -194,14 +193,13 @@ async def list_dispatches(
 def _shape(tx: Tx, machine: Machine) -> MachineShape:
     is_online = machine.is_online(tx.now)
     load = LoadShape.of(machine.load) if machine.load is not None and is_online else None
-    shape: MachineShape = MachineShape.of(
+    return MachineShape.of(
         machine,
         online=is_online,
         own=machine.token_id is None,
         linked=nodes.is_linked(machine, tx.now),
         load=load,
     )
-    return shape
 
 
 def _order(dispatch: Dispatch) -> dict[str, object]:

@@ -7,11 +7,10 @@ from fastapi import Request
 from pydantic import Field
 
 from hubbub.core.fleet import nodes, shares
-from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access
 from hubbub.model.fleet.nodes import ShareLink
 from hubbub.model.people.rights import Right
-from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.call import Answer, Call
 from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import Body, Model, Name, Seconds, Shape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url
@@ -63,11 +62,11 @@ async def create_share(request: Request, call: Call, body: NewShare) -> CreatedS
     """Create a link by which anyone who has it may look at one machine, for a while. For people."""
     lasts = timedelta(seconds=body.expires_in_seconds)
 
-    def mint(tx: Tx) -> tuple[Reply, str]:
+    def mint(tx: Tx) -> tuple[Answer, str]:
         access.require_person(tx, "share a machine")
         project = call.enter(tx)
         share, secret = shares.mint(tx, project, nodes.find(tx, project, body.node), expires_in=lasts)
-        return ShareShape.of(share).model_dump(mode="json"), secret
+        return ShareShape.of(share), secret
 
     reply, secret = await call.create_secret(mint)
     return CreatedShare(share=ShareShape.model_validate(reply), url=f"{hub_url(request)}/share/{secret}")

@@ -67,10 +67,10 @@ async def list_stops(call: Call) -> Stops:
 async def lift_stop(call: Call, stop_id: str) -> Reply:
     """Let stopped agents go on. For people."""
 
-    def lift(tx: Tx) -> Reply:
+    def lift(tx: Tx) -> OneStop:
         access.require_person(tx, "let a stopped agent go on")
         project = call.enter(tx)
-        return OneStop(stop=_shape(breakers.lift(tx, project, stop_id))).model_dump(mode="json")
+        return OneStop(stop=_shape(breakers.lift(tx, project, stop_id)))
 
     return await call.create(lift)
 
@@ -86,17 +86,16 @@ async def show_breakers(call: Call) -> OneBreakerRules:
 async def put_breakers(call: Call, body: PutBreakerRules) -> Reply:
     """Set the project's limits of repetition; omitted ones stay."""
 
-    def put(tx: Tx) -> Reply:
+    def put(tx: Tx) -> OneBreakerRules:
         project = call.enter(tx, Right.MANAGE)
         known = breakers.rules(tx, project.id)
         named = {name: value for name, value in dict(body).items() if value is not None}
         values = {name: getattr(known, name) for name in PutBreakerRules.model_fields} | named
         new = breakers.put_rules(tx, project, BreakerRules(**values))
-        return OneBreakerRules(rules=BreakerRulesShape.of(new)).model_dump(mode="json")
+        return OneBreakerRules(rules=BreakerRulesShape.of(new))
 
     return await call.create(put)
 
 
 def _shape(stop: Stop) -> StopShape:
-    made: StopShape = StopShape.of(stop, reason=reason(stop))
-    return made
+    return StopShape.of(stop, reason=reason(stop))

@@ -97,10 +97,10 @@ async def put_budget(request: Request, call: Call, body: PutBudget) -> Reply:
     """Set a budget, or raise or lower the existing one for the same owner."""
     prices = request.app.state.prices
 
-    def put(tx: Tx) -> Reply:
+    def put(tx: Tx) -> OneBudget:
         project = call.enter(tx, Right.MANAGE)
         made = budgets.put(tx, project, prices, body.asked(tx, project.id))
-        return OneBudget(budget=_shape(tx, made)).model_dump(mode="json")
+        return OneBudget(budget=_shape(tx, made))
 
     return await call.create(put)
 
@@ -128,5 +128,4 @@ async def judge_tool(call: Call, body: ToolQuestion) -> ToolVerdict:
 
 
 def _shape(tx: Tx, budget: Budget) -> BudgetShape:
-    made: BudgetShape = BudgetShape.of(budget, metered=budget.is_metered, now_level=budget.level_of(tx.now))
-    return made
+    return BudgetShape.of(budget, metered=budget.is_metered, now_level=budget.level_of(tx.now))

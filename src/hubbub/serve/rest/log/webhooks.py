@@ -8,13 +8,12 @@ from fastapi import Query, Request
 from pydantic import Field
 
 from hubbub.core.log import outbox, webhooks
-from hubbub.core.log.idempotency import Reply
 from hubbub.model.errors import Invalid
 from hubbub.model.log.outbox_items import DeliveryOutcome
 from hubbub.model.log.webhooks import EVERYTHING, NEEDS, WebhookFormat, require_url
 from hubbub.model.people.rights import Right
 from hubbub.serve.outbox.dns_pinning import PrivateAddress, UnknownHost, pinned_addresses
-from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.call import Answer, Call
 from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import Body, Model, Name, ParcelShape, Text, WebhookShape
 from hubbub.store.tx import Tx
@@ -75,12 +74,12 @@ async def add_webhook(call: Call, request: Request, body: NewWebhook) -> Created
     await call.read(lambda tx: call.enter(tx, Right.MANAGE))  # before a name is looked up for the caller
     await _require_allowed(request, body.url)
 
-    def add(tx: Tx) -> tuple[Reply, str]:
+    def add(tx: Tx) -> tuple[Answer, str]:
         usual = [NEEDS if body.form is WebhookFormat.NTFY else EVERYTHING]
         events = body.events if body.events is not None else usual
         project = call.enter(tx, Right.MANAGE)
         webhook, secret = webhooks.add(tx, project, body.url, events, body.form, answers=body.answers)
-        return WebhookShape.of(webhook).model_dump(mode="json"), secret
+        return WebhookShape.of(webhook), secret
 
     reply, secret = await call.create_secret(add)
     return CreatedWebhook(webhook=WebhookShape.model_validate(reply), secret=secret)

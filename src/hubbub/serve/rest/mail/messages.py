@@ -91,7 +91,7 @@ async def list_messages(
 async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
     """Put a message into an inbox; a reply, if it names the message it answers. A reply does not end a task."""
 
-    def send(tx: Tx) -> Reply:
+    def send(tx: Tx) -> SentMessage:
         project = call.enter(tx)
         sender = access.speak(tx, project.id, body.sender)
         subject = _subject(tx, project, body.in_reply_to) if body.in_reply_to is not None else None
@@ -107,8 +107,7 @@ async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
             thread=messages.Thread(name=body.thread),
         )
         expected = delivery_forecast.forecast(tx, project.id, sent.recipient or "", request.app.state.news)
-        told = SentMessage(message=MessageShape.of(sent), delivery=SentShape.of(expected))
-        return told.model_dump(mode="json")
+        return SentMessage(message=MessageShape.of(sent), delivery=SentShape.of(expected))
 
     return await call.create(send)
 
@@ -117,7 +116,7 @@ async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
 async def broadcast(call: Call, body: NewBroadcast) -> Reply:
     """Put one message into the inboxes of all present agents, or also `away` ones; in a condition, or on a server."""
 
-    def send(tx: Tx) -> Reply:
+    def send(tx: Tx) -> Broadcast:
         project = call.enter(tx)
         sender = access.speak(tx, project.id, body.sender)
         recipients = _recipients(tx, project, body) - {sender}
@@ -125,7 +124,7 @@ async def broadcast(call: Call, body: NewBroadcast) -> Reply:
             tx, project.id, sender=sender, body=body.text, recipients=recipients
         )
         told = [row.recipient for row in rows]
-        return Broadcast(message=MessageShape.of(message), recipients=told).model_dump(mode="json")
+        return Broadcast(message=MessageShape.of(message), recipients=told)
 
     return await call.create(send)
 

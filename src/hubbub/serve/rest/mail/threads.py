@@ -91,7 +91,4 @@ async def show_thread(
 def _shape(tx: Tx, found: Conversation) -> ThreadShape:
     began = found.root.message
     kind = began.kind if began is not None else None
-    shape: ThreadShape = ThreadShape.of(
-        found, id=found.name, kind=kind, last=delivered_messages(tx, [found.last])[0]
-    )
-    return shape
+    return ThreadShape.of(found, id=found.name, kind=kind, last=delivered_messages(tx, [found.last])[0])

@@ -7,9 +7,8 @@ from http import HTTPStatus
 from uuid import UUID
 
 from fastapi import Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import access, projects, tokens, users
 from hubbub.core.people.quotas import Limits, Quota, QuotaUse, Usage
 from hubbub.model.errors import Invalid, NotFound
@@ -18,7 +17,7 @@ from hubbub.model.people.accounts import Token
 from hubbub.model.people.rights import Actor, Role
 from hubbub.model.records import Project
 from hubbub.serve.http.page_paths import REGISTER
-from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.call import Answer, Call
 from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import (
     Body,
@@ -177,10 +176,10 @@ async def list_users(call: Call) -> Users:
 async def create_user(call: Call, body: NewUser) -> CreatedUser:
     """Create a person, as a member of `project` if it is named. For the owner of the hub."""
 
-    def create(tx: Tx) -> tuple[Reply, str]:
+    def create(tx: Tx) -> tuple[Answer, str]:
         place = projects.show(tx, body.project) if body.project is not None else None
         user, secret = users.create(tx, body.name, project=place, role=body.role)
-        return _kept(UserShape.of(user)), secret
+        return UserShape.of(user), secret
 
     reply, secret = await call.create_secret(create)
     return CreatedUser(user=UserShape.model_validate(reply), token=secret)
@@ -190,7 +189,7 @@ async def create_user(call: Call, body: NewUser) -> CreatedUser:
 async def invite(request: Request, call: Call, body: NewInvite) -> Invite:
     """Create a code, and a link with it, by which one person can register within a week, as a member of the project."""
 
-    def create(tx: Tx) -> tuple[Reply, str]:
+    def create(tx: Tx) -> tuple[Answer, str]:
         return {}, users.invite(tx, call.enter(tx), body.role)
 
     _reply, code = await call.create_secret(create)
@@ -206,8 +205,7 @@ async def list_tokens(call: Call) -> Tokens:
         use, limits = quotas.of(token.id), LimitsShape.of(quotas.limits_of(token.rate))
         listed = _use(use, quotas.measures(token.id)) if use is not None else None
         is_ours = token.id == call.actor.token_id
-        made: ListedToken = ListedToken.of(token, current=is_ours, use=listed, limits=limits, **names)
-        return made
+        return ListedToken.of(token, current=is_ours, use=listed, limits=limits, **names)
 
     def look(tx: Tx) -> list[ListedToken]:
         places = access.visible(tx, call.project)
@@ -229,10 +227,10 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
     call.transactions.quotas.require_rate(call.actor, body.rate)
     ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
 
-    def create(tx: Tx) -> tuple[Reply, str]:
+    def create(tx: Tx) -> tuple[Answer, str]:
         if body.user is not None:
             token, secret = users.token_for(tx, body.user, ttl=ttl)
-            return _kept(TokenShape.of(token)), secret
+            return TokenShape.of(token), secret
         token, secret = tokens.for_project(
             tx,
             call.enter(tx),
@@ -242,7 +240,7 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
             ttl=ttl,
             rate=body.rate,
         )
-        return _kept(TokenShape.of(token)), secret
+        return TokenShape.of(token), secret
 
     reply, secret = await call.create_secret(create)
     return CreatedToken(token=TokenShape.model_validate(reply), secret=secret)
@@ -277,7 +275,3 @@ def _use(use: Usage, measures: Mapping[Quota, QuotaUse]) -> UseShape:
         refused_since=use.refused_since,
         refused_at=use.refused_at,
     )
-
-
-def _kept(shape: BaseModel) -> Reply:
-    return shape.model_dump(mode="json")

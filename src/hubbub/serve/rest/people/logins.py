@@ -7,13 +7,12 @@ from uuid import UUID
 from fastapi import Query, Request
 from pydantic import Field
 
-from hubbub.core.log.idempotency import Reply
 from hubbub.core.people import logins, users
 from hubbub.model.fields import REST, Seen
 from hubbub.model.people.logins import Login
 from hubbub.serve.http.page_paths import LOGIN
 from hubbub.serve.http.passwords import LONGEST, SHORTEST, PasswordLogin, check
-from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.call import Answer, Call
 from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import Body, Line, LongText, Model, Shape, UserShape, tells
 from hubbub.serve.rest.fleet.invitations import hub_url
@@ -81,7 +80,7 @@ async def end_login(call: Call, login_id: str) -> Ended:
 async def make_link(request: Request, call: Call, body: NewLink) -> Link:
     """Create a link that signs a person in, once, within ten minutes."""
 
-    def make(tx: Tx) -> tuple[Reply, str]:
+    def make(tx: Tx) -> tuple[Answer, str]:
         secret, user, expires_at = logins.link(tx, body.user)
         return {"user": user.name, "expires_at": expires_at}, secret
 
@@ -104,5 +103,4 @@ async def set_password(request: Request, call: Call, name: str, body: NewPasswor
 
 
 def _shape(login: Login, current: UUID | None) -> LoginShape:
-    shape: LoginShape = LoginShape.of(login, current=login.id == current)
-    return shape
+    return LoginShape.of(login, current=login.id == current)

@@ -108,9 +108,9 @@ async def list_projects(call: Call, *, archived: bool = False) -> Projects:
 async def create_project(call: Call, body: NewProject) -> Reply:
     """Create a project, owned by the caller, a person."""
 
-    def create(tx: Tx) -> Reply:
+    def create(tx: Tx) -> OneProject:
         made = projects.create(tx, **dict(body))
-        return OneProject(project=ProjectShape.of(made)).model_dump(mode="json")
+        return OneProject(project=ProjectShape.of(made))
 
     return await call.create(create)
 
@@ -125,7 +125,7 @@ async def show_project(call: Call, slug: str) -> OneProject:
 async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
     """Change a project. For those who manage it."""
 
-    def change(tx: Tx) -> Reply:
+    def change(tx: Tx) -> OneProject:
         changes = {name: value for name, value in dict(body).items() if value is not None}
         archived = changes.pop("archived", None)
         project = access.enter(tx, slug, Right.MANAGE, archived=archived is not None)
@@ -135,7 +135,7 @@ async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
             changed = projects.archive(tx, project) if archived else projects.restore(tx, project)
         else:
             changed = projects.change(tx, project, changes)
-        return OneProject(project=ProjectShape.of(changed)).model_dump(mode="json")
+        return OneProject(project=ProjectShape.of(changed))
 
     return await call.create(change)
 

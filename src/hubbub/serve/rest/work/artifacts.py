@@ -65,7 +65,7 @@ async def list_artifacts(
 async def post_artifact(call: Call, body: NewArtifact) -> Reply:
     """Post an artifact for everyone."""
 
-    def post(tx: Tx) -> Reply:
+    def post(tx: Tx) -> OneArtifact:
         project = call.enter(tx)
         posted = artifacts.post(
             tx,
@@ -76,7 +76,7 @@ async def post_artifact(call: Call, body: NewArtifact) -> Reply:
             content=body.content,
             task=body.task,
         )
-        return OneArtifact(artifact=ArtifactShape.of(posted)).model_dump(mode="json")
+        return OneArtifact(artifact=ArtifactShape.of(posted))
 
     return await call.create(post)
 

@@ -189,11 +189,11 @@ async def show_proof(call: Call, ref: str) -> TaskProof:
 async def put_contract(call: Call, ref: str, body: PutContract) -> Reply:
     """Set the demands of a task before it counts as completed. Not for its holder."""
 
-    def put(tx: Tx) -> Reply:
+    def put(tx: Tx) -> OneContract:
         task = call.task(tx, ref)
         by = access.speak(tx, task.project_id, body.by)
         made = proof.put_contract(tx, task, body.done_when, by=by)
-        return OneContract(contract=ContractShape.of(made)).model_dump(mode="json")
+        return OneContract(contract=ContractShape.of(made))
 
     return await call.create(put)
 
@@ -202,10 +202,10 @@ async def put_contract(call: Call, ref: str, body: PutContract) -> Reply:
 async def waive_proof(call: Call, ref: str, body: Waiving) -> Reply:
     """Let a task be completed without meeting its demands, for a `reason`. For people."""
 
-    def waive(tx: Tx) -> Reply:
+    def waive(tx: Tx) -> OneContract:
         task = call.task(tx, ref)
         made = proof.waive(tx, task, by=access.speak(tx, task.project_id), reason=body.reason)
-        return OneContract(contract=ContractShape.of(made)).model_dump(mode="json")
+        return OneContract(contract=ContractShape.of(made))
 
     return await call.create(waive)
 
@@ -221,7 +221,7 @@ async def show_rules(call: Call, slug: str) -> OneProofRules:
 async def put_rules(call: Call, slug: str, body: PutRules) -> Reply:
     """Set the demands of the project's tasks without their own, and its tests. For those who manage it."""
 
-    def put(tx: Tx) -> Reply:
+    def put(tx: Tx) -> OneProofRules:
         project = access.enter(tx, slug, Right.MANAGE)
         new = ProofRules(
             done_when=tuple(body.done_when),
@@ -229,9 +229,7 @@ async def put_rules(call: Call, slug: str, body: PutRules) -> Reply:
             test_files=tuple(body.test_files),
             unproven=body.unproven,
         )
-        return OneProofRules(rules=ProofRulesShape.of(proof.put_rules(tx, project, new))).model_dump(
-            mode="json"
-        )
+        return OneProofRules(rules=ProofRulesShape.of(proof.put_rules(tx, project, new)))
 
     return await call.create(put)
 
@@ -259,7 +257,6 @@ def _shape(found: Proof, claim: str | None) -> TaskProof:
 
 def _sighting(each: Sighting) -> SightingShape:
     tree = each.tree
-    made: SightingShape = SightingShape.of(
+    return SightingShape.of(
         each, tree=tree.tree if tree is not None else None, head=tree.head if tree is not None else None
     )
-    return made

@@ -52,7 +52,7 @@ async def list_reviews(call: Call, run: str | None = None) -> Reviews:
 async def request_review(call: Call, body: NewReview) -> Reply:
     """Ask an agent by a message to review an artifact."""
 
-    def request(tx: Tx) -> Reply:
+    def request(tx: Tx) -> OneReview:
         project = call.enter(tx)
         review = reviews.request(
             tx,
@@ -60,7 +60,7 @@ async def request_review(call: Call, body: NewReview) -> Reply:
             by=access.speak(tx, project.id, body.by),
             reviewer=body.reviewer,
         )
-        return OneReview(review=ReviewShape.of(review)).model_dump(mode="json")
+        return OneReview(review=ReviewShape.of(review))
 
     return await call.create(request)
 
@@ -69,7 +69,7 @@ async def request_review(call: Call, body: NewReview) -> Reply:
 async def submit_review(call: Call, review_id: str, body: Judgement) -> Reply:
     """Submit the verdict on an artifact; only the asked reviewer may, and only once."""
 
-    def submit(tx: Tx) -> Reply:
+    def submit(tx: Tx) -> OneReview:
         project = call.enter(tx)
         given = reviews.submit(
             tx,
@@ -78,6 +78,6 @@ async def submit_review(call: Call, review_id: str, body: Judgement) -> Reply:
             by=access.speak(tx, project.id, body.by),
             comments=body.comments,
         )
-        return OneReview(review=ReviewShape.of(given)).model_dump(mode="json")
+        return OneReview(review=ReviewShape.of(given))
 
     return await call.create(submit)

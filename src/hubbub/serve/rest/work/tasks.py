@@ -172,7 +172,7 @@ async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
     is refused with 409 `duplicate`, which names that task, unless it is to be sent `anyway`.
     """
 
-    def send(tx: Tx) -> Reply:
+    def send(tx: Tx) -> SentTask:
         project = call.enter(tx)
         sender = access.speak(tx, project.id, body.sender)
         sent = tasks.send(
@@ -193,8 +193,7 @@ async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
         )
         if body.done_when is not None:
             proof.put_contract(tx, sent, body.done_when, by=sender)
-        told = SentTask(task=one(tx, sent), delivery=_expected(tx, sent, request.app.state.news))
-        return told.model_dump(mode="json")
+        return SentTask(task=one(tx, sent), delivery=_expected(tx, sent, request.app.state.news))
 
     return await call.create(send)
 
@@ -257,8 +256,7 @@ def _expected(tx: Tx, sent: Task, ways: DeliveryChannels) -> SentShape | None:
     """Forecast when the task's addressee will look at it."""
     if sent.assignee is None or sent.delivery_id is None:
         return None
-    shape: SentShape = SentShape.of(delivery_forecast.forecast(tx, sent.project_id, sent.assignee, ways))
-    return shape
+    return SentShape.of(delivery_forecast.forecast(tx, sent.project_id, sent.assignee, ways))
 
 
 def one(tx: Tx, task: Task) -> TaskShape:
@@ -271,8 +269,7 @@ def one(tx: Tx, task: Task) -> TaskShape:
 def _shape(tx: Tx, task: Task, card: Card, machine: str | None) -> TaskShape:
     stands = {name: card[name] for name in ("state", "need", "may")}
     needs, ready = card["depends_on"], tasks.is_ready(tx, task)
-    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=ready, machine=machine, **stands)
-    return shape
+    return TaskShape.of(task, depends_on=needs, ready=ready, machine=machine, **stands)
 
 
 def ttl_of(seconds: float | None) -> timedelta | None:
