@@ -1,8 +1,8 @@
-"""Machines: the real daemon with its journal, on a line that breaks, and the real half of the hub that speaks with it.
+"""Machines: the real daemon with its journal, and the hub's real half of the link, over a line that breaks.
 
-A line delivers in order, as TCP does: frames may be late, also behind the next line of the same machine, or lost with
-the line in one direction or both, and each side may take a while to notice. What stands between may also double them.
-A machine that is killed writes nothing more; its journal is what was committed.
+A line delivers frames in order, like TCP. They may be late, and arrive even after the machine has opened its next
+line. They may be lost with the line, in one direction or both, and each side may take a while to notice. A proxy in
+between may also send them twice. A killed machine writes nothing more; its journal holds what it had committed.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ from hubbub.store.tx import Tx
 from simulate.virtual import TURN
 
 ENDS = ("hub", "machine")
-LATEST = 0.3  # seconds on the way
-DOUBLING = 60.0  # seconds for which each frame comes twice
-NOTICED = 29.0  # seconds until a side knows at the latest that its line is gone: pings tell after 30
-DENIED = "mend"  # what the gate of these machines denies
+LATEST = 0.3  # seconds that a frame is under way, at most
+DOUBLING = 60.0  # seconds during which each frame arrives twice
+NOTICED = 29.0  # seconds until a side has noticed at the latest that its line is gone: pings tell it after 30
+DENIED = "mend"  # the command that the gate of these machines denies
 
 
 def _drop(_log: Any, _method: str, _event: Any) -> Any:
@@ -47,16 +47,16 @@ SILENT = structlog.wrap_logger(None, processors=[_drop], wrapper_class=structlog
 
 
 class Wire:
-    """One connection, and what is on its way."""
+    """One connection, with the frames that are under way."""
 
     def __init__(self, links: LinkEndpoint, actor: Any, source: random.Random) -> None:
         self._source, self._loop = source, asyncio.get_running_loop()
         self._to_hub: asyncio.Queue[dict[str, object]] = asyncio.Queue()
         self._to_machine: asyncio.Queue[str | None] = asyncio.Queue()
         self._is_cut = False
-        self._lost: set[str] = set()  # the ends at which nothing arrives any more
+        self._lost: set[str] = set()  # the ends that receive nothing any more
         self._due = dict.fromkeys(ENDS, 0.0)
-        self._doubles = dict.fromkeys(ENDS, 0.0)  # until when
+        self._doubles = dict.fromkeys(ENDS, 0.0)  # until when each end gets frames twice
         scope = {
             "type": "websocket", "path": PATH, "scheme": "ws", "headers": [(b"host", b"hub")],
             "state": {"actor": actor},
@@ -88,7 +88,7 @@ class Wire:
     # ---- the way -------------------------------------------------------------------------------------------------
 
     async def _told(self, event: Any) -> None:
-        """The hub says something."""
+        """Send a frame from the hub."""
         if event["type"] == "websocket.send":
             self._arrive("machine", lambda: self._to_machine.put_nowait(event["text"]))
         elif event["type"] == "websocket.close":
@@ -96,10 +96,10 @@ class Wire:
         await asyncio.sleep(0)
 
     def _arrive(self, end: str, deliver: Callable[[], None]) -> None:
-        """Deliver later, in order, unless the line is cut meanwhile."""
+        """Deliver a frame later, in order, unless the line is cut before."""
         now = self._loop.time()
         for _ in range(2 if now < self._doubles[end] else 1):
-            # Never at the same moment as the one before: the loop would not keep their order.
+            # Never at the same moment as the frame before: the loop would not keep their order.
             self._due[end] = max(self._due[end] + TURN, now + self._source.uniform(0, LATEST))
             self._loop.call_at(self._due[end], lambda: None if end in self._lost else deliver())
 
@@ -108,18 +108,18 @@ class Wire:
         self._doubles[end] = self._loop.time() + DOUBLING
 
     def hold_up(self, end: str) -> None:
-        """Deliver nothing for a while, and everything after it."""
+        """Deliver nothing for a while; the frames arrive after it."""
         self._due[end] = max(self._due[end], self._loop.time()) + self._source.uniform(0, NOTICED)
 
     def lose(self, end: str) -> None:
-        """Lose all frames to one end, while those to the other arrive; each side notices in its own time."""
+        """Lose all frames to one end, while the other still receives them. Each side notices later."""
         if not self._is_cut:
             self._lost.add(end)
             self._loop.call_later(self._source.uniform(0, NOTICED), self.cut)
 
     def leave_behind(self) -> None:
-        """Lose the line for the machine alone: what it has sent still arrives, perhaps behind its next line."""
-        if self._is_cut or "hub" in self._lost:  # then nothing arrives there, and both notice that in time
+        """Lose the line for the machine alone: its sent frames still arrive, perhaps after its next line is open."""
+        if self._is_cut or "hub" in self._lost:  # the hub receives nothing then, and both sides notice later
             return
         self._is_cut = True
         self._lost.add("machine")
@@ -128,7 +128,7 @@ class Wire:
         self._arrive("hub", lambda: self._to_hub.put_nowait({"type": "websocket.disconnect"}))
 
     def cut(self, noticed: float | None = None) -> None:
-        """Lose what is on its way; each side notices in its own time."""
+        """Lose the frames that are under way. Each side notices later."""
         if self._is_cut:
             return
         self._is_cut = True
@@ -145,7 +145,7 @@ class Wire:
 class Deeds:
     """The machines' actual work: how often each order was performed, counted by its mark.
 
-    `forgotten` are those of a lost journal, of which the hub had not heard that they were done: they may be done again.
+    `forgotten` holds the orders of a lost journal that were done before the hub heard so: they may be done again.
     """
 
     source: random.Random
@@ -154,7 +154,7 @@ class Deeds:
 
     @property
     def known(self) -> Mapping[str, int]:
-        """How often each order was performed that is not forgotten."""
+        """Count how often each order was performed; forgotten ones are left out."""
         return {mark: number for mark, number in self.done.items() if mark not in self.forgotten}
 
     async def perform(self, order: NodeCall, _act: PerformCall | None = None) -> ToolResult:
@@ -170,7 +170,7 @@ class Deeds:
 
 @contextmanager
 def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
-    """Have daemons reach their hub over lines of ours, keep their journals in our hands, and measure no load."""
+    """Have daemons use our lines and our journals, and measure no load."""
 
     def journal(file: Path, limits: Any = None) -> Journal:
         opened = Journal(file, limits)
@@ -190,7 +190,7 @@ def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
 
 
 class _Node:
-    """A machine whose tools only count."""
+    """A machine whose tools only count their calls."""
 
     def __init__(self, about: NodeInfo, deeds: Deeds) -> None:
         self.about, self.name, self.runtime = about, about.name, None
@@ -202,7 +202,7 @@ class _Node:
 
 
 class Machine:
-    """A machine that has joined: its key, its folder, and its process, while that lives."""
+    """A machine that has joined: its key, its folder and, while it runs, its process."""
 
     def __init__(
         self,
@@ -238,14 +238,14 @@ class Machine:
             )
 
     async def kill(self) -> None:
-        """End the process at once: nothing is written any more, nothing said."""
+        """Kill the process: it writes and sends nothing more."""
         for journal in self._journals:
             journal.close()
         self._journals.clear()
         await self.stop()
 
     async def lose_journal(self, kept: Set[str]) -> None:
-        """End the process at once, and its disk with it; `kept` are the marks of which the hub knows the outcome."""
+        """Kill the process and lose its disk; `kept` are the marks of the orders whose outcome the hub knows."""
         await self.kill()
         for file in self.folder.iterdir():
             file.unlink()
@@ -265,7 +265,7 @@ class Machine:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[websocket.HubSocket]:
-        """A line to whichever hub there is."""
+        """Open a line to the hub that runs now."""
         links = self._links()
         await asyncio.sleep(self.deeds.source.uniform(0, LATEST))
         if links is None or links is not self._links():

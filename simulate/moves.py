@@ -1,4 +1,4 @@
-"""Moves: everything that somebody in the world may do, by name. What a step says is one of these, and a number."""
+"""Moves: everything that somebody in the world may do, by name. A step consists of such a name and a number."""
 
 import asyncio
 import json
@@ -16,20 +16,20 @@ from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.people.rights import HUB, SYSTEM, Role
 from hubbub.store.tx import Tx
-from simulate.hand import Hand
+from simulate.choices import Choices
 from simulate.machines import ENDS
 from simulate.world import MACHINE, Broken, Prepared, Speaker, World, is_yes
 
-Arguments = Callable[[Hand], Mapping[str, Any]]
+Arguments = Callable[[Choices], Mapping[str, Any]]
 Move = Callable[[World, Speaker, int], Awaitable[None]]
 
-ORDERING = "connect"  # the tool by which commands go to machines
+ORDERING = "connect"  # the tool that sends commands to machines
 THINGS = ("port:8000", "db", "gpu", "gpu:2")
 WAITS = (0.05, 1, 5, 20, 45, 100, 200, 650, 1900, 3700)  # seconds
 STATUSES = ("idle", "working", "blocked", "waiting_input", "error", "offline")
 PRIORITIES = ("critical", "high", "medium", "low")
 
-# ---- what agents say, tool by tool; the number says how often --------------------------------------------------------
+# ---- the calls of agents, tool by tool; the number is their weight -------------------------------------------
 
 TOOLS: dict[str, tuple[int, Arguments]] = {
     "commhub.report_status": (10, lambda a: {
@@ -121,7 +121,7 @@ TOOLS: dict[str, tuple[int, Arguments]] = {
     "hub.files": (9, lambda a: {"action": a.one(("claim", "claim", "check", "release", "list")), "paths": a.files()}),
 }  # fmt: skip
 
-# The tools whose text is kept once if they say yes, and where.
+# The tools whose text is stored exactly once if they succeed, with the table that stores it.
 MAKES = {
     "commhub.send_task": "tasks", "commhub.send_message": "messages",
     "golemxv.send_message": "messages", "relay.send_message": "messages", "relay.create_task": "tasks",
@@ -130,15 +130,15 @@ MAKES = {
 
 
 def prepared(world: World, speaker: Speaker, number: int, tool: str) -> Prepared:
-    """Choose a call of a tool by that number; some have an idempotency key."""
-    hand = Hand(world, speaker, number)
-    given = {name: value for name, value in TOOLS[tool][1](hand).items() if value is not None}
+    """Choose a call of a tool by the number; some calls have an idempotency key."""
+    pick = Choices(world, speaker, number)
+    given = {name: value for name, value in TOOLS[tool][1](pick).items() if value is not None}
     dialect, _, name = tool.partition(".")
     key = f"key-{world.counted}-{number}" if number % 5 == 0 else None
     table = MAKES.get(tool)
     if given.get("key") or given.get("idempotency_key"):
-        table = None  # another call may have used that one already
-    return Prepared(dialect, name, given, key, table, hand.mark)
+        table = None  # another call may have used that key already
+    return Prepared(dialect, name, given, key, table, pick.mark)
 
 
 async def say(world: World, speaker: Speaker, number: int, *, tool: str) -> None:
@@ -147,19 +147,19 @@ async def say(world: World, speaker: Speaker, number: int, *, tool: str) -> None
 
 
 async def hold(world: World, speaker: Speaker, number: int) -> None:
-    """Begin to call a tool; the hub will get the call much later."""
+    """Send a call that reaches the hub much later."""
     names = tuple(TOOLS)
     speaker.held.append(prepared(world, speaker, number, names[number % len(names)]))
 
 
 async def late(world: World, speaker: Speaker, number: int) -> None:
-    """Have the hub hear what was held up on the way."""
+    """Let a delayed call reach the hub."""
     if speaker.held:
         await _send(world, speaker, speaker.held.pop(number % len(speaker.held)))
 
 
 async def again(world: World, speaker: Speaker, _number: int) -> None:
-    """Send the last call with a key again, as a client without an answer does, or a line that doubles it."""
+    """Repeat the last call with a key, like a client without an answer, or a line that sends it twice."""
     if speaker.last is not None and speaker.last.tool == ORDERING:
         _begin(world, speaker, speaker.last)
     elif speaker.last is not None:
@@ -167,10 +167,10 @@ async def again(world: World, speaker: Speaker, _number: int) -> None:
 
 
 async def order(world: World, speaker: Speaker, number: int) -> None:
-    """Have the machine do something, and wait for what comes of it while others go on."""
-    hand = Hand(world, speaker, number)
-    given = {"operation": "exec", "hostname": MACHINE, "command": hand.text()}
-    call = Prepared("cmdop", ORDERING, given, f"order-{number}" if number % 3 else None, None, hand.mark)
+    """Send the machine an order, and wait for its outcome while others go on."""
+    pick = Choices(world, speaker, number)
+    given = {"operation": "exec", "hostname": MACHINE, "command": pick.text()}
+    call = Prepared("cmdop", ORDERING, given, f"order-{number}" if number % 3 else None, None, pick.mark)
     _begin(world, speaker, call)
     if call.key is not None:
         speaker.last = call
@@ -190,16 +190,16 @@ async def _order(world: World, speaker: Speaker, call: Prepared) -> None:
     told = "unknown" if outcome is None or outcome.is_error else "yes"
     if (
         outcome is not None and outcome.is_undone and "order" not in outcome.content
-    ):  # else it went away at work
+    ):  # else the machine vanished during the work
         told = "undone"
     world.orders[call.mark].add(told)
 
 
 async def lease(world: World, speaker: Speaker, number: int) -> None:
-    """Ask for things that others may hold, say that one is there still, or give them back."""
-    hand = Hand(world, speaker, number)
-    things, known = hand.some(THINGS), hand.maybe(hand.lease(), 3)
-    deed, waits = hand.one((leases.renew, leases.release, leases.release)), bool(hand.number(3))
+    """Ask for a lease on things that others may hold, renew it, or release it."""
+    pick = Choices(world, speaker, number)
+    things, known = pick.some(THINGS), pick.maybe(pick.lease(), 3)
+    deed, waits = pick.one((leases.renew, leases.release, leases.release)), bool(pick.number(3))
 
     def do(tx: Tx) -> None:
         project = access.enter(tx)
@@ -212,9 +212,9 @@ async def lease(world: World, speaker: Speaker, number: int) -> None:
 
 
 async def machine(world: World, _hub: Speaker, number: int) -> None:
-    """Let something happen to the machine: a kill, a stop, a start, or a broken line, which may go unnoticed.
+    """Kill, stop or start the machine, or break its line, perhaps unnoticed.
 
-    Of four kills one takes the disk with the journal too.
+    One kill of four also loses the disk with the journal.
     """
     there = world.machine
     if there is None:
@@ -233,7 +233,7 @@ async def machine(world: World, _hub: Speaker, number: int) -> None:
 
 
 async def line(world: World, _hub: Speaker, number: int) -> None:
-    """Let something happen to the frames of the machine's line: they come twice, or late, or one end gets none."""
+    """Disturb the machine's line: its frames arrive twice or late, or one end receives none."""
     wire = world.machine.wire if world.machine is not None else None
     if wire is None:
         return
@@ -252,7 +252,9 @@ async def line(world: World, _hub: Speaker, number: int) -> None:
 async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
     secret = speaker.secret
     outcome = await world.call(speaker, call)
-    may_repeat = call.key is not None and speaker.secret == secret  # a key counts for the token it came with
+    may_repeat = (
+        call.key is not None and speaker.secret == secret
+    )  # a key belongs to the token that it was sent with
     if outcome is None:
         speaker.last = call if may_repeat else speaker.last
         return
@@ -266,7 +268,7 @@ async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
         _compare(call, outcome)
         speaker.last = call if may_repeat else speaker.last
     if call.dialect == "golemxv" and not is_yes(outcome):
-        speaker.stay = None  # it may have ended; without one the hub finds the only one
+        speaker.stay = None  # the stay may have ended; without a token the hub finds the only one
     if call.tool == "checkin" and is_yes(outcome):
         stay = json.loads(told).get("session_token")
         speaker.stay = stay if isinstance(stay, str) else speaker.stay
@@ -288,13 +290,13 @@ READS = frozenset({
 })  # fmt: skip
 
 
-# ---- what people do --------------------------------------------------------------------------------------------------
+# ---- the acts of people --------------------------------------------------------------------------------------
 
 
 async def steer(world: World, eve: Speaker, number: int) -> None:
-    """Steer a task, as the dashboard does."""
-    hand = Hand(world, eve, number)
-    ref, text, to = hand.task(), hand.text(), hand.name()
+    """Steer a task, like the dashboard."""
+    pick = Choices(world, eve, number)
+    ref, text, to = pick.task(), pick.text(), pick.name()
     deeds = (
         lambda tx, task: task_actions.cancel(tx, task, by=HUB, reason=text),
         lambda tx, task: task_actions.reassign(tx, task, to=to, by=HUB),
@@ -307,7 +309,7 @@ async def steer(world: World, eve: Speaker, number: int) -> None:
         lambda tx, task: task_actions.complete(tx, task, by=HUB, result=text),
         lambda tx, task: task_actions.comment(tx, task, text, by=HUB),
     )  # fmt: skip
-    deed: Any = hand.one(deeds)
+    deed: Any = pick.one(deeds)
 
     def do(tx: Tx) -> None:
         project = access.enter(tx, eve.project.slug)
@@ -317,9 +319,9 @@ async def steer(world: World, eve: Speaker, number: int) -> None:
 
 
 async def manage(world: World, eve: Speaker, number: int) -> None:
-    """Give the project's people and agents other rights, or take what an agent stands in the way with."""
-    hand = Hand(world, eve, number)
-    name, project = hand.name(), eve.project
+    """Change the rights of people and agents, or release an agent's scope or claims."""
+    pick = Choices(world, eve, number)
+    name, project = pick.name(), eve.project
     deeds = (
         lambda tx: coordinators.grant(tx, project, name),
         lambda tx: coordinators.revoke(tx, project, name),
@@ -327,15 +329,15 @@ async def manage(world: World, eve: Speaker, number: int) -> None:
         lambda tx: members.put(tx, project, "owner", Role.OWNER),
         lambda tx: leases.put_capacity(tx, project, "gpu", 2),
     )
-    deed: Any = hand.one(deeds)
+    deed: Any = pick.one(deeds)
     await _as(world, eve, deed)
 
 
 async def revoke(world: World, eve: Speaker, number: int) -> None:
-    """Revoke an agent's token and issue another; calls that still come with the old one are refused."""
-    hand = Hand(world, eve, number)
-    speaker = world.speakers[f"{eve.project.slug}/{hand.name()}"]
-    # Kept before the write: another revocation beside this one may give the speaker a token that still stands.
+    """Revoke an agent's token and issue another; calls with the old one are refused from now on."""
+    pick = Choices(world, eve, number)
+    speaker = world.speakers[f"{eve.project.slug}/{pick.name()}"]
+    # Read before the write: a revocation beside this one may give the speaker a valid token meanwhile.
     old = Speaker(speaker.project, speaker.name, speaker.secret, speaker.actor, is_revoked=True)
 
     def renew(tx: Tx) -> tuple[str, Any]:
@@ -347,7 +349,7 @@ async def revoke(world: World, eve: Speaker, number: int) -> None:
     with suppress(StoreUnavailable):
         secret, actor = await world.write(eve.actor, renew)
         speaker.secret, speaker.actor, speaker.stay, speaker.last = secret, actor, None, None
-        await say(world, old, number, tool=hand.one(tuple(TOOLS)))
+        await say(world, old, number, tool=pick.one(tuple(TOOLS)))
 
 
 async def _as(world: World, eve: Speaker, deed: Callable[[Tx], object]) -> None:
@@ -355,29 +357,29 @@ async def _as(world: World, eve: Speaker, deed: Callable[[Tx], object]) -> None:
         await world.write(eve.actor, deed)
 
 
-# ---- what the hub does by itself, and what befalls it ----------------------------------------------------------------
+# ---- the hub's own work, and its accidents ----------------------------------------------------------------
 
 
 async def upkeep(world: World, _hub: Speaker, number: int) -> None:
-    """One of the things that a hub does time and again."""
+    """Do one of the hub's regular jobs."""
     work = world.hub.upkeep
     with suppress(StoreUnavailable):
         await world.answered((work.sweep, work.sweep, work.bury, work.tell_late, work.forget)[number % 5]())
 
 
 async def settle(world: World, _hub: Speaker, _number: int) -> None:
-    """Settle what is overdue, whether or not anything is."""
+    """Settle everything overdue; there may be nothing."""
     with suppress(StoreUnavailable):
         await world.write(SYSTEM, expiry.settle)
 
 
 async def crash(world: World, _hub: Speaker, _number: int) -> None:
-    """The hub is killed while it does nothing, and started again."""
+    """Kill the hub while it is idle, and start it again."""
     await world.restart()
 
 
 async def wait(_world: World, _nobody: Speaker, number: int) -> None:
-    """Time passes."""
+    """Let time pass."""
     await asyncio.sleep(WAITS[number % len(WAITS)] * (1 + number % 7 / 10))
 
 

@@ -1,4 +1,4 @@
-"""Playing: from a seed to steps, and from steps to a world in which all promises hold, or to the one that does not."""
+"""Playing: a seed gives the steps of a story; playing them in a world shows whether all promises hold."""
 
 import asyncio
 import random
@@ -18,17 +18,17 @@ from simulate.world import CREW, PERSON, PROJECTS, Broken, NoAnswer, Place, Worl
 from tests.support.memory_folder import in_memory
 
 LENGTH = 120  # steps of a run
-WHOLE = 40  # steps between two looks at everything
+WHOLE = 40  # steps between two checks of all promises
 NOBODY = "-"
-WITH_MACHINE = 0.25  # of all stories
+WITH_MACHINE = 0.25  # the share of stories with a machine
 FATES = (Fate.REFUSED, Fate.KILLED, Fate.UNHEARD)
-FATES_OF_MACHINES = (Fate.FULL, Fate.KILLED, Fate.UNHEARD)  # they report while nobody calls
-FINALE = 900  # seconds after which all that was ordered has come to its end, if everyone is there
+FATES_OF_MACHINES = (Fate.FULL, Fate.KILLED, Fate.UNHEARD)  # machines report while nobody calls
+FINALE = 900  # seconds after which every order has ended, if hub and machine run
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a story. `number` picks its object; with `beside` it starts while the step before is under way."""
+    """One step of a story. `number` picks its object; with `beside` it starts while the step before still runs."""
 
     who: str
     does: str
@@ -44,26 +44,26 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A run: the seed of its chance, how each project takes conflicts, and its steps."""
+    """A run: the seed of its random numbers, each project's mode for conflicts, and its steps."""
 
     seed: int
     modes: tuple[str, str]
     steps: tuple[Step, ...]
-    machine: bool = False  # whether the first project has one
+    machine: bool = False  # whether the first project has a machine
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that broke a promise, or in which the product failed."""
+    """A run that broke a promise, or that made the product fail."""
 
     story: Story
     kind: str
     said: str
-    steps: int  # that were done
+    steps: int  # done before the failure
 
 
 def story_of(seed: int, length: int = LENGTH) -> Story:
-    """The run that a seed chooses."""
+    """Make the story of a seed."""
     source = random.Random(seed)
     faults, together = source.choice((0, 0.03, 0.1)), source.choice((0, 0.2, 0.5))
     machine = source.random() < WITH_MACHINE
@@ -105,12 +105,12 @@ def _chosen(source: random.Random, kind: str) -> str:
 
 @cache
 def memory() -> Disk:
-    """The database of all runs of this process."""
+    """Return the database that all runs of this process use."""
     return Memory()
 
 
 def play(story: Story, disk: Disk | None = None) -> Failure | None:
-    """Play a story; return the failure it leads to, if any."""
+    """Play a story; return its failure, None if all promises held."""
     loop = VirtualLoop()
     disk = disk or memory()
     disk.clock, disk.fate = loop.unix_ms, Fate.NONE
@@ -119,7 +119,7 @@ def play(story: Story, disk: Disk | None = None) -> Failure | None:
     with chance(story.seed, loop), TemporaryDirectory(prefix="hubbub-simulate-", dir=in_memory()) as folder:
         try:
             loop.run_until_complete(player.run(Path(folder)))
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is what was looked for
+        except Exception as error:  # noqa: BLE001  # any error is a finding
             return Failure(story, _kind(error), _said(error), player.done)
         finally:
             _close(loop)
@@ -127,7 +127,7 @@ def play(story: Story, disk: Disk | None = None) -> Failure | None:
 
 
 def _kind(error: Exception) -> str:
-    """Name the failure in a form that stays the same while its story is made smaller."""
+    """Name the kind of a failure; the name stays the same while its story is shrunk."""
     return (
         f"{type(error).__name__}: {str(error).partition(':')[0]}"
         if isinstance(error, AssertionError)
@@ -142,10 +142,8 @@ def _said(error: Exception) -> str:
 
 
 def _close(loop: VirtualLoop) -> None:
-    while asyncio.all_tasks(loop):  # the end of one may begin another
-        loop.run_until_complete(
-            asyncio.sleep(0)
-        )  # what was only just begun begins, or it could not be cancelled
+    while asyncio.all_tasks(loop):  # a task may begin another as it ends
+        loop.run_until_complete(asyncio.sleep(0))  # a task that has not begun yet could not be cancelled
         left = asyncio.all_tasks(loop)
         for task in left:
             task.cancel()
@@ -154,7 +152,7 @@ def _close(loop: VirtualLoop) -> None:
 
 
 class _Player:
-    """One run under way."""
+    """One run that is being played."""
 
     def __init__(self, disk: Disk, loop: VirtualLoop, story: Story) -> None:
         self.disk, self.loop, self.story = disk, loop, story
@@ -189,7 +187,7 @@ class _Player:
             await self._end_orders(self.world.machine, watch)
 
     async def _end_orders(self, machine: Machine, watch: Watch) -> None:
-        """Have everyone be there for a while: then each order has come to its end."""
+        """Let hub and machine run for a while, until each order has ended."""
         machine.start()
         await asyncio.sleep(FINALE)
         watch.look(whole=True)
@@ -201,7 +199,7 @@ class _Player:
             raise Broken(f"what_was_done_is_told: {untold} were done, and nobody can know")
 
     async def _do(self, group: Sequence[Step]) -> None:
-        """Do steps at the same time, and then let everybody hear of it."""
+        """Do steps at the same time, then let everyone hear of them."""
         self.disk.fate = next((each.fate for each in group if each.fate is not Fate.NONE), Fate.NONE)
         done = await asyncio.gather(*map(self._one, group), return_exceptions=True)
         self.disk.fate = Fate.NONE

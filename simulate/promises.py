@@ -1,7 +1,7 @@
-"""Promises: what must hold after each step, whatever happened before. Each is a function that yields what is broken.
+"""Promises: conditions that hold after each step, whatever happened before. Each is a function that yields violations.
 
-Where possible nothing here relies on the product's own judgement: the table of a task's life, the counts and the links
-are written down a second time, as short as they can be.
+Where possible a promise does not rely on the product's own code: the table of a task's life, the counts and the links
+are written down here a second time, as short as they can be.
 """
 
 import json
@@ -26,9 +26,9 @@ BACK = (
     "reassigned",
     "released",
     "reopened",
-)  # what brings a task to another holder, or to the start
+)  # the kinds that change a task's holder, or bring it back to its start
 _ANY = ", ".join(OPEN)
-# What the log tells of a task, and from which status to which that may lead.
+# The kinds of lines about a task, with the statuses that each may lead from and to.
 LIFE = {
     "sent": ("", "queued delivered"),
     "delivered": ("queued", "delivered"),
@@ -53,7 +53,7 @@ SAYS = {
 
 @dataclass(slots=True)
 class Job:
-    """A task as it was when it was last looked at."""
+    """A task as the observer saw it last."""
 
     status: str
     assignee: str | None
@@ -63,26 +63,24 @@ class Job:
 
 @dataclass(slots=True)
 class Watch:
-    """The observer after each step. It checks `light` promises every time, the others now and then and at the end."""
+    """The observer. It checks `EACH_STEP` after every step, and `NOW_AND_THEN` now and then and at the end."""
 
     world: World
     seq: int = 0
-    seen: tuple[int, int] | None = (
-        None  # how much was written, and until when all was settled, at the last look
-    )
+    seen: tuple[int, int] | None = None  # the number of writes and the settled time, at the last look
     jobs: dict[bytes, Job] = field(default_factory=dict)
-    told: dict[bytes, str] = field(default_factory=dict)  # the status that the log told last
-    ended: dict[bytes, int] = field(default_factory=dict)  # when the log told of the end that still stands
+    told: dict[bytes, str] = field(default_factory=dict)  # the status in the task's last line
+    ended: dict[bytes, int] = field(default_factory=dict)  # the time of the line that ended the task
     folds: dict[bytes, Projector] = field(default_factory=dict)
-    fences: dict[bytes, int] = field(default_factory=dict)  # the greatest that was seen of each project
-    fenced: dict[bytes, int] = field(default_factory=dict)  # what was seen of each lease
-    orders: dict[bytes, tuple[str, str]] = field(default_factory=dict)  # the mark and the status of each
+    fences: dict[bytes, int] = field(default_factory=dict)  # each project's greatest fence so far
+    fenced: dict[bytes, int] = field(default_factory=dict)  # each lease's fence
+    orders: dict[bytes, tuple[str, str]] = field(default_factory=dict)  # each order's mark and status
 
     def look(self, *, whole: bool) -> None:
         """Raise `Broken` with the first promise that does not hold.
 
-        Those of each step are about the tables, the moment until which all is settled, and machines: where none of
-        this is new, they hold as they did.
+        The promises of each step depend on the tables, the settled time and machines: if none of these has changed,
+        they still hold.
         """
         now = self.world.disk.written(), self.world.settled_at
         is_new = now != self.seen or self.world.machine is not None
@@ -98,11 +96,11 @@ class Watch:
 Promise = Callable[[Watch], Iterator[str]]
 
 
-# ---- after each step -------------------------------------------------------------------------------------------------
+# ---- after each step -----------------------------------------------------------------------------------------
 
 
 def the_log_tells_a_path_of_the_lifecycle(watch: Watch) -> Iterator[str]:
-    """Each line of a task begins where the one before ended, and leads where its kind may lead."""
+    """Each line about a task begins at the status of the line before, and leads to one that its kind allows."""
     lines = watch.rows(
         """SELECT seq, project_id, at, kind, task_id, detail, patch FROM activity WHERE seq > :seen ORDER BY seq""",
         seen=watch.seq,
@@ -128,7 +126,7 @@ def the_log_tells_a_path_of_the_lifecycle(watch: Watch) -> Iterator[str]:
 
 
 def tasks_are_what_the_log_tells(watch: Watch) -> Iterator[str]:
-    """A task has the status that was told of it, and ended when that was; its epoch rises with each change of hands."""
+    """A task has the status and the end that its last line tells; each change of holder raises its epoch."""
     for task, number, status, assignee, epoch, attempt, ended in watch.rows(
         "SELECT id, number, status, assignee, epoch, attempt, ended_at FROM tasks"
     ):
@@ -147,7 +145,7 @@ def tasks_are_what_the_log_tells(watch: Watch) -> Iterator[str]:
 
 
 def _nothing_found(name: str, doc: str, sql: str) -> Promise:
-    """A promise that holds while a statement finds nothing."""
+    """Make a promise that a statement finds nothing."""
 
     def promise(watch: Watch) -> Iterator[str]:
         for row in watch.rows(sql):
@@ -264,7 +262,7 @@ NOTHING = {
     ),
 }  # fmt: skip
 
-# ---- now and then, and in the end ------------------------------------------------------------------------------------
+# ---- now and then, and at the end ----------------------------------------------------------------------------
 
 REFERENCES = (
     ("tasks", "parent_id", "tasks"), ("tasks", "run_id", "runs"), ("tasks", "delivery_id", "deliveries"),
@@ -288,7 +286,7 @@ CROSSED = {
 
 
 def what_was_answered_is_there(watch: Watch) -> Iterator[str]:
-    """A write that was confirmed is kept once, a refused one never, and one without an answer at most once."""
+    """A confirmed write is stored once, a refused one never, and one without an answer at most once."""
     found: Counter[tuple[str, str]] = Counter()
     for table, texts in (("tasks", "title || description"), ("messages", "body")):
         for (text,) in watch.rows(f"SELECT {texts} FROM {table}"):
@@ -304,7 +302,7 @@ def what_was_answered_is_there(watch: Watch) -> Iterator[str]:
 
 
 def the_log_tells_what_the_tables_tell(watch: Watch) -> Iterator[str]:
-    """A project as its tables tell it is what the patches of its log make of nothing."""
+    """The patches of a project's log, applied to nothing, give the same project as its tables."""
     for slug, project in watch.world.projects.items():
         there = watch.world.disk.read(
             SYSTEM,
@@ -323,7 +321,7 @@ def the_log_tells_what_the_tables_tell(watch: Watch) -> Iterator[str]:
 
 
 def nobody_waits_without_a_reason(watch: Watch) -> Iterator[str]:
-    """`why` gives a reason beside the status for each task that has not ended, and for each agent."""
+    """For each open task and each agent, `why` gives a reason beside the status."""
     for slug, project in watch.world.projects.items():
         numbers = [
             str(number)
@@ -343,7 +341,7 @@ def nobody_waits_without_a_reason(watch: Watch) -> Iterator[str]:
 
 
 def nothing_is_overdue(watch: Watch) -> Iterator[str]:
-    """Every call is answered from a world in which everything overdue has ended."""
+    """At every answered call, everything overdue had ended before."""
     now = watch.world.settled_at
     for row in watch.rows(
         """SELECT 'task', number, expires_at FROM tasks
@@ -359,7 +357,7 @@ def nothing_is_overdue(watch: Watch) -> Iterator[str]:
 
 
 def fences_only_rise(watch: Watch) -> Iterator[str]:
-    """A lease that is granted has a greater number than all of its project that were granted before it."""
+    """A granted lease has a greater fence than all leases that its project granted before."""
     for lease, project, fence in watch.rows(
         "SELECT id, project_id, fence FROM leases WHERE status = 'held' ORDER BY fence"
     ):
@@ -371,7 +369,7 @@ def fences_only_rise(watch: Watch) -> Iterator[str]:
 
 
 def the_first_in_turn_waits_for_something(watch: Watch) -> Iterator[str]:
-    """The first in turn waits for something that others hold."""
+    """The first lease in the queue waits for something that others hold."""
     held: Counter[tuple[bytes, str]] = Counter()
     counted = {(project, thing): most for project, thing, most in watch.rows("SELECT * FROM capacities")}
     waiting: dict[bytes, dict[str, int]] = {}
@@ -393,11 +391,11 @@ ORDER_LIFE = {
     "queued": "queued sent taken ended withdrawn lost", "sent": "sent taken ended lost", "taken": "taken ended lost",
     "lost": "lost ended", "ended": "ended", "withdrawn": "withdrawn",
 }  # fmt: skip
-UNDONE = ("denied", "offline", "invalid")  # the codes of what came to nothing
+UNDONE = ("denied", "offline", "invalid")  # the codes of orders that were not carried out
 
 
 def orders_are_done_once(watch: Watch) -> Iterator[str]:
-    """A machine carried out each order at most once: exactly once if that was reported, and never if that was."""
+    """A machine carried out each order at most once: exactly once if it reported so, never if it refused the order."""
     if watch.world.machine is None:
         return
     done, forgotten = watch.world.machine.deeds.known, watch.world.machine.deeds.forgotten
@@ -413,7 +411,7 @@ def orders_are_done_once(watch: Watch) -> Iterator[str]:
 
 
 def _orders_go_on(watch: Watch, done: Mapping[str, int]) -> Iterator[str]:
-    """Yield what is wrong with how orders are kept; several have one mark, where the first came to nothing."""
+    """Yield contradictions in the stored orders. Several orders share a mark if the first was not carried out."""
     undone: dict[str, bool] = {}
     for order, status, code, arguments in watch.rows("SELECT id, status, code, arguments FROM dispatches"):
         mark, before = watch.orders.get(order, ("", "queued"))

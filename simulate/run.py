@@ -1,7 +1,7 @@
-"""`make simulate`: the core under chance, seed after seed, until a promise breaks or the time is up.
+"""`make simulate`: play random stories, seed after seed, until a promise breaks or the time is up.
 
-Without seeds it begins at one that nobody has chosen, and prints it. What fails is made small and printed as a test.
-On PostgreSQL it plays one story after the other, far fewer of them, and only tells the seed of one that fails.
+Without seeds it begins at a random one and prints it. A failing story is shrunk and printed as a test. On PostgreSQL
+it plays far fewer stories, one after the other, and only prints the seed of a failing one.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from simulate.server import Server
 from simulate.shrink import as_test, shrunk
 from simulate.store import Disk
 
-ORDERLY = "PYTHONHASHSEED"  # sets are gone through in the same order in each process, or a seed would say too little
-AT_ONCE = 5  # seeds that a process plays before it is asked for more
-FIRST = 10**9  # below which a run begins that names no seed
+ORDERLY = "PYTHONHASHSEED"  # fixes the order of sets in each process; otherwise a seed would not fix a run
+AT_ONCE = 5  # seeds in one batch of a process
+FIRST = 10**9  # a run without a given seed begins below this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Played:
 
 def play_some(first: int, number: int, disk: Disk | None = None) -> Played:
     """Play seeds until one fails, in memory or on another disk."""
-    logging.disable(logging.CRITICAL)  # of the hub's, which complains of each commit that fails
-    gc.freeze()  # what is loaded stays: it need not be looked through while the stories are played
+    logging.disable(logging.CRITICAL)  # the hub logs each failed commit
+    gc.freeze()  # loaded modules stay; garbage collection need not look through them
     began, steps = time.process_time(), 0
     for seed in range(first, first + number):
         story = story_of(seed)
@@ -53,7 +53,7 @@ def play_some(first: int, number: int, disk: Disk | None = None) -> Played:
 
 
 def played(first: int, number: int | None, seconds: float, processes: int) -> Iterator[Played]:
-    """Play seeds side by side: so many, or for so long."""
+    """Play seeds in several processes, up to a number or for a time."""
     until = time.monotonic() + seconds
     end = first + number if number is not None else None
     with ProcessPoolExecutor(processes) as pool:
@@ -70,7 +70,7 @@ def played(first: int, number: int | None, seconds: float, processes: int) -> It
 
 
 def played_on_server(url: str, first: int, number: int | None, seconds: float) -> Iterator[Played]:
-    """Play seeds in a database of this URL that nobody else uses, one after the other: so many, or for so long."""
+    """Play seeds one after the other, up to a number or for a time, in a database that nobody else uses."""
     until = time.monotonic() + seconds
     with closing(Server(url)) as server:
         for seed in count(first) if number is None else range(first, first + number):
@@ -82,14 +82,16 @@ def played_on_server(url: str, first: int, number: int | None, seconds: float) -
 def main(words: Sequence[str]) -> int:
     """Return 1 if a promise broke."""
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
-    parser.add_argument("--first", type=int, help="the first seed; by default one that nobody has chosen")
-    parser.add_argument("--seeds", type=int, help="how many; by default as many as there is time for")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long at most; 60, if it is not said")
+    parser.add_argument("--first", type=int, help="the first seed; by default a random one")
+    parser.add_argument(
+        "--seeds", type=int, help="the number of seeds; by default as many as fit into the time"
+    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="the time limit; 60 by default")
     parser.add_argument("--processes", type=int, default=min(os.cpu_count() or 1, 8))
     parser.add_argument(
-        "--quick", action="store_true", help="tell which seed fails, and do not make its story small"
+        "--quick", action="store_true", help="print the failing seed without shrinking its story"
     )
-    parser.add_argument("--postgres", metavar="URL", help="play on this database, which is emptied")
+    parser.add_argument("--postgres", metavar="URL", help="play in this database, which is emptied")
     given = parser.parse_args(words)
     first = given.first if given.first is not None else secrets.randbelow(FIRST)
     print(f"seeds from {first} on", flush=True)

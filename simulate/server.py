@@ -1,6 +1,6 @@
-"""PostgreSQL under the same stories: operations run on the server, and promises are looked at in a copy of its tables.
+"""PostgreSQL under the same stories: operations run on the server; promises are checked in a copy of its tables.
 
-The promises are written for SQLite. The copy is made anew when something was written since; so a step takes a hundred
+The promises are written for SQLite, so the tables are copied into SQLite after every write. A step takes a hundred
 times as long as in memory, and few stories are played here.
 """
 
@@ -25,7 +25,7 @@ NEVER = 3600.0  # seconds between notifications: there is no other hub
 
 
 class _Turn(Iterator[PendingCall]):
-    """Calls that wait for each other's commit."""
+    """Calls that are committed together."""
 
     def __init__(self, calls: list[PendingCall]) -> None:
         self._calls = deque(calls)
@@ -47,7 +47,9 @@ class Server:
         self.clock: Clock = lambda: 0
         self._store = Postgres.open(url, clock=lambda: self.clock(), notify_every=NEVER)  # noqa: PLW0108  # it changes
         self._db = psycopg.connect(url, autocommit=True)
-        self._db.execute("SET session_replication_role = replica")  # so that tables are emptied in any order
+        self._db.execute(
+            "SET session_replication_role = replica"
+        )  # so that tables can be emptied in any order
         self._copy = apsw.Connection(":memory:")
         self._copy.deserialize("main", template())
         self._copy.execute("PRAGMA foreign_keys = 0")

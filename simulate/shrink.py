@@ -1,4 +1,4 @@
-"""Making a story small: as few steps as still break the same promise, and the test that plays them."""
+"""Shrinking: find the fewest steps that still break the same promise, and print them as a test."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ MOST_PLAYS = 600
 
 
 class _Tries:
-    """Stories that are tried, until there were enough of them."""
+    """Tries of smaller stories, up to a number."""
 
     def __init__(self, failure: Failure, fails: Fails) -> None:
         self.best, self._fails, self._left = failure, fails, MOST_PLAYS
@@ -46,7 +46,7 @@ def shrunk(failure: Failure, fails: Fails = play) -> Failure:
 
 
 def _without(tries: _Tries, size: int) -> bool:
-    """Leave out pieces of that size wherever it can be done; whether any could."""
+    """Leave out pieces of that size where the story still fails; tell whether any was left out."""
     place, any_left_out = 0, False
     while place < len(tries.best.story.steps):
         steps = tries.best.story.steps
@@ -58,7 +58,7 @@ def _without(tries: _Tries, size: int) -> bool:
 
 
 def _plainer(tries: _Tries, place: int) -> None:
-    """Have a step come alone, and nothing befall it."""
+    """Make a step run alone and without an accident."""
     if place >= len(steps := tries.best.story.steps):
         return
     for change in ({"beside": False}, {"fate": Fate.NONE}):
@@ -70,7 +70,7 @@ def _plainer(tries: _Tries, place: int) -> None:
 
 
 def as_test(failure: Failure) -> str:
-    """A test that plays the story."""
+    """Return the source of a test that plays the story."""
     story = failure.story
     machine = "\n        machine=True," if story.machine else ""
     return f'''

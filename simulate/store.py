@@ -1,7 +1,7 @@
-"""The real store, in memory and in one thread, under the hands of a fate that fails commits and kills processes.
+"""The real store, in memory and in one thread, with a fate that fails commits and kills processes.
 
-The database outlives the processes of the hub that have it open, one after the other. What a process did that was not
-committed is gone with it.
+The database outlives the hub's processes, which open it one after the other. When a process dies, its uncommitted work
+is lost.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ class Fate(StrEnum):
 
     NONE = auto()
     REFUSED = auto()  # the disk is full; the hub lives on
-    FULL = auto()  # the same, and for each commit until the step is over
-    KILLED = auto()  # the hub dies before it
-    UNHEARD = auto()  # the hub dies behind it, before it can answer
+    FULL = auto()  # the disk is full for each commit until the step is over
+    KILLED = auto()  # the hub dies before the commit
+    UNHEARD = auto()  # the hub dies after the commit, before it answers
 
 
 class Disk(Protocol):
@@ -43,35 +43,35 @@ class Disk(Protocol):
     clock: Clock
 
     def turn(self, calls: list[PendingCall]) -> bool:
-        """Run calls in one transaction, commit it, and answer all of them; whether there are new activities."""
+        """Run calls in one transaction, commit it and answer them all; tell whether there are new activities."""
 
     def read(self, actor: Actor, operation: Operation[T]) -> T:
-        """The outcome of an operation that only reads."""
+        """Return the result of an operation that only reads."""
 
     def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement, read outside all transactions."""
 
     def written(self) -> int:
-        """A number that is greater whenever something was written since."""
+        """Return a number that every write raises."""
 
     def empty(self) -> None:
-        """Make it as it was when it was new."""
+        """Restore the state of a new database."""
 
 
 class _Writer(Writer):
     """The writer of the SQLite store, without its thread."""
 
     def _serve(self) -> None:
-        """There is nothing to do for a thread."""
+        """Start no thread."""
 
 
 class Memory:
     """SQLite in memory."""
 
     def __init__(self) -> None:
-        self.fate, self._commits = Fate.NONE, 0  # of this turn
+        self.fate, self._commits = Fate.NONE, 0  # the fate of this turn, and its commits so far
         self.clock: Clock = lambda: 0
-        self._writer = _Writer(Path(":memory:"), timedelta(0), lambda: self.clock(), lambda: None)  # noqa: PLW0108  # it is another in each run
+        self._writer = _Writer(Path(":memory:"), timedelta(0), lambda: self.clock(), lambda: None)  # noqa: PLW0108  # each run has another clock
         self._db = self._writer._db
         self._db.deserialize("main", template())
         named = self._db.execute(
@@ -89,7 +89,7 @@ class Memory:
         try:
             return perform(operation, Tx(self._writer._connection, actor, self.clock(), is_read=True))
         finally:
-            # Not forbidden by `PRAGMA query_only`: each change of it has SQLite prepare all statements anew.
+            # Without `PRAGMA query_only`: each change of it makes SQLite prepare all statements anew.
             has_written = self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
             self._db.execute("ROLLBACK")
             if has_written:
@@ -122,12 +122,12 @@ class Memory:
 
 @cache
 def template() -> bytes:
-    """A new database of this version."""
+    """Return a new database of this version."""
     with TemporaryDirectory(prefix="hubbub-simulate-") as folder:
         SQLite.open(Path(folder)).close()
         file = Path(folder, DATABASE)
         db = apsw.Connection(str(file))
-        db.pragma("journal_mode", "DELETE")  # what is in memory has no log beside it
+        db.pragma("journal_mode", "DELETE")  # a database in memory has no log beside it
         db.close()
         return file.read_bytes()
 
@@ -166,7 +166,7 @@ class Process(SingleHub):
         self._wakes.append(wake)
 
     def close(self) -> None:
-        """Die: nothing more is done, and nobody is answered."""
+        """Die: do nothing more, and answer nobody."""
         self.died.set()
 
     def _live(self) -> None:

@@ -1,7 +1,7 @@
-"""Virtual time and one source of chance, so that a run depends on its seed alone.
+"""Virtual time and one source of random numbers, so that a run depends on its seed alone.
 
-The event loop never waits: when everyone waits for a moment, time jumps there, so a day takes only as long as its
-events. All readings of the time and all random bytes are the run's.
+The event loop never waits: when all tasks wait, time jumps to the next event, so a simulated day takes only as long as
+its events. The run provides all readings of the time and all random bytes.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from hubbub.serve.live import log_tail, subscribers
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-TURN = 1e-6  # seconds that each turn of the loop takes: who asks again and again sees time pass
-EPOCH = 1_800_000_000_000  # Unix milliseconds at which every run begins
+TURN = 1e-6  # seconds that each turn of the loop takes, so that a task that polls sees time pass
+EPOCH = 1_800_000_000_000  # Unix milliseconds: the beginning of every run
 
 
 class Stuck(AssertionError):
@@ -31,12 +31,12 @@ class Stuck(AssertionError):
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """An event loop whose time passes when nothing is left to do; it has no sockets and no threads."""
+    """An event loop that advances its time when nothing is left to do; it has no sockets and no threads."""
 
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self._selector = self  # what the base class asks for events
+        self._selector = self  # the base class asks it for events
 
     def time(self) -> float:
         return self._now
@@ -45,7 +45,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return EPOCH + int(self._now * 1000)
 
     def select(self, timeout: float | None) -> list[object]:
-        """Let the time pass after which something is due."""
+        """Advance the time to the next event."""
         if timeout is None:
             raise Stuck("everyone waits, and nothing is due")
         self._now += timeout + TURN
@@ -59,21 +59,21 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> "asyncio.Future[T]":
-        """Do at once what would be another thread's."""
+        """Run a thread's work at once."""
         done: asyncio.Future[T] = self.create_future()
         try:
             done.set_result(func(*args))
-        except Exception as error:  # noqa: BLE001  # it belongs to who waits for it
+        except Exception as error:  # noqa: BLE001  # whoever awaits the result gets the error
             done.set_exception(error)
         return done
 
     def _process_events(self, _events: object) -> None:
-        """There are none: nobody is outside."""
+        """Do nothing: there are no events from outside."""
 
 
 @contextmanager
 def chance(seed: int, loop: VirtualLoop) -> Iterator[random.Random]:
-    """Take ids, secrets and the time of all of the process from this run."""
+    """Take all ids, secrets and times of the process from this run."""
     source = random.Random(seed)
     clock = SimpleNamespace(
         time_ns=lambda: loop.unix_ms() * 1_000_000, time=lambda: loop.unix_ms() / 1000, monotonic=loop.time
@@ -85,7 +85,7 @@ def chance(seed: int, loop: VirtualLoop) -> Iterator[random.Random]:
             (ids, "time", clock),
             (ids, "_last", 0),
             (subscribers, "time", clock),
-            (log_tail, "POLL", timedelta(days=1)),  # a lost hint is none of what is simulated
+            (log_tail, "POLL", timedelta(days=1)),  # lost hints are not simulated
         ):
             patches.enter_context(patch.object(place, name, value))
         before = random.getstate()

@@ -1,4 +1,4 @@
-"""The world of a run: a database, the process of the hub that has it open just now, and everyone who turns to it."""
+"""The world of a run: a database, the hub's present process, and everyone who calls it."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ class Place:
 
 
 class NoAnswer(Exception):
-    """The hub died before it could answer: nobody knows what became of the call."""
+    """The hub died before it answered: nobody knows the outcome of the call."""
 
 
 @dataclass(slots=True)
@@ -75,27 +75,27 @@ class Prepared:
     tool: str
     arguments: Mapping[str, Any]
     key: str | None
-    marks: str | None  # the table that keeps the mark in its text once, if the answer is yes
+    marks: str | None  # the table that stores the mark exactly once if the call succeeds
     mark: str
-    answer: str | None = None  # what the first one was told, if it was told anything
+    answer: str | None = None  # the answer to the first call, if there was one
 
 
 @dataclass(slots=True)
 class Speaker:
-    """An agent of one project, or the person of all, by their token."""
+    """An agent of one project, or the person of all projects, with their token."""
 
     project: Project
     name: str
     secret: str
     actor: Actor
-    stay: str | None = None  # what GolemXV's checkin told
+    stay: str | None = None  # the session token of GolemXV's checkin
     last: Prepared | None = None
-    held: list[Prepared] = field(default_factory=list)  # on the way for long
+    held: list[Prepared] = field(default_factory=list)  # delayed calls
     is_revoked: bool = False
 
 
 class Hub:
-    """One process of the hub, with everything that it knows beside the database."""
+    """One process of the hub, with its state outside the database."""
 
     def __init__(self, disk: Disk, *, has_machines: bool) -> None:
         _forget()
@@ -104,7 +104,7 @@ class Hub:
         self.feed, self.followers = LogTail(self.process), Subscribers(self.transactions.quotas)
         self.notified = DeliveryReceipts(self.transactions)
         self.upkeep = Maintenance(self.process, DEAD_LETTERS)
-        self.heard: list[int] = []  # what the feed has passed on
+        self.heard: list[int] = []  # the lines that the feed has passed on
         news, self.fleet = (
             LiveActivitySource(self.feed, self.followers),
             LinkedNodes(self.transactions, str(new_id())),
@@ -140,7 +140,7 @@ class Hub:
             await asyncio.Event().wait()
 
     async def die(self) -> None:
-        """End at once: what was under way is never heard of again."""
+        """Die at once: calls under way get no answer."""
         self.process.close()
         for each in self._work:
             each.cancel()
@@ -151,7 +151,7 @@ class Hub:
 
 
 def _forget() -> None:
-    """Clear what a process has kept in memory, as for a new one."""
+    """Clear the process's caches, as in a new process."""
     for dialect in DIALECTS.values():
         for tool in dialect.tools.values():
             if tool.kept is not None:
@@ -161,28 +161,28 @@ def _forget() -> None:
 
 
 class World:
-    """Everything there is in a run."""
+    """Everything that exists in a run."""
 
     def __init__(self, disk: Disk, machines: dict[str, Machine]) -> None:
-        """`machines` are those that there come to be, by their keys."""
+        """Begin empty; `machines` will hold the joined machines, by their keys."""
         self.disk, self.machines = disk, machines
         self.projects: dict[str, Project] = {}
         self.speakers: dict[str, Speaker] = {}
-        self.marks: dict[str, tuple[str, str]] = {}  # by mark: the table, and yes, no or unknown
+        self.marks: dict[str, tuple[str, str]] = {}  # by mark: the table, and the answer, yes, no or unknown
         self.counted = 0
         self.answers: defaultdict[str, int] = defaultdict(int)
-        self.settled_at = 0  # the moment of the last call that was answered, before which nothing is overdue
+        self.settled_at = 0  # the time of the last answered call: nothing is overdue before it
         self.hub: Hub
-        self.up = asyncio.Event()  # while the hub is there
+        self.up = asyncio.Event()  # set while the hub runs
         self._keeper: list[asyncio.Task[None]] = []
         self.machine: Machine | None = None
-        self.orders: defaultdict[str, set[str]] = defaultdict(set)  # what was answered to each, by its mark
-        self.beside: set[asyncio.Task[None]] = set()  # calls that wait for long
+        self.orders: defaultdict[str, set[str]] = defaultdict(set)  # the answers to each order, by its mark
+        self.beside: set[asyncio.Task[None]] = set()  # calls that wait long
 
     async def begin(self, modes: Mapping[str, str], place: Place | None = None) -> None:
-        """Begin with both projects and their crew; `modes` says how each treats conflicts.
+        """Create both projects and their crew; `modes` has each project's mode for conflicts.
 
-        With a `place` there is a machine in the first of them, which has its folder there.
+        With a `place` there is a machine in the first project, with its folder there.
         """
         self.hub = Hub(self.disk, has_machines=place is not None)
         await self.hub.start()
@@ -238,7 +238,7 @@ class World:
         return asked.result()
 
     async def call(self, speaker: Speaker, prepared: Prepared) -> ToolResult | None:
-        """Return the answer to a call of a tool, as its door gives it; None if there is none."""
+        """Return a dialect's answer to a call of a tool; None if there is none."""
         dialect = DIALECTS[prepared.dialect]
         around = Call(site=self.hub.site, may_wait=False, headers=self._headers(speaker, prepared.dialect))
         mark = access.fingerprint(speaker.secret)
@@ -281,7 +281,7 @@ class World:
         return headers
 
     def mark(self, speaker: Speaker) -> str:
-        """A word of this project that no other text has."""
+        """Return a new word of this project, which no other text contains."""
         self.counted += 1
         return f"@{speaker.project.slug}{self.counted:05}."
 
@@ -317,7 +317,7 @@ class World:
         await self.hub.die()
 
     def ended_orders(self) -> set[str]:
-        """Return the marks of the orders whose outcome the hub has."""
+        """Return the marks of the orders that have ended at the hub."""
         return {
             mark_of(given)
             for (given,) in self.rows("SELECT arguments FROM dispatches WHERE status = 'ended'")

@@ -1,4 +1,4 @@
-"""The hand: turns a step's number into something that exists now, so that the step has a meaning in any story."""
+"""Choices: a step's number picks something that exists now, so that the step has a meaning in any story."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ from simulate.world import CREW, PROJECTS, Speaker, World
 T = TypeVar("T")
 
 FILES = ("src/a.py", "src/b.py", "src/*.py", "docs/", "src/auth/login.py")
-LATEST = 8  # tasks and messages that are spoken of
-FOREIGN = 12  # one of so many times what is spoken of is another project's
+LATEST = 8  # only the latest tasks and messages are chosen
+FOREIGN = 12  # once in so many times, the chosen thing belongs to another project
 
 
-class Hand:
-    """One speaker about to do something; each choice takes what comes next of the numbers."""
+class Choices:
+    """One speaker about to act. Each choice uses the next random number of the step."""
 
     def __init__(self, world: World, speaker: Speaker, number: int) -> None:
         self.world, self.speaker = world, speaker
@@ -26,14 +26,14 @@ class Hand:
         return self._chance.choice(things)
 
     def maybe(self, thing: T, odds: int = 2) -> T | None:
-        """The thing one of `odds` times."""
+        """Return the value once in `odds` times, else None."""
         return thing if self._chance.randrange(odds) == 0 else None
 
     def number(self, most: int) -> int:
         return self._chance.randrange(most)
 
     def text(self) -> str:
-        """A text that is nobody else's."""
+        """Return a text that occurs nowhere else."""
         self.mark = self.world.mark(self.speaker)
         return f"{self.mark} {self.one(('count the lines', 'look at it', 'mend the door'))}"
 
@@ -41,11 +41,11 @@ class Hand:
         return self.one(CREW)
 
     def some(self, things: Sequence[T]) -> list[T]:
-        """One or two of them."""
+        """Choose one or two of the values."""
         return self._chance.sample(things, self._chance.randint(1, 2))
 
     def lease(self) -> str:
-        """The id of a lease, mostly of the speaker's."""
+        """Choose the id of a lease, usually one of the speaker's."""
         whose = self.speaker.name if self._chance.randrange(5) else self.name()
         found = self._ids("leases", "holder = :whose", whose=whose)
         return self.one(found) if found else self.task()
@@ -54,7 +54,7 @@ class Hand:
         return self.some(FILES)
 
     def task(self, *, mine: bool = False) -> str:
-        """The id of a task, mostly a late one; `mine`, mostly of those that the speaker holds."""
+        """Choose the id of a task, usually a recent one; with `mine`, usually one that the speaker holds."""
         if mine and self._chance.randrange(4):
             held = self._ids("tasks", "assignee = :whose AND ended_at IS NULL", whose=self.speaker.name)
             if held:
@@ -70,7 +70,7 @@ class Hand:
         return self._one_of("messages")
 
     def letter(self) -> str:
-        """The id of a row of the speaker's inbox, sometimes of another's."""
+        """Choose the id of a row of the speaker's inbox, sometimes of another agent's."""
         whose = self.speaker.name if self._chance.randrange(5) else self.name()
         found = self._ids("deliveries", "recipient = :whose AND withdrawn_at IS NULL", whose=whose)
         return self.one(found) if found else self.task()
@@ -94,6 +94,6 @@ class Hand:
 
 
 def numbers(source: random.Random) -> Iterator[int]:
-    """Numbers for steps."""
+    """Yield random numbers for steps."""
     while True:
         yield source.randrange(10**6)
