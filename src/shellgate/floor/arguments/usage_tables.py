@@ -72,8 +72,9 @@ class Usage:
 
 @dataclass(slots=True)
 class Arguments:
-    """An argument list, taken apart."""
+    """An argument list, taken apart by a usage."""
 
+    usage: Usage
     flags: set[str] = field(default_factory=set)
     values: list[tuple[Option, Word]] = field(default_factory=list)
     strays: list[Word] = field(default_factory=list)  # values of options that the table does not list
@@ -140,7 +141,7 @@ class _Scan:
     """One pass over an argument list."""
 
     def __init__(self, words: list[Word], usage: Usage) -> None:
-        self.words, self.usage, self.found = words, usage, Arguments()
+        self.words, self.usage, self.found = words, usage, Arguments(usage)
 
     def read(self) -> Arguments:
         if self.usage.is_old and self.words and not self.words[0].known_start.startswith("-"):

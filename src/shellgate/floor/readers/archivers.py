@@ -20,8 +20,7 @@ _LISTS = frozenset({"t", "list", "d", "diff", "compare"})
 
 def tar(call: ProgramCall) -> Iterator[Action]:
     """Read `tar`: it reads the packed files, and writes the unpacked ones; it may run programs on the way."""
-    usage = USAGES["tar"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["tar"])
     for option, word in found.values:
         if option.name == "checkpoint-action":
             yield from _action(word)
@@ -34,14 +33,14 @@ def tar(call: ProgramCall) -> Iterator[Action]:
     for word in packed:
         yield TouchPath(word, Use.WRITE if _MAKES & found.flags else Use.READ)
     found.values = kept
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     yield from (TouchPath(word, Use.WRITE if unpacks else Use.READ) for word in folders)
     if _LISTS & found.flags and not unpacks:
         yield OnlyReads()
     yield from _members(found.operands, folders, removes=found.has(("remove-files",)), unpacks=unpacks)
     if unpacks and not found.has(_TO_OUTPUT):
         yield from _unpacked(packed, found, folders, call)
-    if found.has(usage.follows) and not unpacks:
+    if found.has(found.usage.follows) and not unpacks:
         yield from (TouchPath(word, Use.READ, follows=True) for word in found.operands)
 
 
@@ -75,24 +74,22 @@ def _action(word: Word) -> Iterator[Action]:
 
 def archive(call: ProgramCall) -> Iterator[Action]:
     """Read `zip`: it reads the packed files; with `-m` it deletes them."""
-    usage = USAGES["zip"]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES["zip"])
+    yield from by_table.by_options(found)
     for place, word in enumerate(call.arguments[:-1]):
         if word.value == "-TT":
             yield RunShell(call.arguments[place + 1])
     yield from (TouchPath(word, Use.WRITE) for word in found.operands[:1])
     use = Use.DELETE if found.has(("m", "move")) else Use.READ
-    descends = found.has(usage.descends)
+    descends = found.has(found.usage.descends)
     follows = descends and not found.has(("y", "symlinks"))
     yield from (TouchPath(word, use, descends, follows=follows) for word in found.operands[1:])
 
 
 def copy_in_and_out(call: ProgramCall) -> Iterator[Action]:
     """Read `cpio`, `pax`: they unpack into the present folder, unless they are given one."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_usage(found, usage, call)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_usage(found, call)
     if found.has(("p", "pass-through")):
         yield from (TouchPath(word, Use.WRITE) for word in found.operands)
     if found.has(("i", "extract", "r", "p", "pass-through")) and not found.has(("t", "list", "to-stdout")):
@@ -104,9 +101,8 @@ def copy_in_and_out(call: ProgramCall) -> Iterator[Action]:
 
 def unzip(call: ProgramCall) -> Iterator[Action]:
     """Read `unzip`: its members are written, unless it only lists or prints them."""
-    usage = USAGES["unzip"]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_usage(found, usage, call)
+    found = arguments(call.arguments, USAGES["unzip"])
+    yield from by_table.by_usage(found, call)
     if found.has(("l", "t", "v", "Z", "p", "c", "z")):
         if not found.has(("p", "c")):
             yield OnlyReads()
@@ -122,9 +118,8 @@ def unzip(call: ProgramCall) -> Iterator[Action]:
 
 def seven(call: ProgramCall) -> Iterator[Action]:
     """Read `7z`, `rar`, `unar`: `x` and `e` write the archive's content, with `-o` into another folder."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_usage(found, usage, call)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_usage(found, call)
     verb = found.operands[0].value if found.operands else None
     if verb not in ("x", "e", None):
         return
@@ -138,9 +133,8 @@ def seven(call: ProgramCall) -> Iterator[Action]:
 
 def others(call: ProgramCall) -> Iterator[Action]:
     """Read programs that unpack into the folder that an option names, or the present one."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_usage(found, usage, call)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_usage(found, call)
     yield from unpacking.unpacked(None, next(iter(found.of("o", "d", "C")), plain(".")), call.scene)
 
 
@@ -154,9 +148,8 @@ def of_python(call: ProgramCall) -> Iterator[Action]:
 
 def patch(call: ProgramCall) -> Iterator[Action]:
     """Read `patch`: it changes the files that its input names, unless it is given one."""
-    usage = USAGES["patch"]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_usage(found, usage, call)
+    found = arguments(call.arguments, USAGES["patch"])
+    yield from by_table.by_usage(found, call)
     if found.operands or found.has(("dry-run", "o")):
         return
     folder = next(iter(found.of("d")), plain("."))

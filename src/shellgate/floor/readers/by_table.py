@@ -27,16 +27,17 @@ def read(call: ProgramCall, usage: Usage) -> Iterator[Action]:
     words = call.arguments
     if words and usage_of(f"{call.name} {words[0].value}") is usage:
         words = words[1:]
-    yield from by_usage(arguments(words, usage), usage, call)
+    yield from by_usage(arguments(words, usage), call)
 
 
-def by_usage(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Action]:
+def by_usage(found: Arguments, call: ProgramCall) -> Iterator[Action]:
     """Yield the actions of parsed arguments."""
+    usage = found.usage
     if usage.is_harmless and not found.has(usage.unless):
         yield OnlyReads()
-    yield from by_options(found, usage)
-    descends = goes_down(found, usage, call)
-    yield from _options_unknown(found, usage, call)
+    yield from by_options(found)
+    descends = goes_down(found, call)
+    yield from _options_unknown(found, call)
     must_be_known = usage.always_descends or call.scene.is_swept or found.has(usage.descends)
     follows = found.has(usage.follows)
     uses = usage.uses(found)
@@ -58,8 +59,9 @@ def by_usage(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Acti
             )
 
 
-def _options_unknown(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Action]:
+def _options_unknown(found: Arguments, call: ProgramCall) -> Iterator[Action]:
     """Yield F9's question: a deletion may include everything beneath, if running adds an option to that effect."""
+    usage = found.usage
     if Use.DELETE in usage.uses(found) and usage.descends and not found.has(usage.descends):
         for word in call.arguments:
             if word.known_start.startswith("-") and not is_known(word):
@@ -76,8 +78,9 @@ def runs(words: list[Word], call: ProgramCall) -> Iterator[Action]:
         yield RunCommand(tuple(words))
 
 
-def by_options(found: Arguments, usage: Usage) -> Iterator[Action]:
+def by_options(found: Arguments) -> Iterator[Action]:
     """Yield the actions of the options alone."""
+    usage = found.usage
     for option, word in found.values:
         yield from _by_option(option.use, word)
     if usage.every is not None and usage.every is not Use.TEXT and not {*usage.before} & {Use.TEXT, Use.CODE}:
@@ -96,8 +99,9 @@ def _by_option(use: Use, word: Word) -> Iterator[Action]:
             yield TouchPath(word, use)
 
 
-def goes_down(found: Arguments, usage: Usage, call: ProgramCall) -> bool:
+def goes_down(found: Arguments, call: ProgramCall) -> bool:
     """Tell whether folders are descended into; if running may add an option to that effect, they are."""
+    usage = found.usage
     if usage.always_descends or call.scene.is_swept:
         return True
     return bool(usage.descends) and (found.has(usage.descends) or any(map(may_be_option, found.operands)))

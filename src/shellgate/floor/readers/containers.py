@@ -94,9 +94,8 @@ def kubectl(call: ProgramCall) -> Iterator[Action]:
 
 def make(call: ProgramCall) -> Iterator[Action]:
     """`make`: settings that name a shell or a program are commands."""
-    usage = USAGES["make"]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES["make"])
+    yield from by_table.by_options(found)
     if any(word.value in STANDARD_INPUT for word in found.of("f")) or any(
         "$(" in word.source for word in found.of("E")
     ):
@@ -114,10 +113,9 @@ def make(call: ProgramCall) -> Iterator[Action]:
 
 def schedule(call: ProgramCall) -> Iterator[Action]:
     """`at`, `batch`, `crontab`: what they read runs later, unseen by the gate."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     yield Concern("it schedules commands")
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     said = standard_input.text(call.scene.command)
     if said is not None:
         yield RunShell(said, is_guess=True)

@@ -26,16 +26,15 @@ _DELETES = (
 def copy(call: ProgramCall) -> Iterator[Action]:
     """`cp`, `install`, `ditto`."""
     found = _found(call)
-    usage = USAGES[call.name]
     sources, target = ends(found)
-    yield from by_table.by_options(found, usage)
-    descends = by_table.goes_down(found, usage, call)
+    yield from by_table.by_options(found)
+    descends = by_table.goes_down(found, call)
     use = Use.WRITE if found.has(_LINKS) and call.name == "cp" else Use.READ
     if found.has(("d", "directory")) and call.name == "install":
         use = Use.WRITE
     for word in sources:
         goes_down = descends and use is Use.READ
-        yield TouchPath(word, use, goes_down, follows=goes_down and found.has(usage.follows))
+        yield TouchPath(word, use, goes_down, follows=goes_down and found.has(found.usage.follows))
     yield from arrivals(sources, target, call)
     if target is not None and descends:
         is_whole = found.has(("T", "no-target-directory")) or call.name == "ditto"
@@ -50,7 +49,7 @@ def move(call: ProgramCall) -> Iterator[Action]:
     """Read `mv`: each source goes away, with all its content."""
     found = _found(call)
     sources, target = ends(found)
-    yield from by_table.by_options(found, USAGES[call.name])
+    yield from by_table.by_options(found)
     yield from (TouchPath(word, Use.DELETE, descends=True) for word in sources)
     yield from arrivals(sources, target, call)
 
@@ -59,7 +58,7 @@ def link(call: ProgramCall) -> Iterator[Action]:
     """Read `ln`: the target counts as much as the link; a link to a folder counts for everything visible through it."""
     found = _found(call)
     sources, target = ends(found)
-    yield from by_table.by_options(found, USAGES[call.name])
+    yield from by_table.by_options(found)
     if target is None or (len(found.operands) == 1 and not found.of("t")):
         sources, target = found.operands, plain(".")
     yield from (TouchPath(word, Use.WRITE) for word in sources)
@@ -73,17 +72,16 @@ def link(call: ProgramCall) -> Iterator[Action]:
 def synchronize(call: ProgramCall) -> Iterator[Action]:
     """`rsync`, `scp`: like a copy, but either side may be another machine's."""
     found = _found(call)
-    usage = USAGES[call.name]
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     sources, target = ends(found)
-    descends = by_table.goes_down(found, usage, call)
+    descends = by_table.goes_down(found, call)
     goes = found.has(("remove-source-files", "remove-sent-files"))
     for word in filter(is_local, sources):
         yield TouchPath(
             word,
             Use.DELETE if goes else Use.READ,
             descends or goes,
-            follows=descends and found.has(usage.follows),
+            follows=descends and found.has(found.usage.follows),
         )
     if target is None or not is_local(target):
         return

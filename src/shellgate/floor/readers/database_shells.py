@@ -30,8 +30,7 @@ _CODE = ("c", "cmd", "command", "e", "ex", "iex", "O", "o")
 
 def console(call: ProgramCall) -> Iterator[Action]:
     """Read `sqlite3`, `psql`, `mysql`, `gdb`: their commands are searched for files and for a shell."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     codes = found.of(*(_CODE if call.name in ("gdb", "lldb") else _CODE[:4]))
     if call.name in ("sqlite3", "duckdb"):
         yield from (TouchPath(word, Use.WRITE) for word in found.operands[:1] if word.value != ":memory:")
@@ -39,7 +38,7 @@ def console(call: ProgramCall) -> Iterator[Action]:
     elif call.name in ("gdb", "lldb"):
         yield from (TouchPath(word, Use.READ) for word in found.operands)
     found.values = [(option, word) for option, word in found.values if word not in codes]
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     said = standard_input.text(call.scene.command)
     for word in [*codes, *([said] if said is not None else [])]:
         yield from _commands(word)

@@ -45,8 +45,7 @@ _EX_CODE = re.compile(
 
 def sed(call: ProgramCall) -> Iterator[Action]:
     """Read `sed`: its script may write, read and run; with `-i` its files are rewritten."""
-    usage = USAGES["sed"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["sed"])
     rewrites = found.has(("i", "in-place"))
     scripts, files = _scripts(found, "e", "f")
     if not rewrites:
@@ -63,14 +62,13 @@ def sed(call: ProgramCall) -> Iterator[Action]:
 
 def awk(call: ProgramCall) -> Iterator[Action]:
     """Read `awk`: its program may write, read and run."""
-    usage = USAGES["awk"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["awk"])
     yield OnlyReads()
     in_place = any("inplace" in (word.value or "") for word in found.of("i", "l"))
     options = [(option, word) for option, word in found.values if option.name not in ("e", "i")]
     scripts, files = _scripts(found, "e", "f", "E")
     found.values = options
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     for script in scripts:
         yield from _known(script)
         yield from _awk(_text(script))
@@ -139,15 +137,14 @@ def _without_patterns(program: str) -> str:
 
 def editor(call: ProgramCall) -> Iterator[Action]:
     """Read `ed`, `ex`, `vim`: their files are written, their commands may write others and run programs."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     given = [word for word in found.operands if word.known_start.startswith("+")]
     found.operands = [word for word in found.operands if not word.known_start.startswith("+")]
     codes = found.of("c", "e") + given
     pairs = zip(call.arguments, call.arguments[1:], strict=False)
     codes += [code for option, code in pairs if re.fullmatch(r"-[a-zA-Z]+c", option.value or "")]
     found.values = [(option, word) for option, word in found.values if word not in codes]
-    yield from by_table.by_usage(found, usage, call)
+    yield from by_table.by_usage(found, call)
     for word in codes:
         yield from _ex(_text(word).lstrip("+"))
     said = standard_input.text(call.scene.command)

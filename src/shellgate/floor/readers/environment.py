@@ -88,11 +88,10 @@ def _settings_of_programs(name: str, value: Word) -> Iterator[Action]:
 
 def env(call: ProgramCall) -> Iterator[Action]:
     """`env [option…] [NAME=value…] [command…]`: without a command it prints the environment."""
-    usage = USAGES["env"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["env"])
     for text in found.of("S"):
         yield RunShell(by_table.spaced([plain("env"), _split(text), *map(_quoted, _behind(text, call))]))
-    yield from (deed for deed in by_table.by_options(found, usage) if not isinstance(deed, RunShell))
+    yield from (deed for deed in by_table.by_options(found) if not isinstance(deed, RunShell))
     words, deeds = _unassigned(
         [word for place, word in enumerate(found.operands) if place or word.value != "-"], call.scene
     )
@@ -123,10 +122,9 @@ def _quoted(word: Word) -> Word:
 
 def sudo(call: ProgramCall) -> Iterator[Action]:
     """`sudo`, `doas`: a command as somebody else, or a whole shell."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     yield Concern(RAISES)
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     words, deeds = _unassigned(found.operands, call.scene)
     yield from deeds
     if found.has(("e", "edit")):
@@ -141,10 +139,9 @@ def sudo(call: ProgramCall) -> Iterator[Action]:
 
 def su(call: ProgramCall) -> Iterator[Action]:
     """`su`, `runuser`: a shell as somebody else, its commands given with `-c` or read from its input."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     yield Concern(RAISES)
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     for place, word in enumerate(found.operands[:-1]):  # behind the user, or behind `--`
         if word.value in ("-c", "--command", "--session-command"):
             yield RunShell(found.operands[place + 1])
@@ -156,10 +153,9 @@ def su(call: ProgramCall) -> Iterator[Action]:
 
 def or_a_shell(call: ProgramCall) -> Iterator[Action]:
     """Wrappers that start a shell where no command is given: `chroot`, `unshare`, `nsenter`, `script`."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_usage(found, usage, call)
-    if len(found.operands) <= len(usage.before) - (Use.RUN in usage.before) and not found.of("c"):
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_usage(found, call)
+    if len(found.operands) <= len(found.usage.before) - (Use.RUN in found.usage.before) and not found.of("c"):
         yield RunCommand((plain("sh"),))
 
 

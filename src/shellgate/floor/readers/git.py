@@ -80,7 +80,7 @@ _OWN_FILES = re.compile(r"(.*/)?(\.git/(.+/)?config(\.worktree)?|\.gitmodules|\.
 def git(call: ProgramCall) -> Iterator[Action]:
     """`git [option…] SUBCOMMAND …`."""
     before = arguments(call.arguments, _BEFORE)
-    yield from by_table.by_options(before, _BEFORE)
+    yield from by_table.by_options(before)
     inside = _in_folder(before.of("C"), call)
     folder = _joined(before.of("C"))
     yield from (_led(deed, folder) for deed in _settings(before, inside))
@@ -145,7 +145,7 @@ def _subcommand(name: str, before: Arguments, call: ProgramCall) -> Iterator[Act
     words = before.operands[1:]
     usage = USAGES.get(f"git {name}", Usage(every=Use.EITHER))
     found = arguments(words, usage)
-    yield from by_table.by_usage(found, usage, call)
+    yield from by_table.by_usage(found, call)
     yield from (deed for word in found.operands for deed in git_settings.remote(word))
     yield from _work_tree(name, before, call)
     if name in _ACTS:

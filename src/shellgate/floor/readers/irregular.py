@@ -54,9 +54,8 @@ def test(call: ProgramCall) -> Iterator[Action]:
 
 def compress(call: ProgramCall) -> Iterator[Action]:
     """`gzip` and the like: the file goes, unless it is kept or the result is printed."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_options(found)
     is_kept = found.has(("c", "k", "keep", "stdout", "to-stdout", "t", "test", "l", "list"))
     for word in found.operands:
         yield TouchPath(word, Use.READ if is_kept else Use.DELETE, descends=found.has(("r", "recursive")))
@@ -64,21 +63,19 @@ def compress(call: ProgramCall) -> Iterator[Action]:
 
 def disk(call: ProgramCall) -> Iterator[Action]:
     """Programs for disks and their parts: many are asked only what is there."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     words = {word.value or "" for word in call.arguments}
     asked = {word for word in words if not word.startswith("/")}
     only_looks = asked <= _LOOKS[call.name] and bool(asked or call.name in ("wipefs", "losetup"))
     use = Use.READ if only_looks else Use.WRITE
     yield from (TouchPath(word, use) for word in found.operands)
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
 
 
 def clock(call: ProgramCall) -> Iterator[Action]:
     """`date`, `hostname`: they set what they are given, and else they say it."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_options(found)
     if not found.of("s", "f", "F", "b") and all(word.known_start.startswith("+") for word in found.operands):
         yield OnlyReads()
 
@@ -108,23 +105,21 @@ def jq(call: ProgramCall) -> Iterator[Action]:
             kept.append(word)
     if any(_REACHES.search(word.source) for word in kept):
         yield Concern("the filter may read other files, or dump the environment")
-    usage = USAGES[call.name]
-    found = arguments(kept, usage)
+    found = arguments(kept, USAGES[call.name])
     if not all(map(is_known, found.operands[:1])):
         yield Concern("only running it tells the whole of the filter")
-    yield from by_table.by_usage(found, usage, call)
+    yield from by_table.by_usage(found, call)
 
 
 def search(call: ProgramCall) -> Iterator[Action]:
     """`grep`, `rg`: without a file they look through the folder, unless there is an input to look through."""
-    usage = USAGES[call.name]
     shows_hidden = any(_DOT.fullmatch(word.value or "") for word in call.arguments)
-    found = arguments([*[plain("--hidden")] * shows_hidden, *call.arguments], usage)
-    yield from by_table.by_usage(found, usage, call)
-    named = len(found.operands) - (not found.has(usage.given))
+    found = arguments([*[plain("--hidden")] * shows_hidden, *call.arguments], USAGES[call.name])
+    yield from by_table.by_usage(found, call)
+    named = len(found.operands) - (not found.has(found.usage.given))
     if (
         named <= 0
-        and found.has(usage.descends)
+        and found.has(found.usage.descends)
         and not (call.name in _OF_INPUT and call.scene.command.is_piped)
     ):
         yield TouchPath(plain("."), Use.READ, descends=True)
@@ -144,11 +139,10 @@ def listing(call: ProgramCall) -> Iterator[Action]:
 
 def pager(call: ProgramCall) -> Iterator[Action]:
     """`less`, `more`: a word that begins with `+` is a command to them, and some commands run others."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES[call.name])
     if any(word.known_start.startswith("+") for word in call.arguments):
         yield Concern("the pager is told to run a command")
-    yield from by_table.by_usage(found, usage, call)
+    yield from by_table.by_usage(found, call)
 
 
 READERS = {

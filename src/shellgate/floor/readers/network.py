@@ -37,9 +37,8 @@ _OWN_SHELL = deny("F6", "It gives a shell to another machine.")
 
 def fetch(call: ProgramCall) -> Iterator[Action]:
     """Read `curl`, `wget`: the files they send, and those in which they store their downloads."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_options(found)
     for option, word in found.values:
         if option.name in _UPLOADS and call.name == "curl":
             yield from _upload(word)
@@ -79,9 +78,8 @@ def _address(word: Word) -> Iterator[Action]:
 
 def talk(call: ProgramCall) -> Iterator[Action]:
     """`http`, `xh`: an address like any other, and files by `@`."""
-    usage = USAGES[call.name]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES[call.name])
+    yield from by_table.by_options(found)
     for word in found.operands:
         yield from _address(word)
         yield from _upload(word)
@@ -98,10 +96,9 @@ def _path(word: Word) -> Word:
 
 def ssh(call: ProgramCall) -> Iterator[Action]:
     """Read `ssh`: the other machine guards its commands; those that run here are read."""
-    usage = USAGES["ssh"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["ssh"])
     yield Concern("it acts on another machine")
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     for word in found.of("o"):
         name, _, _ = word.known_start.replace(" ", "=", 1).partition("=")
         if name.lower() in (
@@ -112,8 +109,8 @@ def ssh(call: ProgramCall) -> Iterator[Action]:
             "permitlocalcommand",
         ):
             yield RunShell(without(word, len(name) + 1))
-    rest = arguments(found.operands[1:], usage)  # options may follow the host
-    yield from by_table.by_options(rest, usage)
+    rest = arguments(found.operands[1:], found.usage)  # options may follow the host
+    yield from by_table.by_options(rest)
     if rest.operands:
         yield RunShell(by_table.spaced(rest.operands), is_guess=True, only=_EVERYWHERE)
     elif (said := standard_input.text(call.scene.command)) is not None:
@@ -124,10 +121,9 @@ def ssh(call: ProgramCall) -> Iterator[Action]:
 
 def netcat(call: ProgramCall) -> Iterator[Action]:
     """Read `nc`, `ncat`: with `-e` or `-c` any peer that connects gets a program."""
-    usage = USAGES["nc"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["nc"])
     yield Concern("it speaks to other machines")
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     if found.of("e", "c"):
         yield FloorVerdict(_OWN_SHELL)
     if (said := standard_input.text(call.scene.command)) is not None:
@@ -153,7 +149,7 @@ def multiplexer(call: ProgramCall) -> Iterator[Action]:
     yield Concern("it runs where nobody looks")
     yield from (RunShell(word) for word in words if " " in (word.value or ""))
     yield from unknown_programs.guess(call)
-    yield from by_table.by_options(arguments(words, USAGES[call.name]), USAGES[call.name])
+    yield from by_table.by_options(arguments(words, USAGES[call.name]))
 
 
 READERS = {

@@ -32,10 +32,9 @@ _INPUT = '"$_"'  # a word of the input, as the shell is given it
 
 def xargs(call: ProgramCall) -> Iterator[Action]:
     """Read `xargs`: its input becomes words of the command."""
-    usage = USAGES["xargs"]
-    found = arguments(call.arguments, usage)
+    found = arguments(call.arguments, USAGES["xargs"])
     yield OnlyReads()
-    yield from by_table.by_options(found, usage)
+    yield from by_table.by_options(found)
     words = tuple(found.operands) or (plain("echo"),)
     marks = [mark.value or find_command.FOUND for mark in found.of("I", "i", "replace")]
     if not marks and found.has(("i", "replace")):
@@ -136,9 +135,8 @@ def _split(word: Word) -> list[Word]:
 
 def parallel(call: ProgramCall) -> Iterator[Action]:
     """Read GNU `parallel`: the words behind `:::` become words of the command, which goes through a shell."""
-    usage = USAGES["parallel"]
-    found = arguments(call.arguments, usage)
-    yield from by_table.by_options(found, usage)
+    found = arguments(call.arguments, USAGES["parallel"])
+    yield from by_table.by_options(found)
     words = found.operands
     at = next((place for place, word in enumerate(words) if word.known_start.startswith(":::")), len(words))
     template, given = tuple(words[:at]), words[at + 1 :]
