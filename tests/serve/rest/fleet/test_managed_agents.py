@@ -85,6 +85,32 @@ def test_an_agent_is_started_read_and_stopped(hub: Hub, person: Web, node: str) 
 
 
 @pytest.mark.usefixtures("agents")
+def test_a_start_on_the_hubs_own_machine_is_repeated_with_its_key(person: Web, node: str) -> None:
+    """The same call with the same key gets the same answer, and starts nothing again."""
+    body, key = {"node": node, "run": COMMAND}, {"Idempotency-Key": "k"}
+
+    def keyed(body: dict[str, str]) -> httpx2.Response:
+        return person.post("/agents/coder/start", body, **key)
+
+    first, again = (done(keyed(body))["placement"] for _ in range(2))
+    assert (again["pid"], again["status"]) == (first["pid"], "running")
+    assert refusal(keyed({**body, "run": "cat"})) == (409, "conflict")
+    assert refusal(start(person, node)) == (409, "conflict")
+
+
+def test_a_refused_start_may_be_tried_again_with_its_key(person: Web, node: str, policy: Path) -> None:
+    """What was not done at all leaves its key free."""
+    policy.write_text(POLICY + '[rules]\ndeny = ["agent_start(cat)"]\n')
+    key = {"Idempotency-Key": "k"}
+
+    for _ in range(2):
+        assert refusal(person.post("/agents/coder/start", {"node": node, "run": "cat"}, **key)) == (
+            403,
+            "forbidden",
+        )
+
+
+@pytest.mark.usefixtures("agents")
 def test_who_follows_may_leave(hub: Hub, person: Web, node: str) -> None:
     """A reader that goes ends nothing but the reading; one that stays hears how it ended."""
     done(start(person, node))

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 from starlette.responses import JSONResponse, Response
 
 from hubbub.core.fleet import dispatches, managed_agents, nodes, own_machine
+from hubbub.core.log import idempotency
 from hubbub.core.people import access
 from hubbub.dialects.call import ActivitySource, HubContext
 from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NotDone, NotFound, Offline
@@ -88,6 +89,47 @@ async def list_placements(call: Call) -> Placements:
     return Placements(placements=[PlacementShape.of(each) for each in await call.read(look)])
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """One start of an agent on a machine, by an order with the digest of its call; `own`: on the hub's own machine."""
+
+    project: Project
+    node: str
+    agent: str
+    command: str
+    order: NodeCall
+    digest: str
+    own: bool
+
+    def place(self, tx: Tx) -> tuple[ManagedAgent | None, ToolResult | None]:
+        """Place the agent, unless an earlier call with the key has: of two side by side, one does.
+
+        A machine elsewhere has its orders stored; for the hub's own, the result of the earlier call is returned.
+        """
+        there, key = nodes.find(tx, self.project, self.node), self.order.key
+        if key is not None and self.own:
+            known = idempotency.begin(tx, key, self.digest)
+            if known is not None:
+                return None, known
+        elif key is not None and not dispatches.begin(tx, self.project, there, self.order, sent=False)[1]:
+            return None, None
+        return managed_agents.order(
+            tx, self.project, agent=self.agent, machine=there, command=self.command
+        ), None
+
+    def end(self, tx: Tx, placed: ManagedAgent | None, outcome: ToolResult) -> ManagedAgent | None:
+        """Return the placement that came of it; None, and none is left, if nothing was done."""
+        is_undone = outcome.is_error and not _is_unknown(outcome)
+        if placed is not None and self.own and self.order.key is not None:
+            idempotency.end(tx, self.order.key, None if is_undone else outcome)
+        if placed is not None and is_undone:
+            managed_agents.drop(tx, placed)
+        if outcome.is_error:
+            return None
+        found = placed or managed_agents.find(tx, self.project, self.agent)
+        return managed_agents.started(tx, found, _pid(outcome))
+
+
 @router.post("/agents/{name}/start")
 async def start_agent(request: Request, call: Call, name: Name, body: AgentStart) -> OnePlacement:
     """Start an agent on a machine, if its gate lets it, perhaps after asking a person. For people."""
@@ -97,30 +139,20 @@ async def start_agent(request: Request, call: Call, name: Name, body: AgentStart
         project = call.enter(tx)
         return project, nodes.find(tx, project, body.node).name
 
-    def place(tx: Tx) -> ManagedAgent | None:
-        """Place the agent, unless an earlier call with the key has: of two side by side, one does."""
-        there = nodes.find(tx, project, body.node)
-        is_stored = order.key is not None and machine is not request.app.state.site.node
-        if is_stored and not dispatches.begin(tx, project, there, order, sent=False)[1]:
-            return None
-        return managed_agents.order(tx, project, agent=name, machine=there, command=body.run)
-
-    def started(tx: Tx) -> ManagedAgent:
-        return managed_agents.started(tx, placed or managed_agents.find(tx, project, name), _pid(outcome))
-
     project, node = await call.read(look)
     given = {"agent": name, "command": body.run, "concurrency": body.concurrency}
     if body.folder is not None:
         given["folder"] = body.folder
     order = _order(call, project, "agent_start", given)
     machine = await _machine(request, call, project, node, order)
-    placed = await call.write(place)
-    outcome = await machine.perform(order)
-    if outcome.is_error:
-        if placed is not None and not _is_unknown(outcome):
-            await call.write(lambda tx: managed_agents.drop(tx, placed))
+    own = machine is request.app.state.site.node
+    start = _Start(project, node, name, body.run, order, call.digest, own)
+    placed, known = await call.write(start.place)
+    outcome = known or await machine.perform(order)
+    started = await call.write(lambda tx: start.end(tx, placed, outcome))
+    if started is None:
         raise refusal(outcome)
-    return OnePlacement(placement=PlacementShape.of(await call.write(started)))
+    return OnePlacement(placement=PlacementShape.of(started))
 
 
 @router.post("/agents/{name}/stop")
