@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from hubbub.model.fleet.link_protocol import HubRequest
 from hubbub.model.people.rights import Role
 from tests.serve.conftest import both_engines
 from tests.serve.served_hub import Hub
@@ -699,6 +700,25 @@ def test_the_interface_says_what_is_refused(hub: Hub, acting: Acting) -> None:
     for given in ("a", "a-b", "0" * 64, "", "-a", "A", "a_b", "0" * 65):
         answer = web.post("/projects", {"slug": given})
         assert answer.is_success == bool(slug.search(given)), given
+
+
+def test_the_words_of_the_interface_are_taken(hub: Hub, acting: Acting) -> None:
+    """Every word that OpenAPI lists for a kind or a need is one that the call knows, and no other is."""
+    page, web = done(acting().get("/openapi.json")), acting(secret=hub.owner_secret)
+
+    for path in ("/activity", "/audit/entries"):
+        (form,) = [
+            each["schema"] for each in page["paths"][path]["get"]["parameters"] if each["name"] == "kind"
+        ]
+        words = form["anyOf"][0].get("items", form["anyOf"][0])["enum"]
+        assert [
+            word for word in words if not web.get(path, kind=word, project=hub.project.slug).is_success
+        ] == []
+        assert web.get(path, kind="no.such", project=hub.project.slug).status_code == 400
+    needs = page["components"]["schemas"]["Needed"]["properties"]["need"]["enum"]
+    path = f"/desk?project={hub.project.slug}"
+    answers = {need: web.post(path, {"node": "box", "need": need}).text for need in HubRequest}
+    assert {need for need, answer in answers.items() if "need: must be" not in answer} == {*needs}
 
 
 def test_the_interface_describes_itself(acting: Acting) -> None:

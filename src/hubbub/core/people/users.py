@@ -18,7 +18,8 @@ from hubbub.store.tx import Tx
 
 OWNER = "owner"
 INVITE_TTL = timedelta(days=7)
-_NAME = re.compile(r"[\w-]{2,50}")
+SHORTEST, LONGEST = 2, 50  # a username
+_NAME = re.compile(rf"[\w-]{{{SHORTEST},{LONGEST}}}")
 
 
 class BadInvitation(Forbidden):
@@ -182,7 +183,7 @@ def checked(name: str) -> str:
     if name == HUB:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if not _NAME.fullmatch(name):
-        raise Invalid("a username has 2 to 50 letters (of any script), digits, '_' and '-'")
+        raise Invalid(f"a username has {SHORTEST} to {LONGEST} letters (of any script), digits, '_' and '-'")
     return name
 
 

@@ -97,7 +97,7 @@ class HubServices:
             return await self._ask(asker, message, longest)
         way = HANDLERS.get(need) if need is not HubRequest.USE else self._use
         if way is None:
-            raise Invalid(f"need: must be one of {', '.join((*HANDLERS, HubRequest.ASK))}")
+            raise Invalid(f"need: must be one of {', '.join(SERVED)}")
 
         def operation(tx: Tx) -> Value:
             return way(tx, asker, message)
@@ -343,6 +343,7 @@ HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
     HubRequest.LIMIT: _limit,
     HubRequest.SIGNED: _signed,
 }
+SERVED = (HubRequest.ASK, *HANDLERS, HubRequest.USE)
 
 
 async def _until_answered(

@@ -20,6 +20,7 @@ from hubbub.core.presence import agent_location, presences, wakes
 from hubbub.core.presence.agent_location import AgentLocation
 from hubbub.core.snapshots import card_states
 from hubbub.core.work import todos
+from hubbub.model.agents import agent_names
 from hubbub.model.mail.wakes import DeliveryChannel, Wake
 from hubbub.model.people.rights import HUB, Right
 from hubbub.model.records import Agent, Condition, Delivery, Letter, Presence, Profile, Project
@@ -39,6 +40,7 @@ from hubbub.serve.rest.base.shapes import (
     PresenceShape,
     Seconds,
     Text,
+    told,
 )
 from hubbub.store.tx import Tx
 
@@ -109,7 +111,9 @@ class Removed(Model):
 
 
 class NewName(Body):
-    to: Name = Field(description="the new name, which the project does not know yet")
+    to: Annotated[Name, told(minLength=1, maxLength=agent_names.LONGEST)] = Field(
+        description="the new name, which the project does not know yet: letters and digits of any script, and _-.@+"
+    )
 
 
 class Renamed(Model):

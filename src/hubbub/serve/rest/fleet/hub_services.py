@@ -10,17 +10,18 @@ from pydantic import Field
 from hubbub.core.fleet.requesters import Program
 from hubbub.core.log import idempotency
 from hubbub.model.fleet.link_protocol import HubRequest
+from hubbub.serve.fleet.hub_services import SERVED
 from hubbub.serve.rest.agents.agents import LONGEST_WAIT
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.router import Router
-from hubbub.serve.rest.base.shapes import Body, Model, Name
+from hubbub.serve.rest.base.shapes import Body, Model, Name, told
 
 router = Router("nodes")
 
 
 class Needed(Body):
     node: Annotated[Name, Field(description="as the program calls the machine that it is on")]
-    need: HubRequest
+    need: Annotated[HubRequest, told(enum=list(SERVED))]
     content: dict[str, Any] = Field(default_factory=dict, description="what that need takes")
 
 

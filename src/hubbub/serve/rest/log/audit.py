@@ -22,7 +22,7 @@ from hubbub.model.records import Activity
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base.call import Call, RestCall
 from hubbub.serve.rest.base.router import Router
-from hubbub.serve.rest.base.shapes import ActivityShape, Line, Model, Shape
+from hubbub.serve.rest.base.shapes import ActivityShape, Line, Model, Shape, told
 from hubbub.store.tx import Tx
 
 router = Router("audit")
@@ -62,7 +62,8 @@ class Heads(Model):
     heads: list[HeadShape]
 
 
-Kind = Annotated[Line | None, Query(description="a kind, or one of the groups")]
+Word = Annotated[Line, told(enum=[*audit.GROUPS, *audit.KINDS])]
+Kind = Annotated[Word | None, Query(description="a kind, or one of the groups")]
 By = Annotated[Line | None, Query(description="only acts of this person or agent")]
 
 

@@ -18,13 +18,13 @@ from hubbub.core.people import access
 from hubbub.core.work import tasks
 from hubbub.model.errors import Conflict, Invalid
 from hubbub.model.lifecycle import Status
-from hubbub.model.log.event_types import expanded
+from hubbub.model.log.event_types import GROUPS, KINDS, expanded
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity, Condition
 from hubbub.serve.live.sse import activity_json
 from hubbub.serve.rest.base.call import Call
 from hubbub.serve.rest.base.router import Router
-from hubbub.serve.rest.base.shapes import ActivityShape, Line, Model
+from hubbub.serve.rest.base.shapes import ActivityShape, Line, Model, told
 from hubbub.serve.rest.log.snapshots import PatchedActivity
 from hubbub.store.tx import Tx
 
@@ -52,6 +52,9 @@ class Log(Model):
     keep_days: int | None = Field(description="for how many days an activity is kept; null: for ever")
 
 
+KindOrGroup = Annotated[Line, told(enum=[*GROUPS, *(f"{group}.*" for group in GROUPS), *sorted(KINDS)])]
+
+
 class Counts(Model):
     tasks: dict[Status, int]
     agents: dict[Condition, int] = Field(description="by their condition; those never there count as offline")
@@ -66,7 +69,9 @@ async def list_activity(
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     task: str | None = None,
     agent: str | None = None,
-    kind: Annotated[list[Line] | None, Query(description="kinds, or groups of them, as task.*")] = None,
+    kind: Annotated[
+        list[KindOrGroup] | None, Query(description="kinds, or groups of them, as task.*")
+    ] = None,
     since: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     until: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,

@@ -10,12 +10,12 @@ from pydantic import Field
 from hubbub.core.log import outbox, webhooks
 from hubbub.model.errors import Invalid
 from hubbub.model.log.outbox_items import DeliveryOutcome
-from hubbub.model.log.webhooks import EVERYTHING, NEEDS, WebhookFormat, require_url
+from hubbub.model.log.webhooks import EVERYTHING, NEEDS, URL_LENGTH, WebhookFormat, require_url
 from hubbub.model.people.rights import Right
 from hubbub.serve.outbox.dns_pinning import PrivateAddress, UnknownHost, pinned_addresses
 from hubbub.serve.rest.base.call import Answer, Call
 from hubbub.serve.rest.base.router import Router
-from hubbub.serve.rest.base.shapes import Body, Model, Name, ParcelShape, Text, WebhookShape
+from hubbub.serve.rest.base.shapes import Body, Model, Name, ParcelShape, Text, WebhookShape, told
 from hubbub.store.tx import Tx
 
 router = Router("webhooks")
@@ -38,7 +38,7 @@ class CreatedWebhook(OneWebhook):
 
 
 class NewWebhook(Body):
-    url: Text
+    url: Annotated[Text, told(maxLength=URL_LENGTH, pattern="^https?://[^/]")]
     events: list[Name] | None = Field(
         None,
         max_length=MOST_EVENTS,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from http import HTTPStatus
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Request
@@ -29,6 +30,7 @@ from hubbub.serve.rest.base.shapes import (
     Seconds,
     TokenShape,
     UserShape,
+    told,
 )
 from hubbub.serve.rest.fleet.invitations import hub_url
 from hubbub.store.tx import Tx
@@ -68,7 +70,9 @@ class Users(Model):
 
 
 class NewUser(Body):
-    name: Line
+    name: Annotated[Line, told(minLength=users.SHORTEST, maxLength=users.LONGEST)] = Field(
+        description="letters of any script, digits, '_' and '-'"
+    )
     project: Line | None = None
     role: GivenRole = Role.MEMBER
 
