@@ -3,6 +3,8 @@
 import asyncio
 import os
 import sys
+from dataclasses import replace
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
 from uuid import UUID
@@ -13,8 +15,8 @@ from hubbub.model.fleet.link_protocol import HubRequest, MessageKind
 from hubbub.model.ids import new_id
 from hubbub.node.link.incoming_calls import BUSY, CALLED_OFF, CUT_OFF, PAST, STOPPED, UNKEPT, CallLimits
 from hubbub.node.link.journal import JournalLimits
-from tests.node.link.evil_hub import ADA, EvilHub, Talk, evil_hub, machine, mark
-from tests.support.waiting import until_soon
+from tests.node.link.evil_hub import ADA, QUICK, EvilHub, Talk, evil_hub, machine, mark
+from tests.support.waiting import patience, until_soon
 
 pytestmark = pytest.mark.anyio
 
@@ -281,7 +283,11 @@ async def test_a_flood_of_orders_is_refused(tmp_path: Path, orders_at_once: int)
     """However many come at once, only as many are taken as may be in hand; the others are not even noted."""
     os.mkfifo(tmp_path / "go")
     bounds = CallLimits(at_once=2, held=20)
-    async with evil_hub() as hub, machine(tmp_path, hub, policy=open_to(tmp_path), bounds=bounds) as box:
+    pace = replace(QUICK, pong=timedelta(seconds=patience()))  # which the hub says behind all orders
+    async with (
+        evil_hub() as hub,
+        machine(tmp_path, hub, policy=open_to(tmp_path), bounds=bounds, pace=pace) as box,
+    ):
         talk = await hub.linked()
 
         async def flood() -> list[str]:
