@@ -25,6 +25,7 @@ from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.people.rights import SYSTEM, Actor, Role
 from hubbub.model.records import Activity, Condition, Letter, Presence, Profile, Project, Task
+from hubbub.store.engine import postgres
 from hubbub.store.engine.postgres import Postgres
 from hubbub.store.engine.sqlite import DATABASE, SQLite
 from hubbub.store.log import activity
@@ -33,6 +34,7 @@ from tests.conftest import MovableClock
 from tests.support.emptying import Emptier
 from tests.support.memory_folder import in_memory
 from tests.support.migrated_database import migrated
+from tests.support.waiting import patience
 
 S, E = Status, Event
 P = ParamSpec("P")
@@ -233,7 +235,8 @@ class Borrowed:
 def shared_postgres(postgres_database: str) -> Iterator[tuple[Sequence[Postgres], Borrowed]]:
     """A few hubs' stores for all tests of the core, which only run operations, on connections that know the tables."""
     borrowed = Borrowed()
-    with ExitStack() as closed:
+    with ExitStack() as closed, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postgres, "PATIENCE", patience(60))  # a busy machine takes long for a connection
         opened = partial(Postgres.open, postgres_database, clock=borrowed, notify_every=600)
         yield [closed.enter_context(closing(opened())) for _ in range(HUBS)], borrowed
 
