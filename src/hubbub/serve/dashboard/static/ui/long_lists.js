@@ -34,11 +34,12 @@ export function useThrottled(source) {
 // Long lists stay cheap: an element is made anew only when something that it is made from is another, and Preact
 // passes over an element that is the same object as before.
 
-/** @returns {(key: string, from: any[], make: () => object) => object} the element of that key */
+/** @returns {(key: string, from?: any[], make?: () => object) => object} that element; as it was made last */
 export function useElementCache() {
   const kept = useRef(new Map());
   return (key, from, make) => {
     const old = kept.current.get(key);
+    if (!from) return old?.element;
     if (old && from.length === old.from.length && from.every((each, index) => each === old.from[index])) {
       return old.element;
     }
@@ -53,21 +54,23 @@ export function useElementCache() {
 const AT_ONCE = 32; // cards, about as many as are in sight
 const EACH_FRAME = 8;
 
-/** @param {number} count of the cards that there are @returns {number} how many of them are drawn now */
-export function useGradual(count) {
-  const drawn = useRef(AT_ONCE);
+/** @returns {(keys: string[]) => Set<string>} which cards are drawn by now, when these are wanted */
+export function useGradual() {
+  const drawn = useRef(new Set());
+  const isAll = useRef(true);
   const [, again] = useState(0);
-  if (drawn.current > count) drawn.current = Math.max(AT_ONCE, count); // what comes back comes anew
-  const isAll = drawn.current >= count;
   useLayoutEffect(() => {
-    if (isAll) return undefined;
-    const frame = requestAnimationFrame(() => {
-      drawn.current += EACH_FRAME;
-      again((frames) => frames + 1); // never the same as before, or nothing would be drawn
-    });
+    if (isAll.current) return undefined;
+    const frame = requestAnimationFrame(() => again((frames) => frames + 1));
     return () => cancelAnimationFrame(frame);
   });
-  return Math.min(drawn.current, count);
+  return (keys) => {
+    const missing = keys.filter((key) => !drawn.current.has(key));
+    const room = Math.max(EACH_FRAME, AT_ONCE - (keys.length - missing.length));
+    missing.slice(0, room).forEach((key) => drawn.current.add(key));
+    isAll.current = missing.length <= room;
+    return drawn.current;
+  };
 }
 
 // A long list of cards of which only those near the visible part are in the page.

@@ -23,8 +23,8 @@ import { refOf, taskHref } from "./task/actions.js";
 const LONG_GONE = 24 * 60 * 60_000; // milliseconds; who has left and holds nothing is history by then
 
 /**
- * @typedef {{agent: object, state: string, task: object|undefined}} Member
- * @typedef {{machine: string|null, members: Member[], working: number}} Group `machine` null: nobody knows where
+ * @typedef {{agent: object, state: string, task: object|undefined, isFound: boolean}} Member
+ * @typedef {{machine: string|null, members: Member[]}} Group `machine` null: nobody knows where
  */
 
 /** @returns {{groups: Group[], gone: object[]}} machines by name, agents by name; those that are not there last */
@@ -32,27 +32,23 @@ function fleet(picture, query, now) {
   const byMachine = new Map();
   const gone = [];
   for (const agent of picture.agents.values()) {
-    if (!matches(agent, query, picture)) continue;
     if (isEmpty(query) && isLongGone(agent, picture, now)) {
       gone.push(agent);
       continue;
     }
     const where = agent.machine ?? null;
     if (!byMachine.has(where)) byMachine.set(where, []);
-    byMachine.get(where).push(member(agent, picture));
+    byMachine.get(where).push(member(agent, query, picture));
   }
-  const groups = [...byMachine].map(([machine, members]) => ({
-    machine,
-    members: members.sort(byPresence),
-    working: members.filter(({ state }) => state === "working").length,
-  }));
+  const groups = [...byMachine].map(([machine, members]) => ({ machine, members: members.sort(byPresence) }));
   return { groups: groups.sort(byMachineName), gone: gone.sort(byName) };
 }
 
-const member = (agent, picture) => ({
+const member = (agent, query, picture) => ({
   agent,
   state: agent.state,
   task: currentTask(agent.name, picture),
+  isFound: matches(agent, query, picture),
 });
 
 function isLongGone(agent, picture, now) {
@@ -293,28 +289,29 @@ export function View() {
   const calm = useThrottled(shown);
   const showGone = useSignal(false);
   const kept = useElementCache();
+  const gradual = useGradual();
   const picture = calm.value;
   const query = useMemo(() => parse(route.value.query.q), [route.value.query.q]);
   const { groups, gone } = fleet(picture, query, minute.value);
-  const drawn = useGradual(groups.reduce((sum, { members }) => sum + members.length, 0));
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
-  if (groups.length === 0 && gone.length === 0) return html`<${Nobody} filtered=${!isEmpty(query)} />`;
-  const card = (member) => agentCard(kept, member, picture);
-  return html`<div class=${`view fleet ${picture.agents.size > MOVING ? "is-large" : ""}`} ref=${list}>
+  const found = groups.flatMap(({ members }) => members.filter(({ isFound }) => isFound));
+  const drawn = gradual(found.map(({ agent }) => agent.name));
+  const isEmptied = found.length === 0 && gone.length === 0;
+  const card = (member) => drawn.has(member.agent.name) && place(kept, member, picture);
+  return html`${isEmptied && html`<${Nobody} filtered=${!isEmpty(query)} />`}
+  <div class=${`view fleet ${picture.agents.size > MOVING ? "is-large" : ""}`} ref=${list} hidden=${isEmptied}>
     <${Accounts} picture=${picture} />
-    ${inTurn(groups, drawn).map((group) => html`<${Group} key=${group.machine ?? ""} ...${group} card=${card} />`)}
-    ${gone.length > 0 && html`<${Gone} agents=${gone} open=${showGone} card=${card} />`}
+    ${groups.map((group) => html`<${Group} key=${group.machine ?? ""} ...${group} card=${card} />`)}
+    ${gone.length > 0 && html`<${Gone} agents=${gone} open=${showGone}
+      card=${(member) => place(kept, member, picture)} />`}
   </div>`;
 }
 
-/** The groups, with the members that are drawn by now; the others follow. */
-function inTurn(groups, drawn) {
-  let left = drawn;
-  return groups.map((group) => {
-    const near = group.members.slice(0, left);
-    left -= near.length;
-    return { ...group, near };
-  });
+/** A card in its place; what the filter leaves out stays as it was, unseen, as making it anew takes long. */
+function place(kept, member, picture) {
+  const { agent: { name }, isFound } = member;
+  return html`<div class="agent-place" key=${name} hidden=${!isFound}>
+    ${isFound ? agentCard(kept, member, picture) : kept(name)}</div>`;
 }
 
 function agentCard(kept, { agent, state, task }, picture) {
@@ -330,16 +327,18 @@ function agentCard(kept, { agent, state, task }, picture) {
     taskHref=${task && taskHref(task)} picture=${picture} />`);
 }
 
-function Group({ machine, members, near, working, card }) {
+function Group({ machine, members, card }) {
+  const found = members.filter(({ isFound }) => isFound);
+  const working = found.filter(({ state }) => state === "working").length;
   const known = machines.value.get(machine);
   const load = moment.value ? null : nodes.value.get(machine)?.load;
-  return html`<section class="fleet-group" aria-label=${machine ?? t("fleet.elsewhere")}>
+  return html`<section class="fleet-group" aria-label=${machine ?? t("fleet.elsewhere")} hidden=${found.length === 0}>
     <h2 class="section-title"><bdi class="clip">${machine ?? t("fleet.elsewhere")}</bdi>
-      <small>${t("fleet.agents", { count: members.length })}${", "}${t("fleet.working", { count: working })}</small>
+      <small>${t("fleet.agents", { count: found.length })}${", "}${t("fleet.working", { count: working })}</small>
       ${known && !known.online && html`<small class="red row-tight"><${Icon} name="wifi-off" size=${13} />
         ${t("fleet.machine_offline")}</small>`}
       <${Load} load=${load} /></h2>
-    <div class="fleet-grid">${near.map(card)}</div>
+    <div class="fleet-grid">${members.map(card)}</div>
   </section>`;
 }
 
@@ -349,7 +348,7 @@ function Gone({ agents, open, card }) {
     <${Button} kind="quiet" icon=${open.value ? "chevron-down" : "chevron-right"} aria-expanded=${open.value}
       onClick=${() => (open.value = !open.value)}>${t("fleet.gone", { count: agents.length })}<//>
     ${open.value && html`<div class="fleet-grid">
-      ${agents.map((agent) => card({ agent, state: "offline", task: undefined }))}</div>`}
+      ${agents.map((agent) => card({ agent, state: "offline", task: undefined, isFound: true }))}</div>`}
   </section>`;
 }
 
