@@ -140,9 +140,15 @@ def test_an_approval_by_keys_alone(page: Page, hub: Hub, scene: Scene) -> None:
 
 
 def test_what_a_rule_calls_dangerous_is_approved_by_a_second_press(page: Page, hub: Hub) -> None:
-    """The first press only asks whether it is really meant; then Approve has the focus, and says so."""
+    """The first press only asks whether it is really meant; in Chinese the machine's reason has a Chinese beginning."""
     asked = ask(hub, {"command": "rm -rf build"}, QuestionKind.CALL, dangerous=True)
     card = page.locator(f"[data-item='need:approval:{asked.id}']")
+    for language, why in (
+        ("zh-CN", f"机器的安全底线要求由人决定：{asked.reason}"),
+        ("en", f"Why: {asked.reason}"),
+    ):
+        inside(page, "i18n.js", "m.setLanguage(x)", language)
+        expect(card).to_contain_text(why)
     card.focus()
     page.keyboard.press("a")
     expect(card.get_by_role("button", name="Approve, really?")).to_be_focused()

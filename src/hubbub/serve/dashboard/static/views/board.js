@@ -271,7 +271,8 @@ function Column({ column, look, isShown, aside, children }) {
   const drop = actionAt(column.name);
   const frame = [`column is-${column.name}`, !items.length && "is-empty", drop && "is-open", isShown && "is-shown"];
   return html`
-    <section class=${frame.filter(Boolean).join(" ")} aria-label=${title} ...${dropped(drop && ((task) => perform(drop.id, task)))}>
+    <section class=${frame.filter(Boolean).join(" ")} aria-label=${title}
+      ...${dropped(drop && ((task) => perform(drop.id, task)))}>
       <h2 class="column-head">
         <${Glyph} state=${column.glyph} quiet />
         <span class="column-name" title=${title}>${title}</span>${" "}

@@ -23,7 +23,7 @@ async function raise(budget, onDone) {
   const { kind, whom, daily, unit, amount } = budget;
   const title = t("cost.budget_raise_title", { whose: whose(budget) });
   const hint = amount ? amountOf(amount, unit) : "";
-  const said = await ask({ title, label: t(`cost.budget_${unit}`), action: t("cost.budget_raise"), hint });
+  const said = await ask({ title, label: t(`cost.budget_${unit}`), action: t("cost.budget_raise"), hint, short: true });
   if (said === null) return;
   const value = Number(said.trim().replace(/^\$/, "").replaceAll(",", ""));
   if (!(value > 0)) {

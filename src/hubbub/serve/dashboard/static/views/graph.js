@@ -317,7 +317,8 @@ function levels(needs) {
   for (const id of inOrder(needs)) {
     level.set(id, Math.max(-1, ...needs.get(id).map((each) => level.get(each) ?? -1)) + 1);
   }
-  return [...Map.groupBy(needs.keys(), (id) => level.get(id))].sort(([one], [other]) => one - other).map(([, ids]) => ids);
+  const found = [...Map.groupBy(needs.keys(), (id) => level.get(id))];
+  return found.sort(([one], [other]) => one - other).map(([, ids]) => ids);
 }
 
 function Outline({ needs }) {

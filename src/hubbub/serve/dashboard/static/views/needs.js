@@ -256,17 +256,18 @@ const REASONS = [
   [/^it leads to (?<where>.+), in a private network$/, "needs.reason_private"],
   [/^the rule (?<rule>.+) has it asked about$/, "needs.reason_rule"],
   [/^only running it tells whether the rule (?<rule>.+) is about it$/, "needs.reason_rule_unknown"],
+  [/^no reason was given$/, "needs.reason_none"],
   [/^(?<client>.+) asks at its own prompt$/, "needs.reason_prompt"],
   [/^(?<client>.+) asks at its own prompt; the agent says: (?<why>[^]+)$/, "needs.reason_prompt_why"],
 ];
 
 /** Why people are asked. */
-function reasonOf({ reason }) {
+function reasonOf({ reason, dangerous }) {
   for (const [said, words] of REASONS) {
     const found = said.exec(reason);
     if (found) return t(words, found.groups);
   }
-  return reason;
+  return dangerous ? t("needs.reason_floor", { said: reason }) : reason;
 }
 
 WORDS_OF.expired = WORDS_OF.approval;
