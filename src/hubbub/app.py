@@ -22,6 +22,7 @@ from hubbub.core.people import access, logins, projects, users
 from hubbub.core.people.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import addresses, discover
+from hubbub.model import data_folder
 from hubbub.model.cost import prices
 from hubbub.model.errors import HubError, Invalid, Unauthorized
 from hubbub.model.ids import new_id
@@ -247,7 +248,6 @@ class Hub:
             log.warning("agents cannot use this machine", reason=str(error))
             return None
         name = host_facts.describe(self.settings.data).name
-        owner = (self.settings.data / OWNER_TOKEN).read_text("utf-8").strip()
         return open_node(
             data=self.settings.data,
             log_file=self.settings.data / logs.DAEMON,
@@ -257,7 +257,10 @@ class Hub:
                 InProcessWire(hub_services, OwnMachine(project=slug, node=name, instance=instance), self.url)
             ),
             catalogue=DIALECT.catalogue(),
-            secrets=[secret for secret in (owner, self.settings.github_token) if secret],
+            secrets=[
+                *data_folder.secrets(self.settings.data),
+                *([self.settings.github_token] if self.settings.github_token else []),
+            ],
             name=name,
             keeps_agents=True,
         )

@@ -211,6 +211,13 @@ class Hub:
         facts: dict[str, Any] = _content(response)
         return facts
 
+    def sign_in(self, user: str, password: str, label: str) -> str:
+        """Return a token of the person for their password; `label` says what it is for."""
+        account = {"username": user, "password": password, "label": label}
+        with _reachable(self.url):
+            made: dict[str, Any] = _content(self._http.post("/api/auth/login", json=account))
+        return str(made["token"])
+
     def speaks(self, dialect: str) -> bool:
         """Tell whether the hub serves MCP in this dialect."""
         with _reachable(self.url):

@@ -17,7 +17,8 @@ from hubbub.cli import hubbub as program
 
 TALK = frozenset(
     {
-        "agents", "approve", "deny", "inbox", "project", "send", "task", "tasks", "token", "user", "webhook", "why",
+        "agents", "approve", "deny", "inbox", "login", "logout", "project", "send", "task", "tasks", "token", "user",
+        "webhook", "why",
     }
 )  # fmt: skip
 OF_PROCESSES = frozenset({"TZ", "PATH", "HOME"})  # which a process reads as it begins, or to find others

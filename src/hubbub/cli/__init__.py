@@ -121,7 +121,9 @@ ALONE = "status"  # the command that `hubbub` alone means on a terminal
 
 # Other programs' names of commands, and ours.
 ELSEWHERE = {
-    "login": "open",
+    "auth": "login",
+    "signin": "login",
+    "signout": "logout",
     "dashboard": "open",
     "check": "doctor",
     "list": "tasks",
@@ -166,6 +168,10 @@ SECTIONS = {
         "why": CommandEntry(
             "hubbub.cli.log.why", "Explain why a task waits, an agent is silent or a file is taken."
         ),
+        "login": CommandEntry(
+            "hubbub.cli.people.login", "Log in at a hub, for all commands on this machine.", "login_"
+        ),
+        "logout": CommandEntry("hubbub.cli.people.login", "Log out at a hub."),
         "open": CommandEntry(
             "hubbub.cli.people.open_dashboard", "Open the dashboard in your browser.", "open_"
         ),

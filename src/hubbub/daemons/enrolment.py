@@ -71,6 +71,7 @@ def _sentence_of(error: HubRefused | HubUnreachable) -> Exception:
 
 
 def _by_person(choice: Choice, folder: Path, kept: Membership | None, name: str | None) -> Membership:
+    choice = choice.signed_in()
     token = choice.token or owner_token(choice.data)
     if token is None:
         held = kept and JOINED_ELSEWHERE.format(kept.url or "the hub of its data folder", kept.name)

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 import uvloop
 
-from hubbub.client import owner_token, running_hub
+from hubbub.client import running_hub
 from hubbub.daemons.membership import Membership
 from hubbub.dialects.cmdop import DIALECT
+from hubbub.model import data_folder
 from hubbub.model.redaction import Redactor
 from hubbub.node.audit.witness import open_witness
 from hubbub.node.factory import open_node
@@ -101,7 +102,7 @@ class NodeDaemon:
 
     @property
     def _secrets(self) -> list[str]:
-        return [each for each in (self.membership.token, owner_token(self.settings.data)) if each]
+        return [self.membership.token, *data_folder.secrets(self.settings.data)]
 
     def _greet(self) -> None:
         """Print the link and the machine's policy: a sentence, or with `--json` an object."""

@@ -1,10 +1,22 @@
-"""Files that a running hub leaves in its data folder for programs on its machine: its address and its owner's token."""
+"""Files in the data folder for programs on this machine: a running hub's address and owner's token, and logins."""
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 ADDRESS_FILE = "hub.json"  # written by the running hub
 OWNER_FILE = "owner-token"
+LOGINS_FILE = "logins.json"  # written by `hubbub login`
+
+
+class KeptLogin(NamedTuple):
+    """A login of this machine's user at a hub."""
+
+    url: str
+    token: str
+    user: str | None
+    project: str | None  # to work in, if it was chosen
+    token_id: str | None  # of a token that was made for the login, and ends with it
 
 
 def running_hub(data: Path) -> str | None:
@@ -23,3 +35,23 @@ def owner_token(data: Path) -> str | None:
         return (data / OWNER_FILE).read_text("utf-8").strip() or None
     except (OSError, ValueError):
         return None
+
+
+def logins(data: Path) -> list[KeptLogin]:
+    """Return the logins that are kept in the data folder, the one in use first."""
+    try:
+        return [KeptLogin(**each) for each in json.loads((data / LOGINS_FILE).read_text("utf-8"))]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def login(data: Path, url: str | None = None) -> KeptLogin | None:
+    """Return the login at the hub of that address, else the one in use."""
+    at = url and url.rstrip("/")
+    return next((each for each in logins(data) if at in (None, each.url)), None)
+
+
+def secrets(data: Path) -> list[str]:
+    """Return the tokens in the data folder that nobody else should see."""
+    owner = owner_token(data)
+    return [*([owner] if owner else []), *(each.token for each in logins(data))]

@@ -5,7 +5,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +13,7 @@ import click
 
 from hubbub import settings
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.model import data_folder
 from hubbub.model.errors import HubError, Invalid, NotFound, ProjectDenied, Unauthorized, UnknownAgent
 from hubbub.model.fleet import call_chain
 from hubbub.model.programs import extras
@@ -21,8 +22,11 @@ from hubbub.terminal.exit_codes import UNREACHABLE, USAGE
 
 DEFAULT_PROJECT = "default"
 PERSON = "utok_"  # prefix of a person's token
+LOGIN = "hubbub.login"  # in the context of a command: the login that it has connected with
 YEAR = 366 * 86_400  # seconds
 
+
+START = "start one with: hubbub up"
 
 # The hub's own page that explains a refusal, by its code.
 EXPLAINED = {
@@ -99,6 +103,8 @@ def sentence(refusal: HubRefused) -> str:
     """Return the hub's refusal in terms of the command line."""
     if refusal.code != Unauthorized.code:
         return str(refusal)
+    if (used := _login_in_use()) is not None:
+        return f"your login at {used.url} was revoked or has expired; sign in again: hubbub login {used.url}"
     return (
         "a valid token is needed: the hub does not know this one, or it was revoked or has expired; give another with "
         "--token or HUBBUB_TOKEN"
@@ -122,7 +128,8 @@ class Command(click.Command):
         except HubError as error:
             raise click.ClickException(display.clean(str(error))) from None
         except HubUnreachable as error:
-            raise Unreachable(display.clean(f"{error}; start one with: hubbub up")) from None
+            remedy = "you are logged in there; hubbub logout forgets it" if _login_in_use() else START
+            raise Unreachable(display.clean(f"{error}; {remedy}")) from None
 
     def _require_text(self, ctx: click.Context) -> None:
         """Refuse arguments that are not UTF-8, which Python passes on as lone surrogates."""
@@ -175,12 +182,27 @@ class Choice:
     token: str | None
     project: str | None
 
+    def signed_in(self) -> "Choice":
+        """Return the choice with this user's login at the hub, if there is one and nothing else says who acts.
+
+        A program that works for another has no use of it, as of the owner's token.
+        """
+        if self.token is not None or os.environ.get(call_chain.VARIABLE):
+            return self
+        found = data_folder.login(self.data, self.url)
+        if found is None:
+            return self
+        if context := click.get_current_context(silent=True):
+            context.meta[LOGIN] = found
+        return replace(self, url=found.url, token=found.token, project=self.project or found.project)
+
     def connect(self) -> Hub:
         """Return the chosen hub. Raises `HubUnreachable` if none is known, `click.UsageError` without a token."""
-        url = self.url or running_hub(self.data)
+        chosen = self.signed_in()
+        url = chosen.url or running_hub(chosen.data)
         if url is None:
-            raise HubUnreachable(f"no hub is running on the data folder {self.data}")
-        return Hub(url, self.require_token(), project=self.project)
+            raise HubUnreachable(f"no hub is running on the data folder {chosen.data}")
+        return Hub(url, chosen.require_token(), project=chosen.project)
 
     def require_token(self) -> str:
         if self.token is None and os.environ.get(call_chain.VARIABLE):
@@ -191,9 +213,17 @@ class Choice:
         token = self.token or owner_token(self.data)
         if token is None:
             raise click.UsageError(
-                f"no token: give --token or HUBBUB_TOKEN (there is no owner-token to read in {self.data})"
+                "no token: sign in with hubbub login, or give --token or HUBBUB_TOKEN "
+                f"(there is no owner-token to read in {self.data})"
             )
         return token
+
+
+def _login_in_use() -> data_folder.KeptLogin | None:
+    """Return the login that the command has connected with."""
+    context = click.get_current_context(silent=True)
+    found: data_folder.KeptLogin | None = context.meta.get(LOGIN) if context is not None else None
+    return found
 
 
 def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -207,10 +237,16 @@ def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for hub, identity and project; the function gets a `choice`."""
 
     @click.option(
-        "--url", metavar="URL", envvar="HUBBUB_URL", help="Hub to use. [default: the one of the data folder]"
+        "--url",
+        metavar="URL",
+        envvar="HUBBUB_URL",
+        help="Hub to use. [default: where you are logged in, else the one of the data folder]",
     )
     @click.option(
-        "--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="Token to use. [default: the hub owner's]"
+        "--token",
+        metavar="TOKEN",
+        envvar="HUBBUB_TOKEN",
+        help="Token to use. [default: your login's, else the hub owner's]",
     )
     @click.option(
         "--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="Project to work in. [default: default]"

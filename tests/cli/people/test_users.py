@@ -23,9 +23,10 @@ def test_users(hub: RunningHub) -> None:
 
 def test_an_invitation_at_a_terminal_is_a_link(hub: RunningHub) -> None:
     """At a terminal the whole link is printed, with what to do with it; it leads to a page that asks for a name."""
-    link, advice = at_terminal(hub, "user", "invite").splitlines()
+    link, advice, then = at_terminal(hub, "user", "invite").splitlines()
     assert link.startswith(f"{hub.url}/register/inv_")
     assert "Send it to one person" in advice
+    assert then.endswith(f"hubbub login {hub.url}")
     page = httpx2.get(link, trust_env=False, timeout=patience())
     assert (page.status_code, 'name="name"' in page.text) == (200, True)
     told = hub.json("user", "invite", "--role", "viewer")

@@ -9,11 +9,12 @@ def test_a_hub_where_nobody_has_been(hub: RunningHub) -> None:
     told = hub.run("status")
 
     assert (told.returncode, told.stderr) == (0, "")
-    hub_line, online, needs, dashboard, step = told.stdout.splitlines()
+    hub_line, you, online, needs, dashboard, step = told.stdout.splitlines()
     assert hub_line.split(None, 1) == [
         "hub",
         f"{hub.url}, version {hub.client().health()['version']}, project {hub.project}",
     ]
+    assert you.split(None, 1) == ["you", "owner, owner of the hub"]
     assert online.endswith("no agents yet")
     assert needs.split() == ["needs", "you", "nothing"]
     assert dashboard.split() == ["dashboard", hub.url]

@@ -178,7 +178,7 @@ def test_help_comes_in_groups(tmp_path: Path) -> None:
         ("taks", "Did you mean 'tasks' or 'task'?"),
         ("tsks", "Did you mean 'tasks'"),
         ("stauts", "Did you mean 'status'"),
-        ("login", "Did you mean 'open'?"),
+        ("signin", "Did you mean 'login'?"),
         ("add x", "Did you mean 'task add'?"),
         ("who", "Did you mean 'agents'?"),
         ("uninstall codex", "Did you mean 'install CLIENT --uninstall'?"),

@@ -18,11 +18,12 @@ from hubbub.bridge.companions.tool_calls import KEY, PROGRESS, ClientCall, resul
 from hubbub.bridge.messages import json_rpc
 from hubbub.bridge.messages.json_rpc import Message
 from hubbub.bridge.messages.mcp_client import McpClient
-from hubbub.client import Hub, owner_token
+from hubbub.client import Hub
 from hubbub.daemons.membership import Membership
 from hubbub.dialects.cmdop import DIALECT
 from hubbub.dialects.cmdop.prior_approvals import APPROVAL
 from hubbub.dialects.dialect import BadArguments
+from hubbub.model import data_folder
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet import call_chain, elicitation
 from hubbub.model.fleet.call_chain import CallChain
@@ -227,7 +228,7 @@ async def companion(
         cwd=Path.cwd(),
         hub=NodeHub(wire),
         catalogue=DIALECT.catalogue(),
-        secrets=[each for each in (present.token, owner_token(data), joined and joined.token) if each],
+        secrets=[present.token, *data_folder.secrets(data), *([joined.token] if joined is not None else [])],
         name=name,
         is_attended=is_attended,
     )

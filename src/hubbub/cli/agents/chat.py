@@ -37,6 +37,7 @@ def chat(*, choice: Choice, as_json: bool) -> None:
         raise click.UsageError("--json needs the prompt on standard input")
     prompt = "" if is_attended else _prompt()
     runtime = _runtime()
+    choice = choice.signed_in()
     if choice.url is None:
         ensure_hub(choice.data)
     present = HubLocator(choice, act(choice))

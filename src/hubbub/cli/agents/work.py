@@ -87,6 +87,7 @@ def work(
     that; HUBBUB_CONVERSATION names the conversation to continue. A first signal lets running tasks end, a second stops
     them.
     """
+    choice = choice.signed_in()
     _run_until_signals(
         [
             _worker(

@@ -62,7 +62,7 @@ def install(
     Changes only hubbub's own entries in the client's files. Starts a hub if none is running and no --url is given.
     Without CLIENT, looks for clients on this machine and asks about each.
     """
-    config = settings.read().config
+    choice, config = choice.signed_in(), settings.read().config
     if only_list:
         _show_list(install_record.read(config), as_json=as_json)
         return

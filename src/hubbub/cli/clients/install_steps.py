@@ -272,7 +272,7 @@ def _forget_token(gone: Install, others: Sequence[Install], choice: Choice) -> l
     file = Path(gone.token_file)
     file.unlink(missing_ok=True)
     remove_empty([file.parent, file.parent.parent])
-    person = choice.token or owner_token(choice.data)
+    person = replace(choice, url=gone.url).signed_in().token or owner_token(choice.data)
     if gone.token_id is None or person is None:
         return [f"the token of {gone.agent} is still valid at {gone.url}; see hubbub token list"]
     with closing(Hub(gone.url, person)) as hub:

@@ -51,7 +51,7 @@ def mcp(*, dialect: str | None, tools: str | None, unread: bool, agent: str | No
     Starts a hub if none is running and no --url is given, and leaves it running. Acts in the project
     of --project, else in `default`. Ends when standard input ends.
     """
-    choice, beside = _local(installed(choice, agent), dialect)
+    choice, beside = _local(installed(choice, agent).signed_in(), dialect)
     if choice.url is None:
         ensure_hub(choice.data)
     place = HubLocator(choice, _act_patiently(choice, dialect))

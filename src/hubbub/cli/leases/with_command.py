@@ -22,7 +22,7 @@ from hubbub.cli.leases import renewer
 from hubbub.cli.leases.renewer import Held, Keeper
 from hubbub.clients.hook import http_request
 from hubbub.clients.hook.hub_target import Target, data_folder
-from hubbub.model.data_folder import owner_token, running_hub
+from hubbub.model.data_folder import login, owner_token, running_hub
 from hubbub.model.fleet import call_chain
 from hubbub.terminal import display
 from hubbub.terminal.durations import Duration
@@ -342,12 +342,14 @@ def _target(*, url: str | None, token: str | None, project: str | None, data: st
     """Return the hub, the caller and the project: by default a person's `default`, if it exists."""
     folder = Path(data).expanduser().absolute() if data else Path(data_folder())
     is_for_another = bool(os.environ.get(call_chain.VARIABLE))  # so it is not the hub's owner
+    if token is None and not is_for_another and (kept := login(folder, url)):
+        url, token, project = kept.url, kept.token, project or kept.project
     url = url or running_hub(folder)
     token = token or (None if is_for_another else owner_token(folder))
     if url is None:
         raise NoHub(f"no hub is running on the data folder {folder}; start one with: hubbub up")
     if token is None:
-        raise click.UsageError("no token: give --token or HUBBUB_TOKEN")
+        raise click.UsageError("no token: sign in with hubbub login, or give --token or HUBBUB_TOKEN")
     target = Target(url=url, token=token, agent="", project=project or None)
     if target.project is None and token.startswith(PERSON):
         target.project = _only_project(target)

@@ -38,6 +38,7 @@ def token() -> None:
     metavar="N",
     help="Calls per second. [default: the hub's limit]",
 )
+@click.option("--label", metavar="TEXT", help="Note in lists, to tell it from others.")
 @click.option(
     "--user", metavar="NAME", help="Another token of this person instead: you, or anybody as the hub's owner."
 )
@@ -49,6 +50,7 @@ def create(
     role: str | None,
     expires: float | None,
     rate: int | None,
+    label: str | None,
     user: str | None,
     as_json: bool,
 ) -> None:
@@ -56,7 +58,7 @@ def create(
     if user is not None and (agent or role or rate):
         raise click.UsageError("a person's token (--user) has no --agent, --role or --rate of its own")
     given = {"user": user} if user else {"agent": agent, "role": role or "member", "rate": rate}
-    made = hub.post("/tokens", {**given, "expires_seconds": expires})
+    made = hub.post("/tokens", {**given, "label": label, "expires_seconds": expires})
     if as_json:
         display.show_json(made)
     else:
@@ -99,6 +101,7 @@ def list_(*, hub: Hub, is_all: bool, as_json: bool) -> None:
             "expires",
             "revoked",
             "calls a second",
+            "label",
         )
         display.show_table(titles, map(_row, found))
     else:
@@ -111,10 +114,10 @@ def _show_working(found: Sequence[Token]) -> None:
     working = [each for each in found if not each["revoked_at"] and not 0 < (each["expires_at"] or 0) <= now]
     length = short_ids.shortest([each["id"] for each in found])
     rows = [
-        (row[0][:length], *row[1:4], *row[5:7], "this one" if each.get("current") else None)
+        (row[0][:length], *row[1:4], row[9], *row[5:7], "this one" if each.get("current") else None)
         for each, row in zip(working, map(_row, working), strict=True)
     ]
-    display.show_table(("id", "for", "project", "role", "created", "expires", "used here"), rows)
+    display.show_table(("id", "for", "project", "role", "label", "created", "expires", "used here"), rows)
     if ended := len(found) - len(working):
         display.advise(f"{ended} that ended: hubbub token list --all")
 
@@ -131,6 +134,7 @@ def _row(each: Token) -> tuple[Any, ...]:
         display.brief(each["expires_at"]),
         display.brief(each["revoked_at"]),
         each["rate"],
+        each["label"],
     )
 
 

@@ -31,7 +31,7 @@ def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
     else:
         display.show(made["token"])
         display.advise(
-            f"The token of {name}, shown only now. In their shell: export HUBBUB_URL={hub.url} HUBBUB_TOKEN=…"
+            f"The token of {name}, shown only now. On their machine: hubbub login {hub.url} --token-stdin"
         )
         display.advise(f"A link to the dashboard for them: hubbub open --user {shlex.quote(name)} --print")
 
@@ -78,6 +78,7 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
     else:
         display.show(made["url"] if sys.stdout.isatty() else made["code"])
         display.advise("Shown only now. Send it to one person, who can register with it within a week.")
+        display.advise(f"Then, on that person's machine: hubbub login {hub.url}")
 
 
 @command("password", example="hubbub user password\nhubbub user password ada")

@@ -23,6 +23,7 @@ from hubbub.clients.hook.main import CLIENTS as HOOKED
 from hubbub.clients.hook.main import DEADLINE, RUNG
 from hubbub.clients.hook.permission_prompts import ASKING
 from hubbub.clients.install.verify import verify
+from hubbub.model.data_folder import LOGINS_FILE
 from hubbub.model.errors import StoreRefused
 from hubbub.model.mail.wakes import WakeMethod
 from hubbub.model.programs import extras
@@ -35,6 +36,7 @@ from hubbub.terminal.exit_codes import REFUSED
 
 MIB = 1024 * 1024
 LEAST_DISK = 512 * MIB
+PRIVATE = (OWNER_FILE, LOGINS_FILE, DATABASE)  # in the data folder
 CONNECT_SECONDS = 5  # for a connection to a database
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
@@ -107,7 +109,7 @@ def _folder(data: Path) -> Iterator[CheckResult]:
         return
     usable = os.access(data, os.R_OK | os.W_OK | os.X_OK)
     yield CheckResult("data folder", usable, str(data), "give yourself the right to read and write it")
-    private = [file for file in (data, data / OWNER_FILE, data / DATABASE) if file.exists()]
+    private = [each for each in (data, *(data / name for name in PRIVATE)) if each.exists()]
     open_to_others = [file.name for file in private if file.stat().st_mode & OTHERS]
     yield CheckResult(
         "rights",
@@ -156,6 +158,7 @@ def _postgres(url: str) -> CheckResult:
 def _hub(choice: Choice) -> Iterator[CheckResult]:
     if choice.data.is_dir():
         yield CheckResult("lock", True, _holder(choice.data))
+    choice = choice.signed_in()
     url = choice.url or running_hub(choice.data)
     if url is None:
         yield CheckResult("hub", False, "none runs on the data folder", "start it with: hubbub up")

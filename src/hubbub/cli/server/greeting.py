@@ -9,6 +9,7 @@ from hubbub.cli.people.open_dashboard import link
 from hubbub.client import OWNER_FILE, Hub, owner_token
 from hubbub.daemons import hub_starter
 from hubbub.dialects import addresses
+from hubbub.model.data_folder import login
 from hubbub.settings import Settings, read
 from hubbub.terminal import display
 
@@ -34,10 +35,17 @@ def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str
         f"  to connect   hubbub install CLIENT{_where(data)}",
         f"  to stop      hubbub down{_where(data)}",
         f"  your token   in {data / OWNER_FILE}",
+        *_elsewhere(url, data),
         f"  its log      in {data / hub_starter.LOG_FILE}",
         f"  MCP          {mcp}",
         *(f"               {each}" for each in others),
     ]
+
+
+def _elsewhere(url: str, data: Path) -> list[str]:
+    """Say that commands do not use this hub, while a login elsewhere is in use."""
+    used = login(data)
+    return [] if used is None or used.url == url else [f"  commands     use {used.url} until: hubbub logout"]
 
 
 def _where(data: Path) -> str:

@@ -29,12 +29,15 @@ def status(*, hub: Hub, as_json: bool) -> None:
     `hubbub` alone does the same on a terminal. There the address of the dashboard signs you in: once, within ten
     minutes.
     """
+    me = hub.get("/me")
     agents: list[AgentReply] = hub.get("/agents")["agents"]
     needs: list[dict[str, Any]] = hub.get("/needs")["needs"]
     facts: dict[str, Any] = {
         "url": hub.url,
         "version": hub.health().get("version"),
         "project": hub.project,
+        "user": me["user"],
+        "agent": me["agent"],
         "online": [each["name"] for each in agents if each["live"]],
         "offline": [each["name"] for each in agents if not each["live"]],
         "needs": needs,
@@ -46,6 +49,7 @@ def status(*, hub: Hub, as_json: bool) -> None:
         return
     where = f", project {hub.project}" if hub.project else ""
     _line("hub", f"{hub.url}, version {facts['version']}{where}")
+    _line("you", _who(me))
     _line("online", _online(agents))
     _show_needs(needs)
     if facts["replies"]:
@@ -53,6 +57,13 @@ def status(*, hub: Hub, as_json: bool) -> None:
         _line("inbox", f"{count}: hubbub inbox")
     _line("dashboard", _dashboard(hub))
     _line("next", facts["next"])
+
+
+def _who(me: dict[str, Any]) -> str:
+    """Say as whom the commands act."""
+    if me["agent"] or not me["user"]:
+        return f"the agent {me['agent']}" if me["agent"] else "any agent of the project"
+    return f"{me['user']}, owner of the hub" if me["owns_hub"] else me["user"]
 
 
 def _replies(hub: Hub) -> int:

@@ -21,12 +21,14 @@ PERSON = "utok_"
 AGENT = "ntok_"
 
 
-def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[Token, str]:
+def for_person(
+    tx: Tx, user_id: UUID, *, ttl: timedelta | None = None, label: str | None = None
+) -> tuple[Token, str]:
     """Create a token that stands for the person; return it and its secret: `utok_` and 32 hex digits.
 
-    Records `token.created`.
+    `label` says what it is for. Records `token.created`.
     """
-    return _told(tx, _insert(tx, PERSON, user_id=user_id, ttl=ttl))
+    return _told(tx, _insert(tx, PERSON, user_id=user_id, ttl=ttl, label=label))
 
 
 def for_project(
@@ -38,6 +40,7 @@ def for_project(
     program: str | None = None,
     ttl: timedelta | None = None,
     rate: int | None = None,
+    label: str | None = None,
 ) -> tuple[Token, str]:
     """Create a token for the project, bound to `agent` if given; return it and its secret, `ntok_` and 32 hex digits.
 
@@ -68,7 +71,15 @@ def for_project(
         if program is not None:
             last_activity.note(tx, project.id, agent, runtime=program)
     made = _insert(
-        tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
+        tx,
+        AGENT,
+        user_id=tx.actor.user_id,
+        project=project,
+        agent=agent,
+        role=role,
+        ttl=ttl,
+        rate=rate,
+        label=label,
     )
     return _told(tx, made)
 
@@ -174,6 +185,7 @@ def _insert(
     until: int | None = None,
     lent: tuple[UUID | None, UUID | None] = (None, None),
     chain: CallChain = (),
+    label: str | None = None,
 ) -> tuple[Token, str]:
     """Insert a token. `until` is its latest end; `lent` its source and purpose; `chain` its callers."""
     if ttl is not None and ttl <= timedelta(0):
@@ -197,6 +209,7 @@ def _insert(
             lent_from=lent[0],
             lent_for=lent[1],
             chain=chain,
+            label=label,
         ),
     )
     return token, secret

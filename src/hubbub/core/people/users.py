@@ -134,7 +134,9 @@ def accept(tx: Tx, name: str, password_hash: str, code: str) -> User:
     return user
 
 
-def token_for(tx: Tx, name: str, *, ttl: timedelta | None = None) -> tuple[Token, str]:
+def token_for(
+    tx: Tx, name: str, *, ttl: timedelta | None = None, label: str | None = None
+) -> tuple[Token, str]:
     """Create another token of a person, for themselves or by the owner of the hub; return it and its secret.
 
     It does not outlive the caller's own. Records `token.created`. Raises `Forbidden` and `NotFound`.
@@ -142,7 +144,7 @@ def token_for(tx: Tx, name: str, *, ttl: timedelta | None = None) -> tuple[Token
     user, end = meant(tx, name), tx.actor.expires_at if not tx.actor.is_browser else None
     if end is not None and (ttl is None or tx.now + milliseconds(ttl) > end):
         raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
-    return tokens.for_person(tx, user.id, ttl=ttl)
+    return tokens.for_person(tx, user.id, ttl=ttl, label=label)
 
 
 def everyone(tx: Tx) -> list[User]:

@@ -20,9 +20,9 @@ def register(tx: Tx, username: str, password_hash: str, *, invite_code: str | No
     return _signed_in(tx, user, secret)
 
 
-def login(tx: Tx, user: User) -> Reply:
-    """Create a token for a person who has proved their identity."""
-    _token, secret = tokens.for_person(tx, user.id, ttl=LOGIN_TTL)
+def login(tx: Tx, user: User, label: str | None) -> Reply:
+    """Create a token for a person who has proved their identity; `label` says what it is for."""
+    _token, secret = tokens.for_person(tx, user.id, ttl=LOGIN_TTL, label=label)
     return _signed_in(tx, user, secret)
 
 

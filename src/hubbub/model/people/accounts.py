@@ -34,3 +34,4 @@ class Token:
     chain: tuple[
         str, ...
     ] = ()  # of a lent token: the agents that asked one another, up to the program that has it
+    label: Annotated[str | None, Seen(REST, "what it is for, such as `login on laptop`")] = None

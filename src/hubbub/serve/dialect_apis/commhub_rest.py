@@ -20,7 +20,7 @@ from hubbub.model.people.rights import SYSTEM, Actor
 from hubbub.serve.dialect_apis.tool_responses import encode_large, json_object, response
 from hubbub.serve.http.guard import actor_of
 from hubbub.serve.http.passwords import PasswordLogin, check
-from hubbub.serve.rest.base.shapes import LongText, Name
+from hubbub.serve.rest.base.shapes import Label, LongText, Name
 from hubbub.store.tx import Operation, Tx
 
 HISTORY = 50
@@ -36,6 +36,7 @@ class Account(BaseModel):
     username: Name
     password: LongText
     invite_code: Name | None = None
+    label: Label | None = None  # of the token that a login makes; our own command line gives it
 
 
 class Networked(BaseModel):
@@ -92,7 +93,9 @@ class CommHubRest:
     async def login(self, request: Request) -> ToolResult:
         asked = _checked(Account, await json_object(request))
         user = await self.gatekeeper.admit(request.scope, asked.username, asked.password)
-        return _yes(await self.transactions.write(SYSTEM, lambda tx: rest_replies.login(tx, user)))
+        return _yes(
+            await self.transactions.write(SYSTEM, lambda tx: rest_replies.login(tx, user, asked.label))
+        )
 
     async def me(self, request: Request) -> ToolResult:
         return await self._read(request, rest_replies.me)

@@ -78,6 +78,7 @@ def told(**form: Any) -> WithJsonSchema:
 Storable = AfterValidator(storable)
 Name = Annotated[str, Field(min_length=1, max_length=200), Storable, AfterValidator(_is_given)]
 Line = Annotated[str, Field(max_length=1_000), Storable]
+Label = Annotated[str, Field(min_length=1, max_length=100), Storable]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), Storable, AfterValidator(_is_given)]
 LongText = Annotated[str, Field(max_length=LONGEST_TEXT), Storable]
 Whole = Annotated[int, Field(strict=True)]

@@ -23,6 +23,7 @@ from hubbub.serve.rest.base.router import Router
 from hubbub.serve.rest.base.shapes import (
     Body,
     GivenRole,
+    Label,
     Line,
     Model,
     Name,
@@ -143,6 +144,7 @@ class NewToken(Body):
         None, description="what will be the agent, such as claude-code; told until it is there"
     )
     role: GivenRole = Role.MEMBER
+    label: Label | None = Field(None, description="what it is for, to tell it from others in lists")
     expires_seconds: Seconds | None = None
     rate: int | None = Field(
         None,
@@ -226,14 +228,14 @@ async def list_tokens(call: Call) -> Tokens:
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
 async def create_token(call: Call, body: NewToken) -> CreatedToken:
     """Create a token of the project, bound to `agent` if it is named; or another token of the person `user`."""
-    if body.user is not None and body.model_fields_set - {"user", "expires_seconds"} - _unset(body):
+    if body.user is not None and body.model_fields_set - {"user", "label", "expires_seconds"} - _unset(body):
         raise Invalid("user: a person's token has no agent, role, program or rate of its own")
     call.transactions.quotas.require_rate(call.actor, body.rate)
     ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
 
     def create(tx: Tx) -> tuple[Answer, str]:
         if body.user is not None:
-            token, secret = users.token_for(tx, body.user, ttl=ttl)
+            token, secret = users.token_for(tx, body.user, ttl=ttl, label=body.label)
             return TokenShape.of(token), secret
         token, secret = tokens.for_project(
             tx,
@@ -243,6 +245,7 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
             program=body.program,
             ttl=ttl,
             rate=body.rate,
+            label=body.label,
         )
         return TokenShape.of(token), secret
 

@@ -179,7 +179,8 @@ function Token({ token, people }) {
   const person = !token.project_id && (people.get(token.user_id) ?? t("settings.token_person"));
   const whose = token.agent ?? (person || t("settings.token_unbound"));
   return html`<tr class=${word === "good" ? "" : "is-over"}>
-    <td class="clip"><bdi>${whose}</bdi></td>
+    <td class="clip"><bdi>${whose}</bdi>${token.label && html`
+      <span class="small muted"><bdi>${token.label}</bdi></span>`}</td>
     <td>${token.role ? t(`shell.role_${token.role}`) : ""}${token.rate && html`
       <span class="small muted">${t("settings.token_rate", { count: token.rate })}</span>`}</td>
     <td><${Ago} at=${token.created_at} /></td>
