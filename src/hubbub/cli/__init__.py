@@ -90,8 +90,14 @@ class LazyGroup(Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_one_sentence():
-            return super().invoke(ctx)
+        try:
+            with _in_one_sentence():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            from hubbub.terminal.exit_codes import INTERRUPTED
+
+            click.echo(err=True)  # ends the line with the ^C that the terminal shows
+            ctx.exit(INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.entries)

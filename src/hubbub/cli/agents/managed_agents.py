@@ -13,7 +13,7 @@ from hubbub.cli.fleet.approval_prompt import with_prompts
 from hubbub.cli.fleet.approvals import Approval
 from hubbub.client import Hub, quoted, segment
 from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS
-from hubbub.terminal import display
+from hubbub.terminal import display, questions
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 
@@ -122,7 +122,7 @@ def _agreed(name: str) -> bool:
     """Ask a person at the terminal whether to remove an agent that is online; a program does not agree."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    return click.confirm(f"{display.clean(name)} is online. Remove it?", err=True)
+    return questions.agreed(f"{display.clean(name)} is online. Remove it?")
 
 
 @command("rename", example="hubbub agent rename codre-1 coder-1")

@@ -16,7 +16,7 @@ from hubbub.clients.install.client_installer import PROJECT, USER, UserFolders
 from hubbub.clients.install.install_plan import CannotInstall
 from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.daemons import hub_starter
-from hubbub.terminal import display
+from hubbub.terminal import display, questions
 from hubbub.terminal.command import DEFAULT_PROJECT, Choice, chooses_hub, command
 from hubbub.terminal.wrong_words import OneOf
 
@@ -107,9 +107,7 @@ class _Several:
             here = f" Found here: {', '.join(names)}; --all takes all of these." if names else ""
             raise click.UsageError(f"say which client: {', '.join(CLIENTS)}.{here}")
         deed = "Uninstall" if self.uninstall else "Found on this machine. Install"
-        return [
-            name for name in names if click.confirm(f"{deed} {CLIENTS[name].title}?", default=True, err=True)
-        ]
+        return [name for name in names if questions.agreed(f"{deed} {CLIENTS[name].title}?", default=True)]
 
     def _meant(self) -> list[str]:
         place = str(Path.cwd()) if self.scope == PROJECT else None

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hubbub import settings
-from hubbub.terminal import display
+from hubbub.terminal import display, questions
 from hubbub.terminal.command import command, data_option
 from hubbub.workspace import locations, teams
 from hubbub.workspace.teams import TeamHook
@@ -68,5 +68,5 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
 def _agrees(*, as_json: bool) -> bool:
     """Ask the person for consent; with JSON ask nothing, and decline."""
     if not as_json:
-        click.confirm("Let these run, with your rights?", abort=True)
+        questions.require_yes("Let these run, with your rights?")
     return not as_json

@@ -11,7 +11,7 @@ from hubbub.client import Hub, segment
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet.approval_signatures import statement
 from hubbub.node.policy import approver_keys
-from hubbub.terminal import display
+from hubbub.terminal import display, questions
 from hubbub.terminal.command import command
 
 PARTS = ("digest", "who", "node", "tool", "folder", "shown")
@@ -35,7 +35,7 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
     if sys.stdin.isatty():
         own = ", as its own program says" if approval.get("said_node") else ""
         asked = f"{approval['who']} on {node}{own}, in {approval['folder']}: {approval['shown']}"
-        click.confirm(f"{display.clean(asked)}\nSign this?", abort=True, err=True)
+        questions.require_yes(f"{display.clean(asked)}\nSign this?")
     said = statement(
         machine_id=machines[0]["machine_id"],
         approval_id=approval["id"],

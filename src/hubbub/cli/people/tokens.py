@@ -10,7 +10,7 @@ import click
 from hubbub.cli import Group
 from hubbub.cli.people.users import ROLES
 from hubbub.client import Hub, segment
-from hubbub.terminal import display, short_ids
+from hubbub.terminal import display, questions, short_ids
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_hub, uses_project
 from hubbub.terminal.durations import Duration
@@ -160,7 +160,7 @@ def _require_yes() -> None:
     about = "this is the token that you use now: afterwards no command works with it"
     if not sys.stdin.isatty():
         raise click.UsageError(f"{about}; if you want that, add --yes")
-    click.confirm(f"{about[0].upper()}{about[1:]}. Revoke it?", abort=True, err=True)
+    questions.require_yes(f"{about[0].upper()}{about[1:]}. Revoke it?")
 
 
 def _known(hub: Hub) -> Sequence[Token]:

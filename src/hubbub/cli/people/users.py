@@ -7,7 +7,7 @@ import click
 
 from hubbub.cli import Group
 from hubbub.client import Hub, segment
-from hubbub.terminal import display
+from hubbub.terminal import display, questions
 from hubbub.terminal.command import command, uses_hub, uses_project, without_project
 from hubbub.terminal.wrong_words import OneOf
 
@@ -95,15 +95,13 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
     hub.get(
         "/logins", user=name
     )  # refused for an unknown or foreign person, before the password is asked for
-    chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+    chosen = (
+        questions.asked_unseen("Password", twice=True)
+        if sys.stdin.isatty()
+        else sys.stdin.readline().rstrip("\r\n")
+    )
     changed = hub.put(f"/users/{segment('user', name)}/password", {"password": chosen})["user"]
     display.show_result(changed, f"{changed['name']} can sign in by name and password", as_json=as_json)
-
-
-def _asked() -> str:
-    """Ask a person for a password, twice, unseen."""
-    typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    return typed
 
 
 user.add_command(create)
