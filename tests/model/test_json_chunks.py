@@ -13,6 +13,7 @@ from hubbub.model.json_chunks import (
     SENT,
     SOME,
     Chunk,
+    EncodedChunk,
     EncodedRow,
     EncodedRows,
     LazyRows,
@@ -117,6 +118,28 @@ def test_pieces_are_gathered_for_sending() -> None:
     assert b"".join(pieces) == b"x" * 1_000_000
     assert max(map(len, pieces)) < SENT + 1000
     assert len(pieces) == 4
+
+
+def test_a_piece_that_is_large_already_is_sent_as_it_is() -> None:
+    """A piece of the size that is sent at once is not copied."""
+    large = b"x" * SENT
+    pieces = gathered([b"a", b"b", large, b"c"])
+
+    assert pieces == [b"ab", large, b"c"]
+    assert pieces[1] is large
+
+
+@given(st.lists(st.text("x", max_size=9)), st.integers(1, 40))
+def test_encoded_rows_go_out_by_size(texts: list[str], size: int) -> None:
+    """Encoded rows are joined up to the size that is sent at once; each stands in one piece, in order."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_chunks, "SENT", size)
+        parts = list(cut(EncodedRows(EncodedRow.of(json.dumps(text)) for text in texts)))
+
+    groups = [[row.json for row in part.rows] for part in parts if isinstance(part, EncodedChunk)]
+    assert b"".join(part.encoded(encode) for part in parts) == encode(texts)
+    assert all(sum(map(len, group[:-1])) < size for group in groups)
+    assert all(sum(map(len, group)) >= size for group in groups[:-1])
 
 
 def test_rows_that_were_encoded_go_out_again() -> None:

@@ -2,9 +2,10 @@
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -110,7 +111,7 @@ def cut(value: object) -> Chunks:
     members: Iterable[Iterable[Part]]
     match value:
         case EncodedRows():
-            members = ([EncodedChunk(some)] for some in _by_some(iter(value.rows), list))
+            members = ([EncodedChunk(some)] for some in _by_size(value.rows))
         case Mapping() if len(value) > SOME:
             members = ([Chunk(some)] for some in _by_some(iter(value.items()), dict))
         case Mapping():
@@ -136,6 +137,9 @@ def gathered(pieces: Iterable[bytes]) -> list[bytes]:
     """Join small pieces of JSON into pieces of the size that is sent at once."""
     found, some, length = list[bytes](), list[bytes](), 0
     for piece in pieces:
+        if some and len(piece) >= SENT:  # not copied
+            found.append(b"".join(some))
+            some, length = [], 0
         some.append(piece)
         length += len(piece)
         if length >= SENT:
@@ -190,6 +194,16 @@ def _replaced(value: Any, kind: type, by: Callable[[Any], object]) -> Any:
 def _by_some(members: Iterator[Any], kind: Callable[[Iterable[Any]], Any]) -> Iterator[Any]:
     while some := kind(islice(members, SOME)):
         yield some
+
+
+def _by_size(rows: Sequence[EncodedRow]) -> Iterator[Sequence[EncodedRow]]:
+    """Yield rows by so many as are sent at once."""
+    ends = [*accumulate([len(row.json) for row in rows])]
+    start = before = 0
+    while start < len(rows):
+        end = bisect_left(ends, before + SENT, start, len(rows) - 1) + 1
+        yield rows[start:end]
+        start, before = end, ends[end - 1]
 
 
 def _within(brackets: tuple[bytes, bytes], members: Iterable[Iterable[Part]]) -> Chunks:

@@ -362,6 +362,7 @@ def test_every_outcome_is_written_byte_for_byte_as_by_the_sdk(
     """
     monkeypatch.setattr(json_chunks, "SOME", 2)
     monkeypatch.setattr(json_chunks, "LONG", 12)
+    monkeypatch.setattr(json_chunks, "SENT", 12)
     outcomes = st.builds(
         ToolResult,
         st.dictionaries(st.text(max_size=8), ANYTHING, max_size=4) | st.lists(ANYTHING, max_size=3),

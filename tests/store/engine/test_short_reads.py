@@ -9,6 +9,7 @@ import pytest
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.engine import sqlite, sqlite_connection
 from hubbub.store.engine.sqlite import SQLite
+from hubbub.store.engine.sqlite_connection import TUPLES
 from hubbub.store.tx import Operation, Row, Tx
 from tests.store.engine.test_engines import add_user, user_names
 from tests.store.engine.test_short_writes import MANY_STEPS, NUMBERS, Threads
@@ -24,6 +25,10 @@ def rows(number: int) -> Operation[int]:
     return lambda tx: len(tx.all(NUMBERS, most=number))
 
 
+def tuples(number: int) -> Operation[int]:
+    return lambda tx: len(tx.tuples(NUMBERS, most=number))
+
+
 def each_row(tx: Tx) -> int:
     return sum(1 for _row in tx.each(NUMBERS, most=sqlite.ROWS + 1))
 
@@ -36,11 +41,17 @@ def steps(tx: Tx) -> object:
     return tx.all(MANY_STEPS)[0]["n"]
 
 
-def test_what_reads_little_is_read_on_its_loop(sqlite_store: SQLite) -> None:
-    """Few rows are read once, on the event loop."""
-    few = Threads(rows(sqlite.ROWS))
+@pytest.mark.parametrize(
+    ("work", "found"),
+    [(rows(sqlite.ROWS), sqlite.ROWS), (tuples(sqlite.ROWS * TUPLES), sqlite.ROWS * TUPLES)],
+)
+def test_what_reads_little_is_read_on_its_loop(
+    sqlite_store: SQLite, work: Operation[int], found: int
+) -> None:
+    """Few rows are read once, on the event loop; of those without names eight times as many are few."""
+    few = Threads(work)
 
-    assert read(sqlite_store, few) == sqlite.ROWS
+    assert read(sqlite_store, few) == found
     assert few.seen == [threading.get_ident()]
 
 
@@ -48,6 +59,7 @@ def test_what_reads_little_is_read_on_its_loop(sqlite_store: SQLite) -> None:
     ("work", "found"),
     [
         (rows(sqlite.ROWS + 1), sqlite.ROWS + 1),
+        (tuples(sqlite.ROWS * TUPLES + 1), sqlite.ROWS * TUPLES + 1),
         (each_row, sqlite.ROWS + 1),
         (statements, sqlite.STATEMENTS + 1),
         (steps, 200_000),

@@ -18,7 +18,8 @@ from hubbub.model.timestamps import milliseconds
 from hubbub.store.tx import Operation, Row, T, Tx, perform
 
 STATEMENTS = 512  # prepared statements of a connection: more than the program has
-UNBOUNDED = sys.maxsize
+TUPLES = 8  # that take as long as a row with names
+UNBOUNDED = sys.maxsize // TUPLES
 STEPS = 1000  # of SQLite's virtual machine, between two checks of their number
 LOOKS = 200  # until the limit: some 10 ms, if most of the steps read rows
 
@@ -98,13 +99,19 @@ class SQLiteConnection:
         return f"tx = {tx} AND seq {sign} {seq}"
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
-        found = self.tuples(sql, values)
+        found = self._found(sql, values)
         if not found:
             return []
         names = self._names[sql]
         return [_row(names, values) for values in found]
 
     def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        return self._found(sql, values, for_one=TUPLES)
+
+    def _found(
+        self, sql: str, values: Mapping[str, object], *, for_one: int = 1
+    ) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a statement, of which so many count as one."""
         self._statements -= 1
         if self._statements < 0:
             raise TooLong
@@ -113,8 +120,8 @@ class SQLiteConnection:
         if first is None:
             return []
         self._names_of(sql, cursor)
-        found = [first, *islice(cursor, self._rows)]
-        self._rows -= len(found)
+        found = [first, *islice(cursor, self._rows * for_one)]
+        self._rows -= -(-len(found) // for_one)
         if self._rows < 0:
             cursor.close(force=True)
             raise TooLong
