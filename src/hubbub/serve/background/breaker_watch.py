@@ -69,7 +69,10 @@ class BreakerWatch:
         self.hear(early)
 
     async def _next(self) -> Page:
-        return await self._transactions.read(SYSTEM, lambda tx: activity.tail(tx, self._counted, PAGE))
+        """Read a page in a thread: one after the other on the event loop, all of them would hold it up."""
+        return await self._transactions.read(
+            SYSTEM, lambda tx: activity.tail(tx, self._counted, PAGE), long=True
+        )
 
 
 def _place(happened: Activity) -> Position:

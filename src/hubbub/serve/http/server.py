@@ -65,12 +65,10 @@ def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = Fa
 def gc_frozen() -> Iterator[None]:
     """Exclude the objects of the started hub, which stay as long as it runs, from garbage collections.
 
-    There are 190,000: each full collection made every caller wait for 150 ms, twice a second on a busy day. Later
-    objects are collected a tenth as often as usual in Python: calls under way hold hundreds, and a large answer is gone
-    by then.
+    There are 190,000: each full collection made every caller wait for 150 ms, twice a second on a busy day. One before
+    the start would take as long, for a megabyte. Later objects are collected a tenth as often as usual in Python:
+    calls under way hold hundreds, and a large answer is gone by then.
     """
-    gc.unfreeze()  # with what was loaded at once: some of it is garbage by now
-    gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, *USUAL[1:])
     try:
