@@ -72,7 +72,7 @@ demo: $(READY) ## a small team of agents does real work through a fresh hub, and
 	@$(BIN)/python -m demo.run --encore
 
 bench: $(READY) ## measure the hub on this machine
-	@for part in store postgres http hubs units events stdio race scopes search gate commands fleet dashboard hook meter; do $(BIN)/python -m bench.$$part || exit 1; done
+	@for part in store postgres http hubs units events stdio starts race scopes search gate commands fleet dashboard hook meter; do $(BIN)/python -m bench.$$part || exit 1; done
 
 docs: $(READY) ## write the pages of words, fields, tables, tokens and kept files anew, from the code
 	@$(BIN)/python -m docs.words
