@@ -29,11 +29,6 @@ WAIT_SECONDS = 45  # the longest wait that the hub grants in one request
 QUIET_SECONDS = 75.0  # a live stream sends something every 30 s; after this long it is dead
 NOT_FOUND = 404
 TEMPORARY = frozenset({429, 502, 503, 504})
-TOO_MANY = 429
-LONGEST_PAUSE = (
-    10.0  # seconds to wait at the hub's request before the same request, without telling the caller
-)
-PATIENT = 6  # tries at a request, while the hub asks to wait
 SCHEMES = frozenset({"http", "https"})
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 

@@ -19,7 +19,6 @@ MOST_ASKED = 100  # statements at a time
 LONGEST_REFUSAL = 500
 
 # These need no rule of their own, so they are the store's functions.
-of_machine = rows.keys_of
 of_project = rows.keys_in
 leave = rows.end_keys
 

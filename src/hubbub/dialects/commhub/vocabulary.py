@@ -8,7 +8,7 @@ from typing import Any
 
 from hubbub.core.actions import inbox
 from hubbub.core.people import access
-from hubbub.model.lifecycle import Event, Status
+from hubbub.model.lifecycle import Status
 from hubbub.model.people.accounts import User
 from hubbub.model.people.rights import Role
 from hubbub.model.records import (
@@ -51,7 +51,6 @@ EXACT = 2.0**53  # a float can hold every whole number up to here
 
 PRIORITIES = {"high": Priority.HIGH, "normal": Priority.MEDIUM, "low": Priority.LOW}
 CONDITIONS = {word: condition for condition, word in CONDITION.items()}
-ENDINGS = {"replied": Event.COMPLETE, "failed": Event.FAIL, "cancelled": Event.CANCEL}
 
 
 def statuses(word: str) -> list[Status]:

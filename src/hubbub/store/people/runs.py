@@ -11,10 +11,6 @@ _TABLE = Table("runs", Run)
 insert = _TABLE.insert
 
 
-def find(tx: Tx, run_id: UUID) -> Run | None:
-    return _TABLE.find(tx, id=run_id)
-
-
 def find_by_name(tx: Tx, project_id: UUID, name: str) -> Run | None:
     return _TABLE.find(tx, project_id=project_id, name=name)
 
