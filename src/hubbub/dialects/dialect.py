@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -56,12 +56,12 @@ class Tool:
     schema: Mapping[str, object]
     run: Callable[..., Reply]
     call_as: str | None  # the parameter by which the function takes its `Call`
-    reads: bool
-    long: bool  # it may read for some time, and must not hold up others
-    short: bool  # it takes a bounded number of steps, however large the store
     refusals: Mapping[type[HubError], Refusal]
-    told_once: str | None  # the field of the reply that holds a secret, which is not stored
-    shown: Callable[[Reply], str] | None  # the text for people and models instead of the reply's JSON
+    reads: bool = False
+    long: bool = False
+    short: bool = False
+    told_once: str | None = None
+    shown: Callable[[Reply], str] | None = None
     fits: Fits | None = None
     kept: ReplyCache | None = None  # its last replies, if they are kept
 
@@ -113,6 +113,17 @@ class Tool:
         return checked
 
 
+class ToolOptions(TypedDict, total=False):
+    """The properties of a tool that its function does not show."""
+
+    reads: bool  # it changes nothing
+    long: bool  # it may read for some time, and must not hold up others
+    short: bool  # it takes a bounded number of steps, however large the store
+    told_once: str | None  # the field of the reply that holds a secret, which is not stored
+    shown: Callable[[Reply], str] | None  # the text for people and models instead of the reply's JSON
+    fits: Fits | None  # why arguments that are each right do not go together
+
+
 def complete(outcome: ToolResult) -> ToolResult:
     """Return the outcome with all its rows."""
     value = json_chunks.complete(outcome.value)
@@ -144,21 +155,13 @@ class Dialect:
         self,
         refusals: Mapping[type[HubError], Refusal] | None = None,
         *,
-        reads: bool = False,
-        long: bool = False,
-        short: bool = False,
         required: Sequence[str] = (),
-        told_once: str | None = None,
-        shown: Callable[[Reply], str] | None = None,
-        fits: Fits | None = None,
+        **options: Unpack[ToolOptions],
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
-        Its first parameter is the transaction. `reads` promises that it changes nothing; `long` marks a reading tool
-        that may take a while, `short` a writing one that takes few steps, however large the store. `required` are
-        arguments that the schema demands, though the function can find them in the context of a call without them.
-        `told_once` names the field of the reply that holds a secret. `shown` returns the text for people and models
-        instead of the reply's JSON. `fits` returns why arguments that are each right do not go together.
+        Its first parameter is the transaction. `required` are arguments that the schema demands, though the function
+        can find them in the context of a call without them.
         """
 
         def register(run: Run) -> Run:
@@ -171,13 +174,8 @@ class Dialect:
                 schema=_plain_schema(arguments, required),
                 run=run,
                 call_as=next((p.name for p in parameters if p.annotation is Call), None),
-                reads=reads,
-                long=long,
-                short=short,
                 refusals={**self.refusals, **(refusals or {})},
-                told_once=told_once,
-                shown=shown,
-                fits=fits,
+                **options,
             )
             return run
 

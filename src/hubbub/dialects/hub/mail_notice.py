@@ -6,12 +6,22 @@ So a client that nothing can wake notices its mail: the reply to any call counts
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any
+from typing import Any, Unpack
 
 from hubbub.core.actions import inbox
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Refusal, Reply, Run, Shape, Tool, complete
+from hubbub.dialects.dialect import (
+    BadArguments,
+    Dialect,
+    Refusal,
+    Reply,
+    Run,
+    Shape,
+    Tool,
+    ToolOptions,
+    complete,
+)
 from hubbub.model import argument_names
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import ToolResult
@@ -43,29 +53,15 @@ class MailNoticeDialect(Dialect):
         self,
         refusals: Mapping[type[HubError], Refusal] | None = None,
         *,
-        reads: bool = False,
-        long: bool = False,
-        short: bool = False,
         required: Sequence[str] = (),
-        told_once: str | None = None,
-        shown: Callable[[Reply], str] | None = None,
-        fits: Fits | None = None,
         looks: Looks | None = None,
+        **options: Unpack[ToolOptions],
     ) -> Callable[[Run], Run]:
         """Register a tool like any dialect; the function's reply gets the number of unread letters, if there are any.
 
         `looks` tells by its arguments whether a call changes nothing; without it `reads` decides for all.
         """
-        register = super().tool(
-            refusals,
-            reads=reads,
-            long=long,
-            short=short,
-            required=required,
-            told_once=told_once,
-            shown=shown,
-            fits=fits,
-        )
+        register = super().tool(refusals, required=required, **options)
 
         def registered(run: Run) -> Run:
             @wraps(run)
@@ -73,7 +69,7 @@ class MailNoticeDialect(Dialect):
                 return {**with_unread(tx, run(tx, **values)), **_ignored(values.get("call"))}
 
             register(telling)
-            self.looking[run.__name__] = looks or (lambda _: reads)
+            self.looking[run.__name__] = looks or (lambda _: options.get("reads", False))
             return run
 
         return registered
