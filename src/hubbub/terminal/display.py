@@ -6,13 +6,18 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 import click
 
 from hubbub.model.timestamps import duration_text
+
+Columns = Mapping[
+    str, str | Callable[[Any], object]
+]  # by title: a member of each thing, or what is made of it
 
 GAP = "  "
 LEAST_WIDTH = 8  # of a column that has to give way
@@ -111,6 +116,17 @@ def show_result(value: object, sentence: str, *, as_json: bool, lines: bool = Tr
         show_json(value)
     else:
         show(sentence, lines=lines)
+
+
+def show_list(
+    found: Sequence[Mapping[str, Any]], columns: Columns, *, as_json: bool, empty: str = "Nothing."
+) -> None:
+    """Print things: as JSON if that was asked for, else as a table."""
+    if as_json:
+        show_json(found)
+        return
+    cells = [itemgetter(each) if isinstance(each, str) else each for each in columns.values()]
+    show_table(tuple(columns), ([cell(each) for cell in cells] for each in found), empty=empty)
 
 
 def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "Nothing.") -> None:

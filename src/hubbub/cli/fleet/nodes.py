@@ -109,28 +109,20 @@ def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List the machines of the project."""
-    found = hub.get("/nodes")["nodes"]
-    if as_json:
-        display.show_json(found)
-        return
-    rows = [
-        (
-            each["name"],
-            "online" if each["online"] else "offline",
-            each["platform"],
-            each["sandbox"],
-            each["runtime"],
-            ", ".join(each["labels"]),
-            display.brief(each["seen_at"]),
-            f"does not load, so all is denied: {each['policy_fault']}" if each["policy_fault"] else None,
-        )
-        for each in found
-    ]
-    display.show_table(
-        ("name", "status", "platform", "sandbox", "agent", "labels", "seen", "policy"),
-        rows,
-        empty="No machines. Add one: hubbub node invite",
-    )
+    columns: display.Columns = {
+        "name": "name",
+        "status": lambda each: "online" if each["online"] else "offline",
+        "platform": "platform",
+        "sandbox": "sandbox",
+        "agent": "runtime",
+        "labels": lambda each: ", ".join(each["labels"]),
+        "seen": lambda each: display.brief(each["seen_at"]),
+        "policy": lambda each: (
+            (fault := each["policy_fault"]) and f"does not load, so all is denied: {fault}"
+        ),
+    }
+    empty = "No machines. Add one: hubbub node invite"
+    display.show_list(hub.get("/nodes")["nodes"], columns, as_json=as_json, empty=empty)
 
 
 @command("remove", example="hubbub node remove web1")
@@ -156,25 +148,19 @@ def keys(*, hub: Hub, name: str | None, as_json: bool) -> None:
         for each in hub.get("/proof/machine-keys")["keys"]
         if name is None or each["machine"].casefold() == name.casefold()
     ]
-    if as_json:
-        display.show_json(found)
-        return
-    if name is not None:
+    if name is not None and not as_json:
         current = [each for each in found if each["until"] is None]
         if not current:
             raise click.ClickException(f"the machine {name!r} has no key")
         display.show(current[0]["public_key"].rstrip())
         return
-    rows = [
-        (
-            each["machine"],
-            each["keyid"],
-            display.moment(each["since"]),
-            display.moment(each["until"]) if each["until"] is not None else "",
-        )
-        for each in found
-    ]
-    display.show_table(("name", "key", "since", "until"), rows, empty="No machine has a key.")
+    columns: display.Columns = {
+        "name": "machine",
+        "key": "keyid",
+        "since": lambda each: display.moment(each["since"]),
+        "until": lambda each: display.moment(each["until"]) if each["until"] is not None else "",
+    }
+    display.show_list(found, columns, as_json=as_json, empty="No machine has a key.")
 
 
 @command(

@@ -66,10 +66,7 @@ def capacity(*, hub: Hub, thing: str | None, number: int | None, drop: bool, as_
         found = hub.delete(f"/leases/capacities/{quoted(thing)}")["capacities"]
     else:
         found = [hub.put(f"/leases/capacities/{quoted(thing)}", {"capacity": number})["capacity"]]
-    if as_json:
-        display.show_json(found)
-    else:
-        display.show_table(("thing", "capacity"), [(each["thing"], each["capacity"]) for each in found])
+    display.show_list(found, {"thing": "thing", "capacity": "capacity"}, as_json=as_json)
 
 
 @command(
@@ -92,12 +89,8 @@ def rule(*, hub: Hub, words: str | None, things: tuple[str, ...], drop: bool, as
         found = hub.delete("/leases/rules", command=words)["rules"]
     else:
         found = [hub.put("/leases/rules", {"command": words, "things": things})["rule"]]
-    if as_json:
-        display.show_json(found)
-    else:
-        display.show_table(
-            ("command", "things"), [(each["command"], " ".join(each["things"])) for each in found]
-        )
+    columns: display.Columns = {"command": "command", "things": lambda each: " ".join(each["things"])}
+    display.show_list(found, columns, as_json=as_json)
 
 
 for each in (list_, release, capacity, rule):

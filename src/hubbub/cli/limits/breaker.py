@@ -24,12 +24,13 @@ def breaker() -> None:
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List stopped agents and why."""
-    found = hub.get("/breakers/stops")["stops"]
-    if as_json:
-        display.show_json(found)
-    else:
-        rows = ((" ".join(each["agents"]), each["kind"], each["reason"], each["id"]) for each in found)
-        display.show_table(("agents", "rule", "reason", "id"), rows)
+    columns: display.Columns = {
+        "agents": lambda each: " ".join(each["agents"]),
+        "rule": "kind",
+        "reason": "reason",
+        "id": "id",
+    }
+    display.show_list(hub.get("/breakers/stops")["stops"], columns, as_json=as_json)
 
 
 @command("lift", example="hubbub breaker lift 01970000-0000-7000-8000-000000000000")

@@ -73,26 +73,16 @@ def _is_plain(address: str) -> bool:
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List the project's webhooks. Their secrets are not shown again."""
-    found = hub.get("/webhooks")["webhooks"]
-    if as_json:
-        display.show_json(found)
-        return
-    rows = [
-        (
-            each["id"],
-            each["url"],
-            ",".join(each["events"]),
-            each["created_by"],
-            display.brief(each["created_at"]),
-            each["form"],
-        )
-        for each in found
-    ]
-    display.show_table(
-        ("id", "address", "events", "by", "added", "form"),
-        rows,
-        empty="No webhooks. Add one: hubbub webhook add URL",
-    )
+    columns: display.Columns = {
+        "id": "id",
+        "address": "url",
+        "events": lambda each: ",".join(each["events"]),
+        "by": "created_by",
+        "added": lambda each: display.brief(each["created_at"]),
+        "form": "form",
+    }
+    empty = "No webhooks. Add one: hubbub webhook add URL"
+    display.show_list(hub.get("/webhooks")["webhooks"], columns, as_json=as_json, empty=empty)
 
 
 @command("remove", example="hubbub webhook remove 0199a7c4")
@@ -112,27 +102,19 @@ def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
 def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> None:
     """List deliveries, newest first, comments on GitHub included."""
     found = hub.get("/webhooks/deliveries", outcome=outcome, limit=limit)["deliveries"]
-    if as_json:
-        display.show_json(found)
-        return
-    if len(found) == limit:
+    if len(found) == limit and not as_json:
         click.echo(f"the newest {limit}; there may be more with --limit", err=True)
-    rows = [
-        (
-            each["id"],
-            each["outcome"] or "waiting",
-            each["issue"] or each["webhook_id"],
-            each["event"] or each["kind"],
-            each["attempts"],
-            display.brief(each["created_at"]),
-            display.brief(None if each["outcome"] else each["next_at"]),
-            each["last_error"],
-        )
-        for each in found
-    ]
-    display.show_table(
-        ("id", "outcome", "to", "what", "tries", "put", "next", "reason"), rows, empty="No deliveries."
-    )
+    columns: display.Columns = {
+        "id": "id",
+        "outcome": lambda each: each["outcome"] or "waiting",
+        "to": lambda each: each["issue"] or each["webhook_id"],
+        "what": lambda each: each["event"] or each["kind"],
+        "tries": "attempts",
+        "put": lambda each: display.brief(each["created_at"]),
+        "next": lambda each: display.brief(None if each["outcome"] else each["next_at"]),
+        "reason": "last_error",
+    }
+    display.show_list(found, columns, as_json=as_json, empty="No deliveries.")
 
 
 @command("retry", example="hubbub webhook retry 0199a7c4")

@@ -171,21 +171,13 @@ def _urgency(found: tuple[str, LetterReply]) -> tuple[int, int]:
 
 
 def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        display.show_json(letters)
-        return
-    rows = [
-        (
-            each["ref"],
-            each["recipient"],
-            display.brief(each["stored_at"]),
-            "its time was over" if each["expired"] else "never came",
-        )
-        for each in letters
-    ]
-    display.show_table(
-        ("message", "to", "sent", "why"), rows, empty="Nothing that was sent is unread for good."
-    )
+    columns: display.Columns = {
+        "message": "ref",
+        "to": "recipient",
+        "sent": lambda each: display.brief(each["stored_at"]),
+        "why": lambda each: "its time was over" if each["expired"] else "never came",
+    }
+    display.show_list(letters, columns, as_json=as_json, empty="Nothing that was sent is unread for good.")
 
 
 def _show(hub: Hub, letters: Sequence[LetterReply], name: str) -> None:

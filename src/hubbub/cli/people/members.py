@@ -19,11 +19,7 @@ def member() -> None:
 @uses_hub
 def list_(*, hub: Hub, slug: str, as_json: bool) -> None:
     """List the people of the project SLUG, with their roles."""
-    found = hub.get(_path(slug))["members"]
-    if as_json:
-        display.show_json(found)
-    else:
-        display.show_table(("name", "role"), [(each["name"], each["role"]) for each in found])
+    display.show_list(hub.get(_path(slug))["members"], {"name": "name", "role": "role"}, as_json=as_json)
 
 
 @command("add", example="hubbub project member add shop ada\nhubbub project member add shop ada --role admin")

@@ -97,21 +97,15 @@ def _show_archived(changed: dict[str, Any], *, as_json: bool) -> None:
 def list_(*, hub: Hub, archived: bool, as_json: bool) -> None:
     """List your projects."""
     found = hub.get("/projects", archived="true" if archived else None)["projects"]
-    if as_json:
-        display.show_json(found)
-    else:
-        rows = [
-            (
-                each["slug"],
-                each["name"],
-                each["role"],
-                display.brief(each["created_at"]),
-                *([display.brief(each["archived_at"])] if archived else []),
-            )
-            for each in found
-        ]
-        titles = ("slug", "name", "role", "created", *(["archived"] if archived else []))
-        display.show_table(titles, rows)
+    columns: dict[str, Any] = {
+        "slug": "slug",
+        "name": "name",
+        "role": "role",
+        "created": lambda each: display.brief(each["created_at"]),
+    }
+    if archived:
+        columns["archived"] = lambda each: display.brief(each["archived_at"])
+    display.show_list(found, columns, as_json=as_json)
 
 
 @command("show", example="hubbub project show default")
@@ -198,14 +192,13 @@ def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json
         hub.delete(one) if remove else hub.put(one, {})
     elif remove:
         raise click.UsageError("say which agent: hubbub project coordinator SLUG AGENT --remove")
-    found = hub.get(path)["coordinators"]
-    if as_json:
-        display.show_json(found)
-    else:
-        rows = [(each["agent"], each["granted_by"], display.brief(each["granted_at"])) for each in found]
-        display.show_table(
-            ("agent", "made so by", "since"), rows, empty="None: each agent steers its own tasks."
-        )
+    columns: display.Columns = {
+        "agent": "agent",
+        "made so by": "granted_by",
+        "since": lambda each: display.brief(each["granted_at"]),
+    }
+    empty = "None: each agent steers its own tasks."
+    display.show_list(hub.get(path)["coordinators"], columns, as_json=as_json, empty=empty)
 
 
 @command(
