@@ -6,12 +6,14 @@ what is allowed.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from hubbub.model.visible_text import cut
 
 if TYPE_CHECKING:  # it raises these errors itself
     from hubbub.model.agents import scopes
+
+T = TypeVar("T")
 
 QUOTED = 240  # longest text that a sentence repeats; every possible name is shorter
 
@@ -81,6 +83,13 @@ class NotFound(HubError):
     def __init__(self, kind: str, key: object) -> None:
         super().__init__(f"{kind} {quoted(str(key))} not found")
         self.kind, self.key = kind, str(key)
+
+
+def existing(thing: T | None, kind: str, key: object) -> T:
+    """Return the thing that was looked up by `key`. Raises `NotFound` if there is none."""
+    if thing is None:
+        raise NotFound(kind, key)
+    return thing
 
 
 class UnknownAgent(NotFound):

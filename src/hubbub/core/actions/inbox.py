@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core.actions import task_actions
 from hubbub.core.work import tasks
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import NotFound, existing
 from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
@@ -38,9 +38,7 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
     A repeated call changes nothing. Records `task.accepted`, or `message.acked`. Raises `NotFound` if there is no such
     letter, or if it is not (or no longer) this agent's.
     """
-    row = _row(tx, project_id, ref)
-    if row is None:
-        raise NotFound("message", ref)
+    row = existing(_row(tx, project_id, ref), "message", ref)
     if row.task_id is not None:
         _ack_task(tx, project_id, name, row, ref)
     elif row.recipient != name:

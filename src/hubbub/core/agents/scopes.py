@@ -11,7 +11,7 @@ from uuid import UUID
 from hubbub.core.snapshots import patches, scope_conflicts
 from hubbub.model.agents.pattern_automata import TooCostly
 from hubbub.model.agents.scopes import AgentConflict, Area, Declaration, Scope, ScopeIndex, entries, slug
-from hubbub.model.errors import Invalid, NotFound, ScopeConflict
+from hubbub.model.errors import Invalid, ScopeConflict, existing
 from hubbub.model.log.projection import Card, Patch
 from hubbub.model.records import Presence, Project
 from hubbub.store import sequence_numbers
@@ -142,10 +142,7 @@ def areas(tx: Tx, project_id: UUID) -> list[Area]:
 
 def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
     """Return the area with that slug. Raises `NotFound`, and `Invalid` for a text that cannot be a slug."""
-    found = scopes.find_area(tx, project_id, slug(area))
-    if found is None:
-        raise NotFound("area", area)
-    return found
+    return existing(scopes.find_area(tx, project_id, slug(area)), "area", area)
 
 
 def require_area(tx: Tx, project_id: UUID, area: str) -> str:

@@ -16,7 +16,7 @@ from hubbub.core.fleet import dispatches, managed_agents
 from hubbub.core.people import access, tokens
 from hubbub.core.snapshots import cards, patches
 from hubbub.core.work import machine_keys, tasks
-from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized, existing
 from hubbub.model.fleet.calls import NodeInfo
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine, beside, board_name
 from hubbub.model.ids import new_id, parse_id
@@ -192,9 +192,7 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
     """
     access.require_person(tx, "remove a machine")
     access.enter(tx, str(project.id), Right.WRITE)
-    machine = rows.find(tx, project.id, name, removing=True)
-    if machine is None:
-        raise NotFound(NOUN, name)
+    machine = existing(rows.find(tx, project.id, name, removing=True), NOUN, name)
     if machine.token_id is None and machine.is_online(tx.now):
         raise Conflict(f"a hub runs on {machine.name!r}, so it stays as long as that hub runs")
     dispatches.abandon(tx, machine.id)
@@ -217,10 +215,7 @@ def end_key(tx: Tx, machine: Machine) -> None:
 
 def find(tx: Tx, project: Project, name: str) -> Machine:
     """Return the machine with that name, in any case. Raises `NotFound`."""
-    machine = rows.find(tx, project.id, name)
-    if machine is None:
-        raise NotFound(NOUN, name)
-    return machine
+    return existing(rows.find(tx, project.id, name), NOUN, name)
 
 
 def require_no_machine(tx: Tx, project: Project, name: str) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID
 from hubbub.core.agents import agents
 from hubbub.core.people import access
 from hubbub.core.snapshots import cards, patches
-from hubbub.model.errors import AccountPaused, Conflict, Invalid, NotFound
+from hubbub.model.errors import AccountPaused, Conflict, Invalid, existing
 from hubbub.model.limits.accounts import (
     IN_A_ROW,
     LONGEST,
@@ -40,10 +40,7 @@ members = rows.agents
 
 def find(tx: Tx, project: Project, name: str) -> Account:
     """Return the account with that name. Raises `NotFound`."""
-    account = rows.find(tx, project.id, name)
-    if account is None:
-        raise NotFound("account", name)
-    return account
+    return existing(rows.find(tx, project.id, name), "account", name)
 
 
 def put(tx: Tx, project: Project, name: str, names: Sequence[str]) -> Account:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from hubbub.core.agents.agents import OWN_DOORS
 from hubbub.core.snapshots import cards
-from hubbub.model.errors import AgentStopped, Invalid, NotFound
+from hubbub.model.errors import AgentStopped, Invalid, existing
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.limits.breakers import (
     LARGEST,
@@ -81,9 +81,7 @@ def repeated(tx: Tx, project: Project, agent: str, times: int) -> Stop | None:
 def lift(tx: Tx, project: Project, ref: str) -> Stop:
     """Let stopped agents go on; their counts restart. Records `breaker.lifted`. Raises `NotFound`."""
     stop_id = parse_id(ref)
-    stop = rows.take(tx, project.id, stop_id) if stop_id is not None else None
-    if stop is None:
-        raise NotFound("stop", ref)
+    stop = existing(rows.take(tx, project.id, stop_id) if stop_id is not None else None, "stop", ref)
     _record(tx, "lifted", stop, by=tx.actor.label, is_gone=True)
     return stop
 

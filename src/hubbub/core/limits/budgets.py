@@ -14,7 +14,7 @@ from hubbub.core.mail import messages
 from hubbub.core.snapshots import cards
 from hubbub.model.cost.prices import PRICED, Prices
 from hubbub.model.cost.spending import SLICE, By, Measure
-from hubbub.model.errors import BudgetSpent, Conflict, Invalid, NotFound
+from hubbub.model.errors import BudgetSpent, Conflict, Invalid, NotFound, existing
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.limits.budgets import (
     ADVICE,
@@ -102,9 +102,7 @@ def put(tx: Tx, project: Project, prices: Prices, asked: BudgetTerms) -> Budget:
 def remove(tx: Tx, project: Project, ref: str) -> Budget:
     """Remove a budget; it limits nothing from now on. Records `budget.removed`. Raises `NotFound`."""
     budget_id = parse_id(ref)
-    budget = rows.find(tx, project.id, budget_id) if budget_id is not None else None
-    if budget is None:
-        raise NotFound("budget", ref)
+    budget = existing(rows.find(tx, project.id, budget_id) if budget_id is not None else None, "budget", ref)
     rows.delete(tx, budget)
     _record(tx, "removed", budget, by=tx.actor.label, is_gone=True)
     return budget

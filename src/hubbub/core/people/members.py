@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hubbub.core.people import access, lent_tokens, tokens, users
 from hubbub.core.people.projects import find as find_project
-from hubbub.model.errors import Conflict, Forbidden, NotFound
+from hubbub.model.errors import Conflict, Forbidden, NotFound, existing
 from hubbub.model.people.rights import Right, Role
 from hubbub.model.records import Project
 from hubbub.store.people import projects
@@ -32,9 +32,7 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
     """
     tokens.require_given(role)
     known = _manage(tx, project)
-    user = users.by_name(tx, name)
-    if user is None:
-        raise NotFound("user", name)
+    user = existing(users.by_name(tx, name), "user", name)
     before = known.get(name)
     if before is None and user.owns_hub:
         raise Forbidden(OWNER_JOINS)

@@ -9,7 +9,7 @@ from typing import Any
 from hubbub.core.agents import scopes
 from hubbub.core.people import access, runs
 from hubbub.core.snapshots import keyframes
-from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
+from hubbub.model.errors import Conflict, Forbidden, Invalid, existing
 from hubbub.model.ids import new_id
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Project
@@ -119,10 +119,7 @@ def show(tx: Tx, ref: str) -> Project:
 
 def find(tx: Tx, slug: str) -> Project:
     """Return the project with that slug, for the hub's own work. Raises `NotFound`."""
-    project = projects.find_by_slug(tx, slug)
-    if project is None:
-        raise NotFound("project", slug)
-    return project
+    return existing(projects.find_by_slug(tx, slug), "project", slug)
 
 
 def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, ttl: int) -> None:

@@ -6,7 +6,7 @@ Where work is done by runs, that is the newest in the run; elsewhere the newest 
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import NotFound, existing
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.records import Artifact, Run, Task
 from hubbub.store import sequence_numbers
@@ -62,18 +62,12 @@ def _task_of(tx: Tx, project_id: UUID, ref: str) -> UUID | None:
 
 def newest(tx: Tx, run: Run, name: str) -> Artifact:
     """Return the newest artifact with that name in the run. Raises `NotFound`."""
-    artifact = artifacts.newest(tx, run.id, name)
-    if artifact is None:
-        raise NotFound("artifact", name)
-    return artifact
+    return existing(artifacts.newest(tx, run.id, name), "artifact", name)
 
 
 def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact:
     """Return the newest artifact of that name in any run. Raises `NotFound`."""
-    artifact = artifacts.newest_of_project(tx, project_id, name)
-    if artifact is None:
-        raise NotFound("artifact", name)
-    return artifact
+    return existing(artifacts.newest_of_project(tx, project_id, name), "artifact", name)
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:

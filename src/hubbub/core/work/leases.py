@@ -12,7 +12,7 @@ from uuid import UUID
 
 from hubbub.core.people import access
 from hubbub.core.snapshots import cards
-from hubbub.model.errors import Conflict, Forbidden, Invalid, LeaseTaken, NotFound
+from hubbub.model.errors import Conflict, Forbidden, Invalid, LeaseTaken, NotFound, existing
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.log.projection import Card
 from hubbub.model.people.rights import HUB, Right
@@ -108,10 +108,7 @@ def renew(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:
     Raises `NotFound` for one that has ended, and `Forbidden` for another's.
     """
     lease = mine(tx, project, ref, by=by)
-    renewed = leases.renew(tx, lease.id)
-    if renewed is None:
-        raise NotFound("lease", ref)
-    return renewed
+    return existing(leases.renew(tx, lease.id), "lease", ref)
 
 
 def release(tx: Tx, project: Project, ref: str, *, by: str) -> Lease:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.errors import Conflict, existing
 from hubbub.model.work.memory import RunSummary
 from hubbub.store.tx import Tx
 from hubbub.store.work import summaries
@@ -34,7 +34,4 @@ def names(tx: Tx, project_id: UUID) -> list[str]:
 
 def find(tx: Tx, project_id: UUID, run: str) -> RunSummary:
     """Return the summary of that run. Raises `NotFound`."""
-    summary = summaries.find(tx, project_id, run)
-    if summary is None:
-        raise NotFound("summary", run)
-    return summary
+    return existing(summaries.find(tx, project_id, run), "summary", run)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from hubbub.core.mail import messages
 from hubbub.core.work import artifacts, tasks
-from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.errors import Invalid, NotFound, existing
 from hubbub.model.records import Artifact, Message, Task
 from hubbub.store.tx import Tx
 
@@ -34,10 +34,7 @@ def message(tx: Tx, project_id: UUID, ref: str) -> Message:
     number = _number(ref, MESSAGE)
     if number is None:
         return messages.find(tx, [project_id], ref)
-    found = messages.find_by_number(tx, project_id, int(number))
-    if found is None:
-        raise NotFound("message", ref)
-    return found
+    return existing(messages.find_by_number(tx, project_id, int(number)), "message", ref)
 
 
 def artifact(tx: Tx, project_id: UUID, ref: str) -> Artifact:
@@ -45,10 +42,7 @@ def artifact(tx: Tx, project_id: UUID, ref: str) -> Artifact:
     number = _number(ref, ARTIFACT)
     if number is None:
         return artifacts.find(tx, [project_id], ref)
-    found = artifacts.find_by_number(tx, project_id, int(number))
-    if found is None:
-        raise NotFound("artifact", ref)
-    return found
+    return existing(artifacts.find_by_number(tx, project_id, int(number)), "artifact", ref)
 
 
 def subject(tx: Tx, project_id: UUID, ref: str) -> Task | Message:

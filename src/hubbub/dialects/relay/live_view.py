@@ -15,7 +15,7 @@ from hubbub.core.work import artifacts, dependencies, reviews, task_search, task
 from hubbub.dialects.call import HubContext
 from hubbub.dialects.relay import vocabulary
 from hubbub.dialects.relay.vocabulary import Row
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import existing
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Activity, Condition, Presence, Run, Task
 from hubbub.store.tx import Tx
@@ -44,9 +44,7 @@ def watched_run(tx: Tx, project_id: UUID, name: str | None) -> Run:
     if name is None:
         return runs.current(tx, project_id)
     run = runs.find(tx, project_id, name) if name.isascii() and name.isprintable() else None
-    if run is None:
-        raise NotFound("session", name)
-    return run
+    return existing(run, "session", name)
 
 
 def begins_anew(run: Run, activity: Activity, *, is_chosen: bool) -> bool:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from hubbub.core.people import access, projects, tokens, users
 from hubbub.core.people.quotas import Limits, Quota, QuotaUse, Usage
-from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.errors import Invalid, existing
 from hubbub.model.ids import parse_id
 from hubbub.model.people.accounts import Token
 from hubbub.model.people.rights import Actor, Role
@@ -258,9 +258,7 @@ async def revoke_token(call: Call, token_id: str) -> OneToken:
     """Revoke a token at once: its open streams end too."""
 
     def revoke(tx: Tx) -> Token:
-        known = parse_id(token_id)
-        if known is None:
-            raise NotFound("token", token_id)
+        known = existing(parse_id(token_id), "token", token_id)
         return tokens.revoke(tx, known)
 
     return OneToken(token=TokenShape.of(await call.write(revoke)))

@@ -1,7 +1,7 @@
 """Runs: the stretches of work in a project."""
 
 from hubbub.core.people import runs
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import existing
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Project, Run
 from hubbub.serve.rest.base.call import Call
@@ -32,7 +32,4 @@ def named(tx: Tx, project: Project, name: str | None) -> Run:
     """Return the run of that name, or the current one for None. Raises `NotFound`."""
     if name is None:
         return runs.current(tx, project.id)
-    run = runs.find(tx, project.id, name)
-    if run is None:
-        raise NotFound("run", name)
-    return run
+    return existing(runs.find(tx, project.id, name), "run", name)
