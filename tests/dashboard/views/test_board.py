@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from hubbub.core.work import tasks
 from hubbub.model.lifecycle import Status
-from tests.dashboard.browser import PHONE, Visit, until_told
+from tests.dashboard.browser import PHONE, Visit, inside, until_told
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
@@ -96,6 +96,8 @@ def test_on_a_phone_every_column_and_every_agent_is_one_tap_away(visit: Visit) -
     page.get_by_role("button", name="28 agents").click()
     tile.tap()
     expect(page).to_have_url(re.compile(r"q=agent%3Abirch"))
+    inside(page, "shell/router.js", "m.set({ q: x })", "nothing is called that")
+    expect(page.get_by_role("heading", name="No task matches the filter")).to_be_visible()
 
 
 def test_cards_are_grouped_and_sorted_and_that_is_kept(visit: Visit) -> None:

@@ -159,6 +159,10 @@ def test_what_goes_wrong_is_said_on_a_page(owner: Browser) -> None:
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert "There is no page at this address." in page.text
     assert 'href="/"' in page.text
+    with browsing(owner.hub) as stranger:
+        refused = stranger.visit("/nowhere")
+    assert (refused.status_code, "Sign in first" in refused.text) == (401, True)
+    assert "Bearer" not in refused.text
     assert refusal(owner.http.get("/nowhere")) == (404, "not_found")
     assert refusal(owner.visit("/api/v1/nowhere")) == (404, "not_found")
     chinese = owner.visit("/nowhere", **{"Accept-Language": "zh-CN"})

@@ -73,8 +73,8 @@ class Pages:
     def error(self, request: Request, status: int, sentence: str) -> Response:
         """Make an error page, in the reader's language where it has words for the error."""
         words = words_for(request)
-        named = status if status in (403, 404, 500) else "other"
-        known = words(f"login.sentence_{status}") if status in (404, 500) else sentence
+        named = status if status in (401, 403, 404, 500) else "other"
+        known = words(f"login.sentence_{status}") if status in (401, 404, 500) else sentence
         return self.page(
             request,
             "error.html",

@@ -116,5 +116,8 @@ export function span(duration) {
 const unit = (name, value) =>
   format("NumberFormat", { style: "unit", unit: name, unitDisplay: "narrow" }).format(value);
 
+/** Facts beside each other: "7 agents, 4 working". */
+export const beside = (...facts) => facts.join(language.value === "en" ? ", " : "，");
+
 /** Several names as one enumeration: "a, b, and c". */
 export const list = (names) => format("ListFormat", { type: "conjunction" }).format(names);

@@ -479,6 +479,9 @@ function Columns({ picture, typed, group, sort }) {
   const isServed = useMemo(() => isQueueServed(picture), [picture.agents]);
   const look = { picture, isServed, links, letters, current, selected: selected.value, pick };
   const tapped = useSignal(null);
+  if (typed && !columns.some(({ cards }) => cards.length)) {
+    return html`<${Empty} icon="filter" title=${t("board.none_match")} text=${t("fleet.none_match_text")} />`;
+  }
   const isIn = ({ cards }) => cards.some(({ task }) => task.id === current);
   const filled = columns.find(isIn) ?? columns.find(({ cards }) => cards.length) ?? columns[0];
   const only = tapped.value ?? filled.name;

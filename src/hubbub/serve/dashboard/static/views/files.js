@@ -5,7 +5,7 @@ import { claims, overlapsOf, reviewed } from "../model/file_claims.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { agents, could, install, leases, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
-import { t } from "../i18n.js";
+import { beside, t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
 import { letters, useList } from "../shell/keyboard.js";
 import { href, route, set } from "../shell/router.js";
@@ -316,7 +316,7 @@ export function View() {
         <span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} />
           </span>${t(`files.legend_${mark}`)}</span>`)}
       <span class="end num">
-        ${t("files.claimed", { count: claimed })}, ${t("files.conflicts", { count: conflicts })}</span>
+        ${beside(t("files.claimed", { count: claimed }), t("files.conflicts", { count: conflicts }))}</span>
       <${Leases} leases=${leases.value} />
       <${Merges} />
     </div>

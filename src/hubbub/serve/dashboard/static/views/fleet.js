@@ -5,7 +5,7 @@ import { isEmpty, matches, parse } from "../model/filter.js";
 import { currentTask, isNew, tasksOf } from "../model/states.js";
 import { hubNow, install, loaded, machines, moment, now, recent, shown } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
-import { language, span, t } from "../i18n.js";
+import { beside, language, span, t } from "../i18n.js";
 import { useList } from "../shell/keyboard.js";
 import { href, route } from "../shell/router.js";
 import { Card } from "../ui/card.js";
@@ -334,7 +334,7 @@ function Group({ machine, members, card }) {
   const load = moment.value ? null : nodes.value.get(machine)?.load;
   return html`<section class="fleet-group" aria-label=${machine ?? t("fleet.elsewhere")} hidden=${found.length === 0}>
     <h2 class="section-title"><bdi class="clip">${machine ?? t("fleet.elsewhere")}</bdi>
-      <small>${t("fleet.agents", { count: found.length })}${", "}${t("fleet.working", { count: working })}</small>
+      <small>${beside(t("fleet.agents", { count: found.length }), t("fleet.working", { count: working }))}</small>
       ${known && !known.online && html`<small class="red row-tight"><${Icon} name="wifi-off" size=${13} />
         ${t("fleet.machine_offline")}</small>`}
       <${Load} load=${load} /></h2>
