@@ -41,8 +41,8 @@ BESIDE = {
     "shares": {"machine"},  # the id, which the record calls otherwise
     "join_codes": {"hash", "used_at"},  # the code itself is with whoever was given it
     "projects": {"home_repository"},  # of its files, once one is claimed
-    "agents": {"account"},
-    "audit_heads": {"broken"},
+    "agents": {"account"},  # the one that it shares with others
+    "audit_heads": {"broken"},  # which the record calls otherwise
     "evidence": {"project_id"},
 }
 
