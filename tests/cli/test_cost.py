@@ -25,6 +25,15 @@ def test_cost_of_each_agent(hub: RunningHub) -> None:
 
 def test_a_wrong_moment_is_refused(hub: RunningHub) -> None:
     """A text that is no time is refused in one sentence, with exit code 2."""
-    wrong = hub.run("cost", "--since", "yesterday")
+    wrong = hub.run("cost", "--since", "soon")
     assert wrong.returncode == 2
-    assert "--since: must be an ISO 8601 time" in wrong.stderr
+    assert "'soon' is no time; write one such as 2026-04-12T10:00:00Z, a date, today" in wrong.stderr
+
+
+def test_a_moment_is_said_as_to_the_log(hub: RunningHub) -> None:
+    """Since when and until when take how long ago it was, too."""
+    hub.meet("ada")
+    used = {"id": "1", "conversation": "c", "model": "claude-sonnet-5", "input": 1_000_000, "agent": "ada"}
+    hub.client().post("/cost/reports", {"used": [used]})
+    assert [each["name"] for each in hub.json("cost", "--since", "2h")["lines"]] == ["ada"]
+    assert hub.json("cost", "--since", "2d", "--until", "1d")["lines"] == []

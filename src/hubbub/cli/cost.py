@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from hubbub.client import Hub
-from hubbub.model import timestamps
 from hubbub.model.cost.spending import By
 from hubbub.terminal import display
 from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.durations import Moment
 from hubbub.terminal.wrong_words import OneOf
 
 DAY = 86_400_000
@@ -28,8 +28,13 @@ BY = OneOf([each.value for each in By])
 @click.option(
     "--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="How many days to count."
 )
-@click.option("--since", metavar="TIME", help="Count from this time on, such as 2026-04-12, instead.")
-@click.option("--until", metavar="TIME", help="Count up to this time.")
+@click.option(
+    "--since",
+    type=Moment(),
+    metavar="TIME",
+    help="Count from this time on, such as 2026-04-12 or 2h, instead.",
+)
+@click.option("--until", type=Moment(), metavar="TIME", help="Count up to this time.")
 @click.option("--agent", metavar="NAME", help="Count only this agent.")
 @click.option("--task", metavar="ID", help="Count only this task, by its id.")
 @click.option("--model", metavar="NAME", help="Count only this model.")
@@ -39,8 +44,8 @@ def cost(
     hub: Hub,
     by: str,
     days: int,
-    since: str | None,
-    until: str | None,
+    since: int | None,
+    until: int | None,
     agent: str | None,
     task: str | None,
     model: str | None,
@@ -50,13 +55,11 @@ def cost(
 
     Agents whose use nobody reports are listed as unmetered.
     """
-    end = timestamps.parse_timestamp("--until", until) if until else None
-    begin = timestamps.parse_timestamp("--since", since) if since else None
-    if begin is None and task is None:
-        now = end if end is not None else int(datetime.now(UTC).timestamp() * 1000)
-        begin = now - days * DAY
+    if since is None and task is None:
+        now = until if until is not None else int(datetime.now(UTC).timestamp() * 1000)
+        since = now - days * DAY
     found: dict[str, Any] = hub.get(
-        "/cost", by=by, since=begin, until=end, agent=agent, task=task, model=model
+        "/cost", by=by, since=since, until=until, agent=agent, task=task, model=model
     )
     if as_json:
         display.show_json(found)

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from hubbub.model.timestamps import duration_text
+
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 DAYS = {"today": 0, "yesterday": 1}  # before today
 RANGE = (0, 999_999 * UNITS["w"])
@@ -30,15 +32,20 @@ class Duration(click.ParamType[int]):
                 ctx,
             )
         seconds = int(written[1]) * UNITS[written[2] or "s"]
-        if not self.least <= seconds <= self.most:
-            self.fail(f"{value!r} is not between {self.least} and {self.most} seconds", param, ctx)
+        if seconds < self.least:
+            self.fail(f"{value!r} is too short; {duration_text(self.least * 1000)} at least", param, ctx)
+        if seconds > self.most:
+            self.fail(f"{value!r} is too long; {duration_text(self.most * 1000)} at most", param, ctx)
         return seconds
 
 
 class Moment(click.ParamType[int]):
-    """A moment in Unix milliseconds: a time, a date, `today`, `yesterday`, or a duration before now."""
+    """A moment in Unix milliseconds: a time, a date, `today`, `yesterday`, or a duration before now; or `ahead`."""
 
     name = "moment"
+
+    def __init__(self, *, ahead: bool = False) -> None:
+        self.sign, self.way = (1, "in how long") if ahead else (-1, "how long ago")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
@@ -46,7 +53,7 @@ class Moment(click.ParamType[int]):
         except (ValueError, OverflowError, OSError):
             self.fail(
                 f"{value!r} is no time; write one such as 2026-04-12T10:00:00Z, a date, today or yesterday, "
-                "or how long ago, such as 2h or 3d",
+                f"or {self.way}, such as 2h or 3d",
                 param,
                 ctx,
             )
@@ -57,6 +64,6 @@ class Moment(click.ParamType[int]):
         if text.lower() in DAYS:
             day = now.date() - timedelta(days=DAYS[text.lower()])
             return datetime(day.year, day.month, day.day).astimezone()  # local midnight
-        if ago := re.fullmatch(r"([0-9]{1,6})([smhdw])", text):
-            return now - timedelta(seconds=int(ago[1]) * UNITS[ago[2]])
+        if away := re.fullmatch(r"([0-9]{1,6})([smhdw])", text):
+            return now + self.sign * timedelta(seconds=int(away[1]) * UNITS[away[2]])
         return datetime.fromisoformat(text).astimezone()

@@ -9,6 +9,8 @@ def test_an_account_is_shared_paused_and_resumed(hub: RunningHub) -> None:
 
     told = hub.run("pause", "max", "--until", "2999-01-01")
     assert "until: must be in the future, at most 366 days from now" in told.stderr
+    until = hub.json("pause", "max", "--until", "2h")["account"]["paused_until"]
+    assert until - hub.json("pause", "max", "--until", "1h")["account"]["paused_until"] > 1_800_000
     assert hub.run("pause", "max").stdout == "max: paused until it is resumed; shared by ada, bob\n"
 
     assert "Its account max is paused until a person resumes it" in hub.run("why", "ada").stdout

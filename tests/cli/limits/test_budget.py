@@ -19,7 +19,9 @@ def test_a_budget_is_set_raised_and_removed(hub: RunningHub) -> None:
         "agent ada, daily: $2.50 used of $3.00; nearly spent\n"
     )
     [budget] = hub.json("budget", "list")
-    assert hub.run("budget", "remove", budget["id"]).stdout == "agent ada, daily has no budget any more\n"
+    assert (
+        hub.run("budget", "remove", budget["id"][:30]).stdout == "agent ada, daily has no budget any more\n"
+    )
 
 
 def test_what_is_no_budget_is_refused(hub: RunningHub) -> None:

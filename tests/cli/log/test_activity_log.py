@@ -25,6 +25,8 @@ def test_the_log_at_a_terminal(hub: RunningHub) -> None:
     brief, whole = at_terminal(hub, "log"), at_terminal(hub, "log", "--all")
     assert ("task.sent" in brief, "agent.met" in brief, "agent.met" in whole) == (True, False, True)
     assert "every step: hubbub log --all" in brief
+    assert at_terminal(hub, "log", "--kind", "task.failed") == "Nothing matches.\n"
+    assert hub.run("log", "--kind", "task.failed").stderr == ""
     assert "agent.met" in hub.run("log").stdout
 
 

@@ -16,6 +16,22 @@ def test_tokens(hub: RunningHub) -> None:
     assert hub.run("agents", "--token", secret).returncode == 1
 
 
+def test_each_option_of_a_new_token(hub: RunningHub) -> None:
+    """A token is made for one agent, with a role, an end, a rate and a label, as far as these are said."""
+    plain = hub.json("token", "create")["token"]
+    assert [plain[each] for each in ("agent", "role", "expires_at", "rate", "label")] == [
+        None, "member", None, None, None,
+    ]  # fmt: skip
+    options = ("--agent", "ada", "--role", "viewer", "--expires", "1h", "--rate", "5", "--label", "nightly")
+    made = hub.json("token", "create", *options)["token"]
+    assert [made[each] for each in ("agent", "role", "rate", "label")] == ["ada", "viewer", 5, "nightly"]
+    assert made["expires_at"] - made["created_at"] == 3_600_000
+    assert hub.json("token", "create", "--user", "owner", "--label", "desk")["token"]["label"] == "desk"
+    for ends, sentence in (("0s", "too short; 1 second at least"), ("400d", "too long; 366 days at most")):
+        refused = hub.run("token", "create", "--expires", ends)
+        assert (refused.returncode, sentence in refused.stderr) == (2, True)
+
+
 def test_a_token_says_whose_it_is(hub: RunningHub) -> None:
     """The list shows for whom each token is, in which project, and who made it, so that the right one is revoked."""
     name = f"eve-{hub.project}"

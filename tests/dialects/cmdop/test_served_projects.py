@@ -15,7 +15,7 @@ from tests.dialects.running_hub import NO_TLS
 from tests.serve.web_client import Json, Web, done, refusal
 from tests.support.waiting import patience, until
 
-SENTENCE = "this machine serves no project that its owner does not belong to"
+SENTENCE = "this machine does not serve the project {!r}, as its owner does not belong to it"
 ASKING = '[rules]\nask = ["execute_command(echo *)"]'
 
 
@@ -95,7 +95,9 @@ def test_a_project_without_the_owner_of_the_hub_gets_nothing_done_there(
 
     refused = _refusal(ben, tool, arguments)
 
-    assert (refused["code"], refused["error"].partition(";")[0]) == ("denied", SENTENCE)
+    told = refused["error"].partition(";")[0]
+    assert (refused["code"], told) == ("denied", SENTENCE.format(ben.project))
+    assert f"hubbub project join {ben.project}" in refused["error"]
     assert ben.asked() == []
     assert not (ben.shop.root / "seen").exists()
 

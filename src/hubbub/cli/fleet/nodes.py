@@ -15,7 +15,7 @@ from hubbub.model.programs import loading
 from hubbub.node.gate.host_facts import host_name
 from hubbub.node.policy.node_policy import FILE
 from hubbub.terminal import display
-from hubbub.terminal.command import Choice, chooses_hub, command, data_option, uses_project
+from hubbub.terminal.command import YEAR, Choice, chooses_hub, command, data_option, uses_project
 from hubbub.terminal.durations import Duration
 
 LABEL_LENGTH, LABELS = 64, 16
@@ -91,7 +91,12 @@ def run(
 @command("invite", example="hubbub node invite\nhubbub node invite --name web1 --expires 10m")
 @click.option("--name", metavar="NAME", help="Name that the machine must take. [default: any]")
 @click.option(
-    "--expires", type=Duration("1h"), metavar="1h", default="1h", show_default=True, help="When it ends."
+    "--expires",
+    type=Duration("1h", between=(1, YEAR)),
+    metavar="1h",
+    default="1h",
+    show_default=True,
+    help="When it ends.",
 )
 @uses_project
 def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import click
 from hubbub.cli import Group
 from hubbub.client import Hub, quoted, segment
 from hubbub.model.timestamps import duration_text
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_project
 
 
@@ -41,13 +41,14 @@ def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
     display.show_table(titles, rows, empty="Nobody holds anything.")
 
 
-@command("release", example="hubbub lease release 019c2f3e-8a51-7d10-9d2c-3f4a5b6c7d8e")
+@command("release", example="hubbub lease release 019c2f3e")
 @click.argument("lease_id", metavar="ID")
 @click.option("--agent", metavar="NAME", help="Agent that holds it, if the token is not bound to one.")
 @uses_project
 def release(*, hub: Hub, lease_id: str, agent: str | None, as_json: bool) -> None:
-    """Release the lease ID and end its command. Another's lease takes a manager of the project."""
-    done = hub.delete(f"/leases/{segment('lease', lease_id)}", agent=agent)["lease"]
+    """Release the lease ID, or its beginning, and end its command. Another's lease takes a manager of the project."""
+    known = short_ids.whole(lease_id, [hub.get("/leases")["leases"]])
+    done = hub.delete(f"/leases/{segment('lease', known)}", agent=agent)["lease"]
     display.show_result(done, f"{' '.join(done['things'])} is free of {done['holder']}", as_json=as_json)
 
 

@@ -6,10 +6,10 @@ import click
 
 from hubbub.cli import Group
 from hubbub.client import Hub, segment
-from hubbub.model import timestamps
 from hubbub.model.timestamps import duration_text
 from hubbub.terminal import display, pauses
 from hubbub.terminal.command import command, uses_project
+from hubbub.terminal.durations import Moment
 
 
 @click.group("account", cls=Group, short_help="Group agents that share a provider account.")
@@ -55,15 +55,19 @@ account.add_command(remove)
 @command(
     "pause",
     short_help="Pause the agents of an account.",
-    example="hubbub pause max --until 2026-04-12T18:30+02:00\nhubbub pause max",
+    example="hubbub pause max --until 2026-04-12T18:30+02:00\nhubbub pause max --until 2h\nhubbub pause max",
 )
 @click.argument("name", metavar="ACCOUNT")
-@click.option("--until", metavar="TIME", help="When they resume, such as 2026-04-12T18:30+02:00.")
+@click.option(
+    "--until",
+    type=Moment(ahead=True),
+    metavar="TIME",
+    help="When they resume, such as 2026-04-12T18:30+02:00, or in how long, such as 2h.",
+)
 @uses_project
-def pause(*, hub: Hub, name: str, until: str | None, as_json: bool) -> None:
+def pause(*, hub: Hub, name: str, until: int | None, as_json: bool) -> None:
     """Pause the agents of ACCOUNT on all machines, until TIME or `hubbub resume`."""
-    end = timestamps.parse_timestamp("--until", until) if until else None
-    _tell(hub.post(f"/accounts/{segment('account', name)}/pause", {"until": end}), as_json=as_json)
+    _tell(hub.post(f"/accounts/{segment('account', name)}/pause", {"until": until}), as_json=as_json)
 
 
 @command("resume", short_help="Resume the agents of a paused account.", example="hubbub resume max")

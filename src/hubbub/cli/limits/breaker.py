@@ -7,7 +7,7 @@ import click
 from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.model.limits.breakers import LARGEST, RULES
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_project
 
 RULE = click.Choice(RULES)
@@ -33,12 +33,13 @@ def list_(*, hub: Hub, as_json: bool) -> None:
     display.show_list(hub.get("/breakers/stops")["stops"], columns, as_json=as_json)
 
 
-@command("lift", example="hubbub breaker lift 01970000-0000-7000-8000-000000000000")
+@command("lift", example="hubbub breaker lift 01970000")
 @click.argument("stop_id", metavar="ID")
 @uses_project
 def lift(*, hub: Hub, stop_id: str, as_json: bool) -> None:
-    """Let the agents of the stop ID continue."""
-    found = hub.post(f"/breakers/stops/{segment('stop', stop_id)}/lift")
+    """Let the agents of the stop ID continue. The beginning of an id is enough."""
+    known = short_ids.whole(stop_id, [hub.get("/breakers/stops")["stops"]])
+    found = hub.post(f"/breakers/stops/{segment('stop', known)}/lift")
     display.show_result(found, f"{' and '.join(found['stop']['agents'])} may go on", as_json=as_json)
 
 

@@ -7,7 +7,7 @@ import click
 from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.model.limits.budgets import BudgetKind, BudgetUnit, shown
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_project
 
 TITLES = ("budget", "used", "of", "status", "id")
@@ -53,12 +53,13 @@ def set_(*, hub: Hub, whose: str, usd: float | None, tokens: int | None, daily: 
     )
 
 
-@command("remove", example="hubbub budget remove 01970000-0000-7000-8000-000000000000")
+@command("remove", example="hubbub budget remove 01970000")
 @click.argument("budget_id", metavar="ID")
 @uses_project
 def remove(*, hub: Hub, budget_id: str, as_json: bool) -> None:
-    """Remove the budget ID, as `list` shows it."""
-    found = hub.delete(f"/budgets/{segment('budget', budget_id)}")
+    """Remove the budget ID, as `list` shows it. The beginning of an id is enough."""
+    known = short_ids.whole(budget_id, [hub.get("/budgets")["budgets"]])
+    found = hub.delete(f"/budgets/{segment('budget', known)}")
     display.show_result(found, f"{_name(found['budget'])} has no budget any more", as_json=as_json)
 
 

@@ -100,6 +100,8 @@ def log(
         click.echo(f"the last {limit}; more with --limit", err=True)
     for each in reversed(shown[:limit]):
         _show(each, as_json=as_json)
+    if not shown and not follow:
+        display.advise("Nothing matches.")
     if follow:
         hidden = KINDS.difference(kinds) if kinds else INNER if is_brief else frozenset[str]()
 

@@ -12,7 +12,7 @@ from hubbub.cli.people.users import ROLES
 from hubbub.client import Hub, segment
 from hubbub.terminal import display, questions, short_ids
 from hubbub.terminal.agent_names import agents
-from hubbub.terminal.command import command, uses_hub, uses_project
+from hubbub.terminal.command import YEAR, command, uses_hub, uses_project
 from hubbub.terminal.durations import Duration
 
 Token = dict[str, Any]
@@ -31,7 +31,9 @@ def token() -> None:
     "--agent", metavar="NAME", shell_complete=agents, help="The only agent that it may act as. [default: any]"
 )
 @click.option("--role", type=ROLES, help="Role in the project. [default: member]")
-@click.option("--expires", type=Duration("30d"), metavar="30d", help="When it ends. [default: never]")
+@click.option(
+    "--expires", type=Duration("30d", between=(1, YEAR)), metavar="30d", help="When it ends. [default: never]"
+)
 @click.option(
     "--rate",
     type=click.IntRange(1, 1_000_000),

@@ -19,10 +19,11 @@ from hubbub.store.tx import Tx
 class NotServed(Forbidden):
     """The hub's own machine does not serve the project."""
 
-    def __init__(self) -> None:
+    def __init__(self, slug: str) -> None:
         super().__init__(
-            "this machine serves no project that its owner does not belong to; "
-            "a machine of your own can join the project: hubbub node invite"
+            f"this machine does not serve the project {slug!r}, as its owner does not belong to it; "
+            f"the owner of the hub joins it with hubbub project join {slug}, or a machine of your own does: "
+            "hubbub node invite"
         )
 
 
@@ -34,7 +35,14 @@ def serves(tx: Tx, project_id: UUID) -> bool:
 def require_served(tx: Tx, project: Project) -> None:
     """Raise `NotServed` if the machine does not serve the project."""
     if not serves(tx, project.id):
-        raise NotServed
+        raise NotServed(project.slug)
+
+
+def not_served(tx: Tx, project_id: UUID) -> NotServed:
+    """Return the refusal for a project by its id."""
+    project = projects.find(tx, project_id)
+    assert project is not None  # a project stays
+    return NotServed(project.slug)
 
 
 def serving(tx: Tx, node: Node | None, slug: str) -> Node | None:

@@ -96,9 +96,11 @@ def _sync_workspaces(tx: Tx, call: Call, _wanted: ConnectArguments) -> Reply:
     }
 
 
-def _elsewhere(_tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
+def _elsewhere(tx: Tx, call: Call, wanted: ConnectArguments) -> Reply:
     """Raise `NotServed` or `Offline`: only a machine can do this, and there is none for the project."""
-    raise Offline(wanted.hostname) if call.site.node is None else own_machine.NotServed
+    if call.site.node is None:
+        raise Offline(wanted.hostname)
+    raise own_machine.NotServed(enter(tx, call, Right.READ).project.slug)
 
 
 def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:

@@ -175,7 +175,7 @@ class GatedCall:
         if not all(node_routing.is_own_node(site, each) for each in node_routing.hosts_of(order)):
             return await self.beyond(order, self.key)
         if self.own is not None or order.tool in self.dialect.of_machine:
-            return await self._perform(node_routing.require_own(site, self.own), order, self.key)
+            return await self._perform(node_routing.require_own(site, self.own, order), order, self.key)
         return await self.beyond(order, self.key)
 
     async def beyond(self, order: NodeCall, key: str | None) -> ToolResult:

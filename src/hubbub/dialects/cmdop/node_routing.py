@@ -42,17 +42,17 @@ def is_own_node(site: HubContext, name: str) -> bool:
     return own is not None and is_meant(own.name, name)
 
 
-def require_own(site: HubContext, own: Node | None) -> Node:
+def require_own(site: HubContext, own: Node | None, order: NodeCall) -> Node:
     """Return the hub's own machine, given it if it serves the caller's project. Raises `NotServed` and `Offline`."""
     if own is not None:
         return own
-    raise Offline(None) if site.node is None else NotServed
+    raise Offline(None) if site.node is None else NotServed(order.who.project)
 
 
 async def find_node(site: HubContext, own: Node | None, name: str, order: NodeCall) -> Node:
     """Return the machine with that name, in any case, for an order. Raises `NotServed` and `Offline`."""
     if is_own_node(site, name):
-        return require_own(site, own)
+        return require_own(site, own, order)
     node = await site.fleet.find(order.who.project, name, order) if site.fleet is not None else None
     if node is None:
         raise Offline(name)

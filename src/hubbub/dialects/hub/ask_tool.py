@@ -169,7 +169,7 @@ class MachineCall:
         site = self.call.site
         if site.node is not None and is_meant(site.node.name, self.machine):
             if self.own is None:
-                raise NotServed
+                raise NotServed(keyed.who.project)
             return self.own
         fleet = site.fleet
         node = await fleet.find(keyed.who.project, self.machine, keyed) if fleet is not None else None

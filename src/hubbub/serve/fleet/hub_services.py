@@ -14,8 +14,7 @@ from datetime import timedelta
 from hubbub.core.actions import next_tool
 from hubbub.core.agents import agents
 from hubbub.core.cost import meter
-from hubbub.core.fleet import approvals, nodes
-from hubbub.core.fleet.own_machine import NotServed
+from hubbub.core.fleet import approvals, nodes, own_machine
 from hubbub.core.fleet.requesters import Delegation, Requester
 from hubbub.core.limits import accounts
 from hubbub.core.people import lent_tokens
@@ -144,7 +143,7 @@ class HubServices:
 
         def tell(tx: Tx) -> Value:
             if not asker.serves(tx, found.project_id):  # any more: a person may have taken long
-                raise NotServed
+                raise own_machine.not_served(tx, found.project_id)
             return _told(tx, found, receipt)
 
         return await self._transactions.write(asker.actor, tell)
