@@ -84,7 +84,7 @@ def test_a_network_token_is_pinned(anywhere: Fleet, anywhere_else: Fleet) -> Non
     """With another network_id, of a network that is there or not, every tool refuses a network token."""
     calls = {tool: _prepared(anywhere, tool) for tool in (*WRITES, *READS)}
     program = anywhere.program()
-    others = (anywhere_else.network_id, anywhere_else.project.slug, "net_000000000000", "net_xxx", "")
+    others = (anywhere_else.network_id, anywhere_else.project.slug, "net_000000000000", "net_xxx", " ")
 
     with every_row() as row, anywhere.unchanged(), anywhere_else.unchanged():
         for tool, arguments in calls.items():
