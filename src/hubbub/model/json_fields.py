@@ -14,6 +14,7 @@ from hubbub.model.timestamps import milliseconds
 JsonObject = Mapping[str, object]
 Word = TypeVar("Word", bound=StrEnum)
 
+_PLAIN = {"dictionary": "object", "multiple of 1": "whole number"}  # in JSON's words
 _COUNTED = re.compile(r" after validation, not \w+$")  # of a list: an internal detail of the check
 
 
@@ -34,7 +35,9 @@ def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -
     for each in problems:
         path = ".".join(map(str, each["loc"])) or whole
         message = _COUNTED.sub("", str(each["msg"]).removeprefix("Value error, "))
-        sentence = f"{message[:1].lower()}{message[1:]}".replace("dictionary", "object")  # JSON's word
+        sentence = f"{message[:1].lower()}{message[1:]}"
+        for theirs, ours in _PLAIN.items():
+            sentence = sentence.replace(theirs, ours)
         said.append(f"{path}: {sentence}")
     return "; ".join(said)
 

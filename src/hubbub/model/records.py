@@ -363,6 +363,9 @@ class Delivery:
         return DeliveryStatus.by(self.notified_at, self.seen_at, self.acked_at, self.dead_at)
 
 
+CHILD = "child_task_id"  # in the metadata of a reply: the derived task whose end it tells
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
     """A delivery together with its content, as its reader sees it."""
@@ -379,6 +382,7 @@ class Letter:
     task_id: UUID | None = None
     in_reply_to: UUID | None = None
     outcome: Status | None = None
+    child: str | None = None  # the id of the derived task whose end a reply tells; the outcome is its
 
     @property
     def sent_by(self) -> str:

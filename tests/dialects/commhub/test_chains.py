@@ -37,7 +37,8 @@ def test_the_end_of_a_child_reaches_the_parents_sender(fleet: Fleet, how: str) -
 
     (row,) = fleet.inbox("commander")
     assert row["type"] == "reply"
-    assert parent in row["context"]
+    word = {"completed": "replied"}.get(how, how)
+    assert row["context"] == f"in_reply_to: {parent}, child_task_id: {child}, child_status: {word}"
     assert row["content"].startswith("expired" if how == "expired" else "完")
     assert fleet.task(parent)["status"] == ("running" if how == "expired" else "delivered")
 

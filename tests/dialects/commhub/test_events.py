@@ -115,6 +115,7 @@ def test_a_chained_reply_is_heard_of(fleet: Fleet, how: str) -> None:
             "from": "coder-1",
             "in_reply_to": parent,
             "status": "replied",
+            "child_task_id": child,
         }.items() <= next(each for each in told if each["type"] == "new_reply").items()
         assert {
             "type": "chained_reply",

@@ -96,6 +96,22 @@ def test_tasks_are_listed(fleet: Fleet) -> None:
     )
 
 
+@requires("get_all_status.filters")
+def test_a_status_that_there_is_not_is_said(fleet: Fleet) -> None:
+    """Who filters sessions by a status that CommHub does not have is told which there are, by both tools that do."""
+    fleet.online("coder-1")
+    told = (
+        "no session has this status: the statuses are working, idle, blocked, error, waiting_input, offline"
+    )
+
+    listed = fleet.program().get_all_status(filter_status="running")
+    sent = fleet.program().broadcast(message="m", filter_status="running")
+
+    assert (listed["sessions"], listed["message"]) == ([], told)
+    assert (sent["recipients"], sent["message_ids"], sent["message"]) == (0, [], told)
+    assert "message" not in fleet.program().get_all_status(filter_status="offline")
+
+
 @requires("list_tasks.limit", "list_tasks.count", "list_tasks.stats")
 def test_twenty_tasks_are_listed_by_default(fleet: Fleet) -> None:
     """list_tasks gives 20 unless it is asked for more or fewer; stats counts them all."""

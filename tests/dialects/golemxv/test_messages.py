@@ -56,6 +56,17 @@ def test_a_broadcast_reaches_all(crew: Crew) -> None:
     assert crew.fleet.inbox("ann") == []
 
 
+@requires("send_message.to")
+def test_the_word_that_broadcasts_show_is_nobody(crew: Crew) -> None:
+    """A message to all, as a broadcast shows, is refused with the word that means it."""
+    ann = crew.checkin("ann")
+
+    with crew.unchanged():
+        assert no(ann, "send_message", to="all", content="c") == (
+            "to: 'all' is how a broadcast shows; 'broadcast' sends to all agents"
+        )
+
+
 @requires("send_message.broadcast")
 def test_a_broadcast_may_reach_nobody(crew: Crew) -> None:
     """Where nobody else was ever there a broadcast is kept all the same."""

@@ -80,6 +80,18 @@ def test_the_log_tells_what_happened(crew: Crew) -> None:
     assert changed["details"] == {"area": None, "files": ["a"], "conflicts": []}
 
 
+@requires("words.statuses")
+def test_the_log_knows_no_status_of_others(crew: Crew) -> None:
+    """A task of another dialect that expired has failed here, also in the message that tells its sender."""
+    crew.fleet.online("coder-1")
+    crew.fleet.agent("commander").send_task(alias="coder-1", task="t")
+    crew.later(hours=1)
+
+    told = [row["details"] for row in crew.viewer().activity_log(event_type="message")["activity"]]
+
+    assert [each["outcome"] for each in told if each["kind"] == "reply"] == ["failed"]
+
+
 @requires("activity_log.agent_name", "activity_log.total")
 def test_the_log_of_one_agent(crew: Crew) -> None:
     """agent_name leaves what that agent did, also together with a type; of nobody there is nothing."""

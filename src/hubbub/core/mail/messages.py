@@ -10,7 +10,7 @@ from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
-from hubbub.model.records import Delivery, Intent, LetterKind, Message, Priority, Task
+from hubbub.model.records import CHILD, Delivery, Intent, LetterKind, Message, Priority, Task
 from hubbub.store import sequence_numbers
 from hubbub.store.log import projection
 from hubbub.store.mail import messages
@@ -217,6 +217,7 @@ def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people
 
 def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) -> None:
     """Record a message, or one of its inbox rows. A sender without a name is recorded by their token."""
+    child = (message.metadata or {}).get(CHILD)
     tx.record(
         kind,
         project_id=message.project_id,
@@ -230,6 +231,7 @@ def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) ->
             "delivery_id": str(row.id) if row else None,
             "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
             "outcome": message.outcome,
+            **({"child_id": child} if child is not None else {}),
         },
         patch=patches.letter(message, row) if row is not None and row.for_people else None,
     )

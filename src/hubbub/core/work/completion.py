@@ -11,7 +11,7 @@ from hubbub.core.work import completion_checks, dependencies, proof, proof_state
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event
 from hubbub.model.people.rights import HUB
-from hubbub.model.records import CompletionReport, LetterKind, Task
+from hubbub.model.records import CHILD, CompletionReport, LetterKind, Task
 from hubbub.store.tx import Tx
 from hubbub.store.work import completion_reports
 from hubbub.store.work import tasks as task_rows
@@ -137,7 +137,9 @@ def _reply(tx: Tx, ended: Task, *, about: Task, text: str, by: str) -> None:
         kind=LetterKind.REPLY,
         in_reply_to=about.id,
         outcome=ended.status,
-        thread=messages.Thread(run_id=ended.run_id),
+        thread=messages.Thread(
+            run_id=ended.run_id, metadata={CHILD: str(ended.id)} if about.id != ended.id else None
+        ),
     )
 
 

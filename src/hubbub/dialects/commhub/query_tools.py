@@ -45,10 +45,9 @@ def list_tasks(
     found = task_search.search(
         tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit)
     )
-    about = {}
-    if status is not None and not wanted:
-        found = []  # CommHub has no such word: no task is in that status
-        about = {"message": f"no task has this status: the statuses are {', '.join(vocabulary.WORDS)}"}
+    about = vocabulary.unheard("task", status, vocabulary.WORDS)
+    if about:
+        found = []
     stats = [(vocabulary.STATUS[each], count) for each, count in tasks.counts(tx, list(known)).items()]
     rows = [vocabulary.listed_task(task, known[task.project_id]) for task in found]
     return {"tasks": rows, "count": len(rows), "stats": vocabulary.grouped(stats), **about}
@@ -75,7 +74,8 @@ def get_all_status(
         and filter_server in (None, presence.server)
     )
     summary = vocabulary.grouped((vocabulary.CONDITION[presence.condition], 1) for presence in present)
-    return {"sessions": LazyRows(rows), "summary": summary}
+    about = vocabulary.unheard("session", filter_status, vocabulary.CONDITIONS)
+    return {"sessions": LazyRows(rows), "summary": summary, **about}
 
 
 @DIALECT.tool(reads=True)

@@ -205,7 +205,8 @@ def broadcast(
         )
     ]
     _message, rows = messages.broadcast(tx, project.id, sender=HUB, body=message, recipients=recipients)
-    return {"recipients": len(rows), "message_ids": [str(row.id) for row in rows]}
+    about = vocabulary.unheard("session", filter_status, vocabulary.CONDITIONS)
+    return {"recipients": len(rows), "message_ids": [str(row.id) for row in rows], **about}
 
 
 def _writable_task(tx: Tx, ref: str, network_id: str | None) -> tuple[Task, Project]:

@@ -1,7 +1,7 @@
 """CommHub's vocabulary: its names of statuses and priorities, and its rows for the hub's records."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -56,6 +56,13 @@ CONDITIONS = {word: condition for condition, word in CONDITION.items()}
 def statuses(word: str) -> list[Status]:
     """Return the statuses that CommHub calls `word`; none if it has no such word."""
     return [status for status, said in STATUS.items() if said == word]
+
+
+def unheard(noun: str, word: str | None, words: Collection[str]) -> Row:
+    """Say which statuses there are to who asks for one that CommHub does not have."""
+    if word is None or word in words:
+        return {}
+    return {"message": f"no {noun} has this status: the statuses are {', '.join(words)}"}
 
 
 def network_id(project: Project) -> str:
@@ -146,7 +153,8 @@ def letter_row(letter: Letter, project: Project) -> Row:
     if letter.in_reply_to is not None:
         context = f"in_reply_to: {letter.in_reply_to}"
     if letter.in_reply_to is not None and letter.outcome is not None:
-        context = f"{context}, status: {STATUS[letter.outcome]}"
+        whose = "status" if letter.child is None else f"child_task_id: {letter.child}, child_status"
+        context = f"{context}, {whose}: {STATUS[letter.outcome]}"
     return {
         "id": str(letter.delivery.id),
         "type": KIND[letter.kind],
@@ -259,4 +267,5 @@ def _message_event(tx: Tx, activity: Activity, detail: Mapping[str, Any]) -> Row
     ):  # a note on a task says nothing of its status
         return {"type": "new_message", **event}
     status = STATUS[Status(detail["outcome"])]
-    return {"type": "new_reply", **event, "in_reply_to": detail["in_reply_to"], "status": status}
+    child = {"child_task_id": detail["child_id"]} if "child_id" in detail else {}
+    return {"type": "new_reply", **event, "in_reply_to": detail["in_reply_to"], "status": status, **child}

@@ -10,6 +10,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import vocabulary
 from hubbub.dialects.golemxv.tool_set import DIALECT, Name, Secret, Slug, Text, act, look
+from hubbub.model.errors import Invalid
 from hubbub.model.records import Intent
 from hubbub.model.timestamps import parse_microseconds
 from hubbub.store.tx import Tx
@@ -33,6 +34,8 @@ def send_message(
         sent, _rows = messages.broadcast(
             tx, here.project.id, sender=here.name, body=content, recipients=recipients, thread=thread
         )
+    elif to == vocabulary.EVERYONE and not agents.is_known(tx, here.project.id, to):
+        raise Invalid(f"to: {to!r} is how a broadcast shows; {vocabulary.BROADCAST!r} sends to all agents")
     else:
         sent = messages.send(tx, here.project.id, sender=here.name, to=to, body=content, thread=thread)
     return {"sent": True, "id": sent.number}

@@ -29,7 +29,7 @@ ENDED = {
 BROADCAST = "broadcast"  # the receiver that means everyone
 EVERYONE = "all"  # the receiver that a broadcast shows
 
-STEP = ("before", "after")  # details that are statuses in a task's event
+STEP = ("before", "after", "outcome", "child_status")  # details that are statuses of tasks
 SAID = tuple(Status)
 
 EVENTS = {

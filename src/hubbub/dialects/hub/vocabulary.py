@@ -109,6 +109,7 @@ def letter(each: Letter, *, reply_to: str | None = None, seen_at: int | None = N
         context=each.context,
         priority=PRIORITY[each.delivery.priority] if is_task else None,
         reply_to=reply_to,
+        child=each.child,
         outcome=STATUS[each.outcome] if each.outcome is not None else None,
         stored_at=each.delivery.stored_at,
         notified_at=each.delivery.notified_at,

@@ -1,11 +1,12 @@
 """SQL for messages and for their deliveries: the inboxes."""
 
+import json
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from hubbub.model import ids
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Delivery, Letter, LetterKind, Message, Run, Task
+from hubbub.model.records import CHILD, Delivery, Letter, LetterKind, Message, Run, Task
 from hubbub.model.timestamps import PARTS
 from hubbub.store import sequence_numbers, status_counters
 from hubbub.store.mail import wakes
@@ -276,7 +277,7 @@ def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[De
 def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
     """Return the recipient's pending letters: most urgent first, then in order of arrival."""
     rows = tx.all(
-        f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome,
+        f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome, m.metadata,
                    COALESCE(m.number, t.number) AS number,
                    COALESCE(m.sender, t.sender) AS sender, COALESCE(m.author, t.author) AS author,
                    m.body, t.title, t.description, t.context, t.edited_by
@@ -316,6 +317,7 @@ def _letter(row: Row) -> Letter:
         title=row["title"] or "",
         body=row["description"] if is_task else row["body"],
         outcome=Status(row["outcome"]) if row["outcome"] else None,
+        child=json.loads(row["metadata"]).get(CHILD) if row["outcome"] and row["metadata"] else None,
     )
 
 
