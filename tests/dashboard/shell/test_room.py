@@ -137,6 +137,9 @@ def test_what_needs_a_person_stands_beside_an_open_panel_whole(visit: Visit, sce
             settle(page)
             assert page.evaluate(CARDS_CUT) == [], (width, start)
         assert page.evaluate(HEADS_CUT) == [], width
+    page = visit("/board", size=(1280, 800), language="zh-CN")
+    until_whole(page)
+    assert page.evaluate(HEADS_CUT) == []
 
 
 @pytest.mark.parametrize("view", ["board", "graph"])
