@@ -37,7 +37,7 @@ def about(need: dict[str, Any]) -> str:
         case "agents":
             return f"{card['name']}: {card['doing'] or card['state']}"
         case _:
-            return f"#{card['number']} {card['title']}"
+            return f"T-{card['number']} {card['title']}"
 
 
 def remedy(need: dict[str, Any]) -> str:

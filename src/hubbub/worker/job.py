@@ -73,13 +73,13 @@ class Assignment:
     @property
     def label(self) -> str:
         """Return the name that people use for it."""
-        kind = "broadcast" if self.number is None else f"task #{self.number}"
+        kind = "broadcast" if self.number is None else f"T-{self.number}"
         return f"{kind} {self.title!r}"
 
     @property
     def mark(self) -> str:
         """Return the mark of its output among that of others."""
-        return "broadcast" if self.number is None else f"#{self.number}"
+        return "broadcast" if self.number is None else f"T-{self.number}"
 
     def environment(self) -> dict[str, str]:
         """Return the command's variables, beside the text."""

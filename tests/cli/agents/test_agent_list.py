@@ -28,7 +28,7 @@ def test_agents_are_shown_with_what_they_were_seen_to_do(hub: RunningHub) -> Non
     row = hub.run("agents").stdout.removesuffix("\n").split("\t")
     assert (agent["last_output"], agent["last_tool"], agent["machine"]) == ("\\u001b[2Jtwo", None, "laptop")
     assert agent["last_output_at"] >= agent["seen_at"]
-    assert row[:4] == ["bob", "idle", f"#{task['number']} count the lines", ""]
+    assert row[:4] == ["bob", "idle", f"T-{task['number']} count the lines", ""]
     assert row[5:10] == ["claude", "laptop", "", "", "\\u001b[2Jtwo"]
 
 

@@ -65,8 +65,8 @@ def test_an_agent_is_placed_works_and_is_stopped(machine: RunningHub) -> None:
     machine.until("task.completed")
     assert machine.task(1)["result"] == "count to three"
     said = machine.run("agent", "logs", "coder").stdout
-    assert "#1 | count to three" in said
-    assert "#1 | aside" in said
+    assert "T-1 | count to three" in said
+    assert "T-1 | aside" in said
     assert machine.json("agent", "stop", "coder")["status"] == "stopped"
     assert machine.client().agent("coder")["live"] is False
     assert "done" in machine.run("agent", "logs", "coder", "--lines", "1").stdout

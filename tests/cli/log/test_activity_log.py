@@ -15,7 +15,7 @@ def test_log(hub: RunningHub) -> None:
     hub.send("ada", "first thing")
     kinds = [json.loads(line)["kind"] for line in hub.run("log", "--json").stdout.splitlines()]
     assert kinds == ["project.created", "node.joined", "agent.met", "token.created", "task.sent"]
-    assert hub.run("log", "--limit", "1").stdout.endswith("task.sent #1 by owner for ada first thing\n")
+    assert hub.run("log", "--limit", "1").stdout.endswith("task.sent T-1 by owner for ada first thing\n")
 
 
 def test_the_log_at_a_terminal(hub: RunningHub) -> None:

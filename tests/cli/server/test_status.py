@@ -36,7 +36,7 @@ def test_what_needs_a_person_comes_first(hub: RunningHub) -> None:
     assert (told["online"], told["offline"]) == (["ada"], ["bob"])
     assert [each["kind"] for each in told["needs"]] == ["failed"]
     assert told["next"] == f"hubbub task retry {number}"
-    assert f"Failed: #{number} Mend the gate\n             hubbub task retry {number}\n" in shown
+    assert f"Failed: T-{number} Mend the gate\n             hubbub task retry {number}\n" in shown
     assert "ada (idle); 1 offline" in shown
 
 

@@ -21,13 +21,15 @@ def test_life_of_a_task(hub: RunningHub) -> None:
         "high",
         "Reading",
     )
-    assert hub.run("task", "reassign", "1", "bob").stdout == "#1 delivered, with bob: Reading\n"
-    assert hub.run("task", "cancel", "1", "--reason", "no time").stdout == "#1 cancelled, with bob: Reading\n"
+    assert hub.run("task", "reassign", "1", "bob").stdout == "T-1 delivered, with bob: Reading\n"
+    assert (
+        hub.run("task", "cancel", "1", "--reason", "no time").stdout == "T-1 cancelled, with bob: Reading\n"
+    )
     assert hub.json("task", "show", "1")["task"]["result"] == "no time"
     again = hub.run("task", "cancel", "1")
     assert again.returncode == 1
-    assert again.stderr.startswith("Error: #1 was already cancelled by owner ")
-    assert hub.run("task", "retry", "1").stdout == "#1 delivered, with bob: Reading\n"
+    assert again.stderr.startswith("Error: T-1 was already cancelled by owner ")
+    assert hub.run("task", "retry", "1").stdout == "T-1 delivered, with bob: Reading\n"
     shown = hub.run("task", "show", added["id"]).stdout
     assert "Read\nall of it" in shown
     assert shown.count("task.") == 4
@@ -76,7 +78,7 @@ def test_a_list_is_narrowed(hub: RunningHub) -> None:
 def test_open_queue_and_parts(hub: RunningHub) -> None:
     """Without --to a task is free to claim; with --parent it is a part of another; `-` reads standard input."""
     whole = hub.run("task", "add", "-", given="the whole\n")
-    assert whole.stdout == "#1 queued, free to claim: the whole\n"
+    assert whole.stdout == "T-1 queued, free to claim: the whole\n"
     part = hub.json("task", "add", "a part", "--parent", "1", "--context", "see there")
     assert part["parent_id"] == hub.client().task("1")["id"]
     assert part["context"] == "see there"
@@ -87,16 +89,16 @@ def test_a_task_can_wait_for_others(hub: RunningHub) -> None:
     hub.meet("ada")
     first, second = (hub.json("task", "add", name)["id"] for name in ("first", "second"))
     held = hub.run("task", "add", "third", "--to", "ada", "--depends-on", "1", "--depends-on", second)
-    assert held.stdout == "#3 queued, with ada, waits for others: third\n"
+    assert held.stdout == "T-3 queued, with ada, waits for others: third\n"
     assert (
         hub.run("task", "add", "fourth", "--depends-on", "3").stdout
-        == "#4 queued, waits for others: fourth\n"
+        == "T-4 queued, waits for others: fourth\n"
     )
     assert f"depends on {first}, {second}\n" in hub.run("task", "show", "3").stdout
     for each in ("1", "2"):
         hub.client().step(each, "start", by="ada")
         hub.client().step(each, "complete", by="ada")
-    assert hub.run("task", "show", "3").stdout.startswith("#3 delivered, with ada: third\n")
+    assert hub.run("task", "show", "3").stdout.startswith("T-3 delivered, with ada: third\n")
 
 
 def test_a_task_cannot_wait_for_what_is_not_there(hub: RunningHub) -> None:
@@ -131,7 +133,7 @@ def test_list_by_status_and_assignee(hub: RunningHub) -> None:
     )
     assert [(each["number"], each["status"]) for each in listed] == [(4, "delivered"), (3, "cancelled")]
     assert hub.run("tasks", "--assignee", "bob").stdout.split("\t")[:5] == [
-        "#2",
+        "T-2",
         "delivered",
         "medium",
         "owner",
@@ -142,7 +144,7 @@ def test_list_by_status_and_assignee(hub: RunningHub) -> None:
 def test_ended_task_is_not_free(hub: RunningHub) -> None:
     """A cancelled task that nobody had is not shown as free to claim."""
     hub.run("task", "add", "never mind")
-    assert hub.run("task", "cancel", "1").stdout == "#1 cancelled: never mind\n"
+    assert hub.run("task", "cancel", "1").stdout == "T-1 cancelled: never mind\n"
     assert "free to claim" not in hub.run("task", "show", "1").stdout
 
 
@@ -171,13 +173,13 @@ def test_what_people_do_with_a_task(hub: RunningHub) -> None:
     client.post("/tasks/1/start", {"by": "ada"})
     client.post("/tasks/1/block", {"by": "ada", "reason": "which wood?"})
     assert hub.run("task", "comment", "1", "mind the dog").stdout == "sent to ada\n"
-    assert hub.run("task", "answer", "1", "oak").stdout == "#1 working, with ada: Mend the gate\n"
+    assert hub.run("task", "answer", "1", "oak").stdout == "T-1 working, with ada: Mend the gate\n"
     assert [each["text"] for each in hub.json("inbox", "ada") if each["kind"] != "task"][:2] == [
         "mind the dog",
         "oak",
     ]
     assert (
-        hub.run("task", "complete", "1", "done by hand").stdout == "#1 completed, with ada: Mend the gate\n"
+        hub.run("task", "complete", "1", "done by hand").stdout == "T-1 completed, with ada: Mend the gate\n"
     )
     assert hub.json("task", "show", "1")["task"]["result"] == "done by hand"
 
@@ -189,7 +191,7 @@ def test_a_task_that_waits_for_nobody_has_no_answer(hub: RunningHub) -> None:
     answered = hub.run("task", "answer", "1", "yes")
     assert (answered.returncode, answered.stderr) == (
         1,
-        "Error: #1 waits for no answer; to add a remark: hubbub task comment 1 TEXT\n",
+        "Error: T-1 waits for no answer; to add a remark: hubbub task comment 1 TEXT\n",
     )
     assert hub.json("task", "show", "1")["messages"] == []
 
@@ -230,7 +232,7 @@ def test_a_task_that_there_is_already(hub: RunningHub) -> None:
     refused = hub.run("task", "add", "Fix octo/parser#7")
     assert "task #1 'Solve octo/parser#7' (queued) is about octo/parser#7 too; say anyway" in refused.stderr
     assert refused.returncode == 1
-    assert hub.run("task", "add", "Fix octo/parser#7", "--anyway").stdout.startswith("#2 queued")
+    assert hub.run("task", "add", "Fix octo/parser#7", "--anyway").stdout.startswith("T-2 queued")
 
 
 def test_the_result_of_a_task_is_waited_for(hub: RunningHub) -> None:
@@ -247,7 +249,7 @@ def test_a_task_that_is_waited_for_may_fail(hub: RunningHub) -> None:
     hub.work("grumbler", "echo 'no such thing' >&2; exit 3").says("ready")
     failed = hub.run("task", "add", "try", "--to", "grumbler", "--wait")
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert failed.stderr == "Error: #1 failed: exit code 3\nno such thing\n"
+    assert failed.stderr == "Error: T-1 failed: exit code 3\nno such thing\n"
     shown = hub.run("task", "add", "try again", "--to", "grumbler", "--wait", "--json")
     assert (shown.returncode, json.loads(shown.stdout)["status"]) == (1, "failed")
 

@@ -51,4 +51,4 @@ def _condition(agent: AgentReply) -> str:
 
 def _work(agent: AgentReply) -> str:
     work = agent["work"]
-    return f"#{work['number']} {work['title']}" if work else ""
+    return f"T-{work['number']} {work['title']}" if work else ""

@@ -142,7 +142,7 @@ def _show(activity: ActivityReply, *, as_json: bool) -> None:
     parts = [
         display.moment(activity["at"]),
         activity["kind"],
-        f"#{facts['number']}" if activity["task_id"] and "number" in facts else None,
+        f"T-{facts['number']}" if activity["task_id"] and "number" in facts else None,
         f"by {activity['actor']}",
         f"for {about}" if about not in (None, activity["actor"]) else None,
         facts.get("title") or facts.get("shown") or facts.get("reason"),

@@ -196,11 +196,11 @@ def _show(hub: Hub, letters: Sequence[LetterReply], name: str) -> None:
 
 
 def _refs(hub: Hub, letters: Sequence[LetterReply]) -> dict[str, str]:
-    """Return the names of letters for people, by their ids: `M-7` of a message, `#3` of a task."""
+    """Return the names of letters for people, by their ids: `M-7` of a message, `T-3` of a task."""
     messages = hub.get("/messages", limit=MOST)["messages"]
     numbers = {each["id"]: f"M-{each['number']}" for each in messages}
     tasks = {each["task_id"] for each in letters if each["task_id"] is not None}
-    numbered = {task: f"#{hub.task(task)['number']}" for task in tasks}
+    numbered = {task: f"T-{hub.task(task)['number']}" for task in tasks}
     return {
         each["id"]: numbered.get(each["task_id"] or "") or numbers.get(each["id"], "") for each in letters
     }

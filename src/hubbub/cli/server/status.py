@@ -92,7 +92,7 @@ def _online(agents: Sequence[AgentReply]) -> str:
 
 def _at(agent: AgentReply) -> str:
     work = agent["work"]
-    return f"{agent['condition']}, #{work['number']}" if work else agent["condition"]
+    return f"{agent['condition']}, T-{work['number']}" if work else agent["condition"]
 
 
 def _show_needs(needs: Sequence[dict[str, Any]]) -> None:

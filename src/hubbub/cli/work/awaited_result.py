@@ -62,7 +62,7 @@ def show(hub: Hub, task: TaskReply, *, as_json: bool) -> None:
         display.show(task["result"] or "")
     if not is_completed:
         raise click.ClickException(
-            display.clean(f"#{task['number']} {task['status']}: {task['result'] or ''}", lines=True)
+            display.clean(f"T-{task['number']} {task['status']}: {task['result'] or ''}", lines=True)
         )
 
 

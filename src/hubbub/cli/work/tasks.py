@@ -50,7 +50,7 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
         elif task["status"] == Status.QUEUED and not holder:
             holder = ", free to claim"
         rest = display.clean(f"{holder}: {task['title']}", lines=True)
-        print(f"#{task['number']} {display.coloured(task['status'])}{rest}", flush=True)
+        print(f"T-{task['number']} {display.coloured(task['status'])}{rest}", flush=True)
 
 
 @command(
@@ -106,7 +106,7 @@ def tasks(
     paused = pauses.of_tasks(hub, found)
     rows = [
         (
-            f"#{each['number']}",
+            f"T-{each['number']}",
             ", ".join(filter(None, (each["status"], paused.get(each["id"])))),
             each["priority"],
             parties.sender(each),
@@ -240,7 +240,7 @@ def _ended(hub: Hub, ref: str, verb: str, **facts: object) -> TaskReply:
         if task["ended_at"] is None or last is None:
             raise
         told = (
-            f"#{task['number']} was already {task['status']} by {last['actor']} {display.since(last['at'])}"
+            f"T-{task['number']} was already {task['status']} by {last['actor']} {display.since(last['at'])}"
         )
         raise click.ClickException(display.clean(told)) from None
 
@@ -255,7 +255,7 @@ def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
     if (asking["need"] or {}).get("kind") != NeedKind.QUESTION:
         number = asking["number"]
         raise click.ClickException(
-            f"#{number} waits for no answer; to add a remark: hubbub task comment {number} TEXT"
+            f"T-{number} waits for no answer; to add a remark: hubbub task comment {number} TEXT"
         )
     hub.post(_path(ref, "comments"), {"text": text})
     is_blocked = asking["status"] == Status.BLOCKED
