@@ -27,6 +27,7 @@ YEAR = 366 * 86_400  # seconds
 
 
 START = "start one with: hubbub up"
+SIGN_IN = "sign in with hubbub login, or give --token or HUBBUB_TOKEN"
 
 # The hub's own page that explains a refusal, by its code.
 EXPLAINED = {
@@ -212,10 +213,7 @@ class Choice:
             )
         token = self.token or owner_token(self.data)
         if token is None:
-            raise click.UsageError(
-                "no token: sign in with hubbub login, or give --token or HUBBUB_TOKEN "
-                f"(there is no owner-token to read in {self.data})"
-            )
+            raise click.UsageError(f"no token: {SIGN_IN} (there is no owner-token to read in {self.data})")
         return token
 
 

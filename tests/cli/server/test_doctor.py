@@ -37,7 +37,7 @@ def test_says_what_to_do(tmp_path: Path) -> None:
     bad = {each["subject"]: each["do"] for each in json.loads(done.stdout) if not each["well"]}
     assert bad == {
         "rights": "take their rights away with: chmod -R go= FOLDER",
-        "hub": "start it with: hubbub up",
+        "hub": "start one with: hubbub up",
     }
 
 

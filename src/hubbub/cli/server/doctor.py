@@ -31,7 +31,7 @@ from hubbub.store import migrate
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
 from hubbub.terminal import display, versions
-from hubbub.terminal.command import Choice, Seconds, chooses_hub, command
+from hubbub.terminal.command import SIGN_IN, START, Choice, Seconds, chooses_hub, command, sentence
 from hubbub.terminal.exit_codes import REFUSED
 
 MIB = 1024 * 1024
@@ -161,7 +161,7 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
     choice = choice.signed_in()
     url = choice.url or running_hub(choice.data)
     if url is None:
-        yield CheckResult("hub", False, "none runs on the data folder", "start it with: hubbub up")
+        yield CheckResult("hub", False, "none runs on the data folder", START)
         return
     token = choice.token or owner_token(choice.data)
     hub = Hub(url, token or "")
@@ -171,11 +171,11 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
         yield CheckResult(
             "hub", same, f"{url} answers, version {version}", f"restart it; this is version {__version__}"
         )
-        yield _token(hub) if token else CheckResult("token", False, "none", "give --token or HUBBUB_TOKEN")
+        yield _token(hub) if token else CheckResult("token", False, "none", SIGN_IN)
         if token:
             yield from _quotas(hub)
     except (HubUnreachable, HubRefused) as error:
-        yield CheckResult("hub", False, str(error), "start it with: hubbub up")
+        yield CheckResult("hub", False, str(error), START)
     finally:
         hub.close()
 
@@ -193,7 +193,7 @@ def _token(hub: Hub) -> CheckResult:
     try:
         me = hub.get("/me")
     except HubRefused as error:
-        return CheckResult("token", False, str(error), "make another with: hubbub token create")
+        return CheckResult("token", False, sentence(error), SIGN_IN)
     return CheckResult("token", True, f"valid, as {me['user'] or me['agent'] or 'any agent of its project'}")
 
 
