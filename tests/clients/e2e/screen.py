@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.support.waiting import patience
 
 ROWS, COLUMNS = 50, 160
-SOON = 2.0  # seconds
+SOON = 2.0  # seconds, on a machine with nothing else to do
 
 # Takes the terminal for its own before it becomes the program, as a login does.
 BECOME = (
@@ -60,7 +60,7 @@ class Screen:
     def changes(self, is_so: Callable[[], bool]) -> bool:
         """Wait a little until it is so: a program that listens answers a key at once."""
         with self._came:
-            return self._came.wait_for(is_so, SOON)
+            return self._came.wait_for(is_so, patience(SOON))
 
     def read(self) -> None:
         """Keep reading until the terminal is closed, since a program whose output nobody reads would stop."""
