@@ -84,7 +84,7 @@ class Assignment:
     def environment(self) -> dict[str, str]:
         """Return the command's variables, beside the text."""
         facts = {
-            "ID": self.ref,
+            "ID": self.ref if self.number is not None else None,  # a broadcast's is the id of no task
             "NUMBER": self.number,
             "TITLE": self.title,
             "SENDER": self.wanted_by,

@@ -172,10 +172,22 @@ def test_the_sender_of_a_message_hears_that_it_is_only_shown(hub: RunningHub) ->
     assert "To have it done" not in at_terminal(hub, "send", "listener", "--task", "do it")
 
 
+def test_a_message_to_everyone_runs_nothing(hub: RunningHub) -> None:
+    """A person's message to everyone is only shown, as one to this worker is."""
+    crowd = hub.work("crowd", "echo done")
+    crowd.says("ready")
+    assert hub.run("send", "everyone", "No deploys before noon").stdout == "sent M-1 to 1 agent: crowd\n"
+    crowd.says("message from owner: No deploys before noon")
+    hub.until("message.acked")
+    hub.send("crowd", "work")
+    result_of(hub, 1)
+    assert [each["number"] for each in hub.client().get("/messages")["messages"]] == [2, 1]
+
+
 def test_answers_a_broadcast(hub: RunningHub) -> None:
-    """A broadcast is work too: the command runs for it, and what it prints is sent to whoever asked."""
+    """A broadcast is work too, but no task: the command runs for it, and what it prints is sent to whoever asked."""
     hub.meet("asker")
-    hub.work("crowd", "cat; echo '!'").says("ready")
+    hub.work("crowd", 'cat; echo "!$HUBBUB_TASK_ID"').says("ready")
     hub.client().post("/broadcasts", {"text": "anyone there?", "sender": "asker"})
     hub.until("message.acked")
     assert [(each["kind"], each["text"]) for each in hub.client().inbox("asker")] == [

@@ -76,11 +76,12 @@ def test_a_list_is_narrowed(hub: RunningHub) -> None:
 
 
 def test_open_queue_and_parts(hub: RunningHub) -> None:
-    """Without --to a task is free to claim; with --parent it is a part of another; `-` reads standard input."""
+    """Without --to a task is free to claim; with a --parent, unless empty, a part of it; `-` reads standard input."""
     whole = hub.run("task", "add", "-", given="the whole\n")
     assert whole.stdout == "T-1 queued, free to claim: the whole\n"
     part = hub.json("task", "add", "a part", "--parent", "1", "--context", "see there")
     assert part["parent_id"] == hub.client().task("1")["id"]
+    assert hub.json("task", "add", "of a broadcast", "--parent=")["parent_id"] is None
     assert part["context"] == "see there"
 
 

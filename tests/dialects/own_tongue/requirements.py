@@ -47,7 +47,7 @@ HUB = Requirements("hub", {
         "needs": "a task that needs others is held back until they are completed",
         "person": "a person is shown, written to and looked for by their own name",
         "reply": "a reply goes to whoever is at the other end of what it answers",
-        "broadcast": "a broadcast goes to everyone who was ever there, but its sender",
+        "broadcast": "a message or broadcast to all goes to everyone who was ever there, but its sender",
         "kinds": "what does not go together is refused",
         "outlook": "the reply tells the state, what wakes the receiver, and whether it will likely look soon",
         "dead": "what nobody came to read is shown as dead",

@@ -339,16 +339,18 @@ def test_a_person_has_one_name(team: Team) -> None:
 
 
 @requires("send.broadcast")
-def test_a_broadcast(team: Team) -> None:
-    """Everyone who was ever there gets it, but who sent it; the reply counts them by what wakes them."""
+def test_mail_to_everyone(team: Team) -> None:
+    """All who were ever there get a message, or a broadcast if it says so; the reply counts them by their wake."""
     ada = team.joined("ada")
     team.joined("ember")
     team.joined("bob")
     sent = ada.send(to="everyone", text="hi")
     assert sent == {"id": "M-1", "state": "stored", "receivers": 2, "wake": {"none": 2}, "likely_seen": 0}
-    assert [team.mail(name)[0]["kind"] for name in ("ember", "bob")] == ["broadcast", "broadcast"]
-    assert team.mail("ada") == []
+    assert ada.send(kind="message", to="everyone", text="ha")["receivers"] == 2
     assert ada.send(kind="broadcast", text="ho")["receivers"] == 2
+    for name in ("ember", "bob"):
+        assert [each["kind"] for each in team.mail(name)] == ["message", "message", "broadcast"]
+    assert team.mail("ada") == []
 
 
 @requires("send.kinds")

@@ -414,7 +414,7 @@ def test_messages_are_sent_answered_and_listed(web: Web) -> None:
 
 
 def test_a_broadcast_reaches_who_is_there(web: Web) -> None:
-    """A broadcast goes to the agents that are there, or in the condition or on the server named; not to its sender."""
+    """A broadcast, or a message, goes to all that are there, or in the condition or on the server named; not back."""
     for name, server in (("a", "s1"), ("b", "s2"), ("boss", "s1")):
         done(web.put(f"/agents/{name}/presence", {"instance": "x", "take": True, "server": server}))
     done(web.put("/agents/b/presence", {"instance": "x", "condition": "working"}))
@@ -427,6 +427,12 @@ def test_a_broadcast_reaches_who_is_there(web: Web) -> None:
     assert reached(server="s1") == ["a"]
     assert reached(condition="working") == ["b"]
     assert reached(condition="offline") == []
+    assert done(web.post("/broadcasts", {"text": "read this"}))["message"]["kind"] == "broadcast"
+    assert (
+        done(web.post("/broadcasts", {"text": "read this", "kind": "message"}))["message"]["kind"]
+        == "message"
+    )
+    assert refusal(web.post("/broadcasts", {"text": "read this", "kind": "task"})) == (400, "invalid")
 
 
 @both_engines

@@ -12,6 +12,7 @@ from hubbub.cli.work.tasks import PRIORITIES, show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
 from hubbub.model.errors import UnknownAgent
 from hubbub.model.people.rights import EVERYONE, HUB
+from hubbub.model.records import LetterKind
 from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_project
@@ -44,7 +45,10 @@ def send(
     reply_to: str | None,
     as_json: bool,
 ) -> None:
-    """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input."""
+    """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input.
+
+    A message is only read, and runs no program; a task is done and answered.
+    """
     _require_fitting(to, priority, reply_to, is_task=is_task)
     if to == EVERYONE:
         _send_everyone(hub, text, as_json=as_json)
@@ -105,7 +109,7 @@ def _is_agent(hub: Hub, name: str) -> bool:
 
 
 def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
-    sent = hub.post("/broadcasts", {"text": text, "away": True})
+    sent = hub.post("/broadcasts", {"text": text, "away": True, "kind": LetterKind.MESSAGE})
     if as_json:
         display.show_json(sent)
         return

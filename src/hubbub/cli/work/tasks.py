@@ -138,7 +138,13 @@ def task() -> None:
 @click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="Priority.")
 @click.option("--context", metavar="C", help="Background that the agent should know.")
 @click.option("--area", metavar="A", help="Area of the project that it belongs to.")
-@click.option("--parent", "parent_id", metavar="ID", help="Task that it is a part of.")
+@click.option(
+    "--parent",
+    "parent_id",
+    metavar="ID",
+    callback=lambda _context, _option, given: given or None,  # as HUBBUB_TASK_ID in a broadcast
+    help="Task that it is a part of; empty means none.",
+)
 @click.option(
     "--depends-on", metavar="ID", multiple=True, help="Task that must be done first; may be repeated."
 )

@@ -112,15 +112,15 @@ def broadcast(
     sender: str,
     body: str,
     recipients: Iterable[str],
+    kind: LetterKind = LetterKind.BROADCAST,
     thread: Thread = _NO_THREAD,
 ) -> tuple[Message, list[Delivery]]:
     """Put one message into the inboxes of all `recipients`.
 
+    A `BROADCAST` is to be acted on, so that workers run their programs for it; a `MESSAGE` is only read.
     Records `message.sent`, once, and `message.delivered` for each of them.
     """
-    message = _insert(
-        tx, project_id, kind=LetterKind.BROADCAST, sender=sender, recipient=None, body=body, thread=thread
-    )
+    message = _insert(tx, project_id, kind=kind, sender=sender, recipient=None, body=body, thread=thread)
     _record(tx, "message.sent", message)
     rows = []
     for name in sorted(set(recipients)):

@@ -190,7 +190,7 @@ def send(
     anyway: bool = False,
     key: Key | None = None,
 ) -> Reply:
-    """Send mail, or give work: a task without `to` is for whoever claims it. to "everyone" is a broadcast.
+    """Send mail, also to "everyone", or give work: a task without `to` is for whoever claims it; a broadcast, for all.
 
     reply_to: what you answer; of a task, the one it derives from. needs: tasks to be completed before it.
     done_when: what hooks must see of it: clean, commit, pushed, tests, "ran COMMAND", "within PATH"; artifact, review.
@@ -206,8 +206,8 @@ def send(
         return _task(tx, here, ways, text, to, reply_to, given)
     if not text.strip():
         raise Invalid("text: must say something")
-    if meant is LetterKind.BROADCAST:
-        return _broadcast(tx, here, ways, text)
+    if meant is LetterKind.BROADCAST or (meant is LetterKind.MESSAGE and to == EVERYONE):
+        return _to_everyone(tx, here, ways, text, meant)
     if reply_to is not None:
         sent = _answer(tx, here, reply_to, to, text)
     elif to is not None:
@@ -221,13 +221,7 @@ def send(
 def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
     """Return the kind of letter if it is not given. Raises `Invalid` for contradicting arguments."""
     if kind is None:
-        return (
-            LetterKind.BROADCAST
-            if to == EVERYONE
-            else LetterKind.MESSAGE
-            if reply_to is None
-            else LetterKind.REPLY
-        )
+        return LetterKind.MESSAGE if to == EVERYONE or reply_to is None else LetterKind.REPLY
     meant = LetterKind(kind)
     if meant is LetterKind.REPLY and reply_to is None:
         raise Invalid("reply_to is missing: say which message or task you answer")
@@ -328,10 +322,12 @@ def _sent(
     return {"id": ref, "to": to, "state": str(DeliveryStatus.STORED), **asdict(expected)}
 
 
-def _broadcast(tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str) -> Reply:
+def _to_everyone(tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str, kind: LetterKind) -> Reply:
     """Send to every agent that was ever here; count their wakes by kind, and those likely to look soon."""
     receivers = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
-    sent, rows = messages.broadcast(tx, here.project.id, sender=here.name, body=text, recipients=receivers)
+    sent, rows = messages.broadcast(
+        tx, here.project.id, sender=here.name, body=text, recipients=receivers, kind=kind
+    )
     expected = [delivery_forecast.forecast(tx, here.project.id, row.recipient, ways) for row in rows]
     return {
         "id": short_ids.short(short_ids.MESSAGE, sent.number),

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query, Request
 from pydantic import Field
@@ -57,6 +57,9 @@ class NewMessage(Body):
 class NewBroadcast(Body):
     text: Text
     sender: Name | None = None
+    kind: Literal[LetterKind.BROADCAST, LetterKind.MESSAGE] = Field(
+        LetterKind.BROADCAST, description="a broadcast is to be acted on; a message is only read"
+    )
     away: Annotated[bool, Field(strict=True)] = Field(
         False, description="also to all that the project knows, who find it when they come"
     )
@@ -121,7 +124,7 @@ async def broadcast(call: Call, body: NewBroadcast) -> Reply:
         sender = access.speak(tx, project.id, body.sender)
         recipients = _recipients(tx, project, body) - {sender}
         message, rows = messages.broadcast(
-            tx, project.id, sender=sender, body=body.text, recipients=recipients
+            tx, project.id, sender=sender, body=body.text, recipients=recipients, kind=body.kind
         )
         told = [row.recipient for row in rows]
         return Broadcast(message=MessageShape.of(message), recipients=told)

@@ -119,7 +119,7 @@ async function sendEach(names, as, text) {
 }
 
 async function sendToAll(text) {
-  const answer = await act("broadcast", { text });
+  const answer = await act("broadcast", { text, kind: "message" });
   if (answer === null) return [""];
   toast(t("messages.sent_all", { count: answer.recipients.length }));
   go("messages", { thread: answer.message.id });
