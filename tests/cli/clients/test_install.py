@@ -101,7 +101,7 @@ def test_an_installed_client_is_an_agent_with_a_token_of_its_own(desk: Desk) -> 
     said = desk.does("codex", "--as", "ember")
     me = desk.me(desk.token("ember"))
 
-    assert f"Codex is installed: ember reaches {desk.hub.url}" in said
+    assert f"Codex is connected: ember reaches {desk.hub.url}" in said
     assert (me["agent"], [each["slug"] for each in me["projects"]]) == ("ember", [desk.hub.project])
     assert (desk.config / "agents" / "ember.token").stat().st_mode & 0o777 == 0o600
     assert (desk.config / "clients.json").stat().st_mode & 0o777 == 0o600
@@ -129,8 +129,8 @@ def test_an_uninstall_restores_every_byte_and_takes_the_token_back(desk: Desk) -
 
 def test_it_says_what_it_finds_and_takes_away(desk: Desk) -> None:
     """An install over the same says that it is there already, and an uninstall which files are gone."""
-    assert "Codex is installed: " in desk.does("codex")
-    assert "Codex is already installed: " in desk.does("codex")
+    assert "Codex is connected: " in desk.does("codex")
+    assert "Codex is already connected: " in desk.does("codex")
     said = desk.does("codex", "--uninstall")
     assert f"removed {desk.home / '.codex' / '.env'}\n" in said
     assert f"changed {desk.home / '.codex' / 'config.toml'}\n" in said
@@ -276,14 +276,14 @@ def test_all_clients_of_the_machine_are_installed(desk: Desk) -> None:
 
     done = json.loads(desk.run("--all", "--json", PATH=nowhere).stdout)
     assert [each["sentence"].partition(" reaches ")[0] for each in done] == [
-        "Cursor is installed: cursor",
-        "Codex is installed: codex",
+        "Cursor is connected: cursor",
+        "Codex is connected: codex",
     ]
     again = desk.run("--all", PATH=nowhere)
-    assert (
-        again.returncode,
-        "no client was found on this machine that is not installed" in again.stderr,
-    ) == (1, True)
+    assert (again.returncode, again.stderr.split(";")[0]) == (
+        1,
+        "Error: found no other client on this machine",
+    )
 
     assert desk.run("--all", "--uninstall", PATH=nowhere).returncode == 0
     assert desk.tree() == before
@@ -297,8 +297,18 @@ def test_at_a_terminal_each_client_is_asked_for(desk: Desk) -> None:
         for title, answer in (("Cursor", "n"), ("Codex", "y")):
             screen.until(f"Install {title}? [Y/n]")
             screen.type(f"{answer}\n")
-        assert "Codex is installed: codex reaches" in screen.rest()
+        assert "Codex is connected: codex reaches" in screen.rest()
     assert [each["client"] for each in desk.json("--list") if each["installs"]] == ["codex"]
+
+
+def test_a_machine_without_a_client_says_so(desk: Desk) -> None:
+    """Where no client is found nothing is asked: the names are listed of those that are connected anyway."""
+    (desk.home / CODEX).unlink()
+    (desk.home / ".codex").rmdir()
+    environment = {**desk.environment, "PATH": str(desk.home)}
+    with on_screen(desk.hub, "install", **environment) as screen:
+        said = screen.rest()
+    assert "found no client on this machine; name one to connect it anyway: claude-code, " in said
 
 
 def test_what_is_not_installed_cannot_be_uninstalled(desk: Desk) -> None:
@@ -306,7 +316,7 @@ def test_what_is_not_installed_cannot_be_uninstalled(desk: Desk) -> None:
     refused = desk.run("zed", "--uninstall")
 
     assert refused.returncode == 1
-    assert refused.stderr == "Error: Zed is not installed; see hubbub install --list\n"
+    assert refused.stderr == "Error: Zed is not connected to a hub; see hubbub install --list\n"
 
 
 def test_installing_again_keeps_the_token(desk: Desk) -> None:
@@ -375,12 +385,18 @@ def test_what_an_install_sets_up_is_said(desk: Desk) -> None:
     settings = desk.home / ".claude" / "settings.json"
     lines = [
         f"Claude Code reports its tokens and cost to the hub, by the OTEL variables in {settings}; see hubbub cost",
-        f"the agent's token is in {settings}, which only you can read",
         "Claude Code's permission prompts also come to the hub, where you may answer them: hubbub approve",
     ]
-    for how in (["--dry-run"], []):
-        said = desk.does("claude-code", *how).splitlines()
-        assert [each for each in lines if each not in said] == []
+    token, again = (
+        f"the agent's token {{}} in {settings}, which only you can read",
+        "start Claude Code anew if it runs already",
+    )
+    planned = desk.does("claude-code", "--dry-run").splitlines()
+    assert [each for each in [*lines, token.format("would be")] if each not in planned] == []
+    assert again not in planned
+    assert f"--- /dev/null\n+++ {settings}\n" in "\n".join(planned)
+    done = desk.does("claude-code").splitlines()
+    assert [each for each in [*lines, token.format("is"), again] if each not in done] == []
 
 
 def test_a_missing_program_is_said(desk: Desk, tmp_path: Path) -> None:
@@ -388,7 +404,7 @@ def test_a_missing_program_is_said(desk: Desk, tmp_path: Path) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
     bare = desk.run("claude-code", PATH=str(folder)).stdout
-    assert bare.endswith("; `claude` is not on your PATH: install it, then start it\n")
+    assert bare.endswith("; `claude` itself is not on your PATH: install it, then start it\n")
 
     def is_here() -> bool:
         rows = json.loads(desk.run("--list", "--json", PATH=str(folder)).stdout)
@@ -431,7 +447,7 @@ def test_a_hub_is_started_where_none_runs(desk: Desk, tmp_path: Path) -> None:
     try:
         done = desk.run("cursor", "--data", str(data), "--project", "default")
         assert done.returncode == 0, done.stderr
-        assert "Cursor is installed: cursor reaches http://127.0.0.1:" in done.stdout
+        assert "Cursor is connected: cursor reaches http://127.0.0.1:" in done.stdout
     finally:
         hubbub("down", data=data)
 

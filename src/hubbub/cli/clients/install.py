@@ -100,31 +100,34 @@ class _Several:
 
     def chosen(self, *, is_all: bool) -> list[str]:
         """Return the clients to install or uninstall, as a person at a terminal chooses. Raises `click.UsageError`."""
-        names = self._meant()
+        names = self._meant() or self._nothing()
         if is_all:
-            return names or self._nothing()
-        if not (sys.stdin.isatty() and sys.stderr.isatty()) or not names:
-            here = f" Found here: {', '.join(names)}; --all takes all of these." if names else ""
-            raise click.UsageError(f"say which client: {', '.join(CLIENTS)}.{here}")
+            return names
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            here = f"Found here: {', '.join(names)}; --all takes all of these."
+            raise click.UsageError(f"say which client: {', '.join(CLIENTS)}. {here}")
         deed = "Uninstall" if self.uninstall else "Found on this machine. Install"
         return [name for name in names if questions.agreed(f"{deed} {CLIENTS[name].title}?", default=True)]
 
     def _meant(self) -> list[str]:
-        place = str(Path.cwd()) if self.scope == PROJECT else None
         installs = install_record.read(self.config)
-        there = {each.client for each in installs if (each.scope, each.folder) == (self.scope, place)}
+        there = self._there(installs)
         if self.uninstall:
             return [name for name in CLIENTS if name in there]
         fitting = [name for name in CLIENTS if self.scope != PROJECT or not CLIENTS[name].no_project]
         here = detection.found(UserFolders.this(), installs)
         return [name for name in fitting if name in here and name not in there]
 
+    def _there(self, installs: Sequence[install_record.Install]) -> set[str]:
+        place = str(Path.cwd()) if self.scope == PROJECT else None
+        return {each.client for each in installs if (each.scope, each.folder) == (self.scope, place)}
+
     def _nothing(self) -> NoReturn:
         if self.uninstall:
-            raise click.ClickException("no client is installed")
+            raise click.ClickException("no client is connected to a hub; see hubbub install --list")
+        other = " other" if self._there(install_record.read(self.config)) else ""
         raise click.ClickException(
-            "no client was found on this machine that is not installed already; install another by its name: "
-            + ", ".join(CLIENTS)
+            f"found no{other} client on this machine; name one to connect it anyway: {', '.join(CLIENTS)}"
         )
 
 

@@ -92,7 +92,8 @@ def install_client(
         sentence = f"{'; '.join(plan.conflicts)}; nothing was changed; replace it with --force"
         return InstallOutcome(sentence, _changed(plan), plan.diff(), plan.notes, plan.conflicts, well=False)
     if wish.dry_run:
-        notes = [*plan.notes, *_token_notes(plan, request.token), *wish.client.notes(request)]
+        tokens = _token_notes(plan, request.token, "would be")
+        notes = [*plan.notes, *tokens, *wish.client.notes(request)]
         return InstallOutcome(_would(plan), _changed(plan), plan.diff(), notes)
     folders = missing_folders(file)
     with closing(replace(choice, url=url, project=project).connect()) as hub:
@@ -116,7 +117,9 @@ def uninstall_client(wish: InstallOptions, choice: Choice) -> InstallOutcome:
     earlier = wish.earlier(installs)
     if earlier is None:
         where = f" in {wish.folder}" if wish.scope == PROJECT else ""
-        raise CannotInstall(f"{wish.client.title} is not installed{where}; see hubbub install --list")
+        raise CannotInstall(
+            f"{wish.client.title} is not connected to a hub{where}; see hubbub install --list"
+        )
     others = [each for each in installs if each is not earlier]
     plan = InstallPlan()
     undo.undo(plan, earlier.changes)
@@ -127,7 +130,7 @@ def uninstall_client(wish: InstallOptions, choice: Choice) -> InstallOutcome:
         ringer_process.stop(str(wish.config))
     notes = [*plan.notes, *_forget_token(earlier, others, choice)]
     remove_empty(plan.folders)  # once more: until now the token was in one of them
-    return InstallOutcome(f"{wish.client.title} is uninstalled", _changed(plan), "", notes)
+    return InstallOutcome(f"{wish.client.title} is not connected any more", _changed(plan), "", notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +168,9 @@ class _Made:
         plan, installed = made
         notes = [
             *plan.notes,
-            *_token_notes(plan, self.request.token),
+            *_token_notes(plan, self.request.token, "is"),
             *self.wish.client.notes(self.request),
+            *self.wish.client.restart,
             *self._left_behind(),
             *forgotten,
         ]
@@ -174,10 +178,12 @@ class _Made:
         if installed.client in RUNG:
             _wait_for_ringer(self.wish.config)
         is_same = self.earlier is not None and plan.is_empty()
-        done = f"{self.wish.client.title} is {'already ' if is_same else ''}installed"
-        found = f": {verdict.found}" if verdict.well else f", but {verdict.found}; {verdict.do}"
+        done = f"{self.wish.client.title} is {'already ' if is_same else ''}"
+        found = (
+            f"connected: {verdict.found}" if verdict.well else f"set up, but {verdict.found}; {verdict.do}"
+        )
         program = detection.missing_program(self.wish.client.name, self.request.machine)
-        start = f"; `{program}` is not on your PATH: install it, then start it" if program else ""
+        start = f"; `{program}` itself is not on your PATH: install it, then start it" if program else ""
         return InstallOutcome(done + found + start, _changed(plan), "", notes, well=verdict.well)
 
     def _left_behind(self) -> list[str]:
@@ -235,10 +241,10 @@ def _require_free(request: InstallRequest, others: Sequence[Install], wish: Inst
         )
 
 
-def _token_notes(plan: InstallPlan, token: str) -> list[str]:
-    """Tell which changed files of the client hold the agent's token."""
+def _token_notes(plan: InstallPlan, token: str, verb: str) -> list[str]:
+    """Tell which changed files of the client hold, or would hold, the agent's token."""
     files = [str(path) for path in plan.files.changed() if token in (plan.files.read(path) or "")]
-    return [f"the agent's token is in {' and '.join(files)}, which only you can read"] if files else []
+    return [f"the agent's token {verb} in {' and '.join(files)}, which only you can read"] if files else []
 
 
 def _token(

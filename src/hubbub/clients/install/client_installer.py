@@ -83,7 +83,7 @@ class InstallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClientInstaller:
-    """One client: `changes` makes its plan, `notes` lists the person's remaining steps.
+    """One client: `changes` makes its plan, `notes` lists the person's remaining steps, `restart` the last of them.
 
     `words` are those that it replaces in a header: a pattern with a group `variable`, `file` or `secret`; None if it
     replaces none. `no_project` is the sentence that refuses the project scope, for clients without it. `is_bridged`
@@ -97,6 +97,7 @@ class ClientInstaller:
     words: str | None = None
     no_project: str | None = None
     is_bridged: bool = False
+    restart: Sequence[str] = ()
 
 
 def grant_note(client: str) -> str:

@@ -21,6 +21,7 @@ from spliceconf import Unreadable
 
 SECRET = re.compile(r"\b([nu]tok_)\w+")
 STAMP = "%Y%m%dT%H%M%SZ"
+NO_FILE = "/dev/null"  # in a diff, as elsewhere
 STAMPED = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 
 
@@ -109,9 +110,8 @@ class FileChanges:
 
     def _diff_of(self, path: Path) -> str:
         before, after = self._before[path], self._after[path]
-        lines = difflib.unified_diff(
-            _shown(before), _shown(after), str(path), str(path) if after is not None else "(no file)"
-        )
+        old, new = (NO_FILE if text is None else str(path) for text in (before, after))
+        lines = difflib.unified_diff(_shown(before), _shown(after), old, new)
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ no newline at the end\n" for line in lines
         )

@@ -75,9 +75,8 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 def notes(request: InstallRequest) -> Sequence[str]:
     """Return the client's new permissions, and the person's remaining steps."""
-    again = "start Claude Code anew if it runs already"
     told = [grant_note("Claude Code"), prompts_note("Claude Code")]
-    return [*told, again] if request.is_user else [*told, export_note(request), again]
+    return told if request.is_user else [*told, export_note(request)]
 
 
 def _for_user(request: InstallRequest) -> Iterator[InstallStep]:
@@ -139,4 +138,11 @@ def _below(folder: Traversable, place: str) -> Iterator[tuple[str, Traversable]]
             yield f"{place}/{each.name}", each
 
 
-CLIENT = ClientInstaller(name=NAME, title="Claude Code", changes=changes, notes=notes, words=BRACED)
+CLIENT = ClientInstaller(
+    name=NAME,
+    title="Claude Code",
+    changes=changes,
+    notes=notes,
+    words=BRACED,
+    restart=("start Claude Code anew if it runs already",),
+)

@@ -27,8 +27,8 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
 
 
 def notes(_request: InstallRequest) -> Sequence[str]:
-    """Return the person's remaining steps."""
-    return ("restart Claude Desktop",)
+    """Return no steps: none remain but the restart."""
+    return ()
 
 
 def _folder(machine: UserFolders) -> Path:
@@ -42,4 +42,5 @@ CLIENT = ClientInstaller(
     notes,
     no_project="Claude Desktop has no configuration for a project; use --scope user",
     is_bridged=True,
+    restart=("restart Claude Desktop",),
 )
