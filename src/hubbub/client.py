@@ -6,6 +6,7 @@ address, token or id is `Invalid`, before anything is sent.
 """
 
 import json
+import re
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ QUIET_SECONDS = 75.0  # a live stream sends something every 30 s; after this lon
 NOT_FOUND = 404
 TEMPORARY = frozenset({429, 502, 503, 504})
 SCHEMES = frozenset({"http", "https"})
+BARE = re.compile(r"[a-z0-9][a-z0-9.-]*(?P<port>:[0-9]{1,5})|[a-z0-9][a-z0-9.-]*\.[a-z]+", re.IGNORECASE)
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 
 OWNER_FILE = data_folder.OWNER_FILE
@@ -346,8 +348,14 @@ def _address(url: str) -> str:
     except (ValueError, httpx2.InvalidURL):
         is_whole = False
     if not is_whole or any(each.isspace() for each in url):
-        raise Invalid(f"the address of a hub is like http://127.0.0.1:8420, not {url!r}")
+        raise Invalid(f"the address of a hub is like http://127.0.0.1:8420, not {url!r}{_meant(url)}")
     return url.rstrip("/")
+
+
+def _meant(url: str) -> str:
+    """Return a question about an address that only lacks its beginning: the hub itself does no TLS."""
+    bare = BARE.fullmatch(url.rstrip("/"))
+    return "" if bare is None else f"; did you mean {'http' if bare['port'] else 'https'}://{url}?"
 
 
 def _sendable(token: str) -> str:

@@ -83,7 +83,7 @@ def test_only_its_user_can_read_it(desk: Desk) -> None:
 def test_a_terminal_asks_for_what_is_missing(desk: Desk) -> None:
     """At a terminal the name is asked for, and the password, which is not shown as it is typed."""
     with on_screen(desk.hub, "login", desk.hub.url, HUBBUB_DATA=str(desk.data), HUBBUB_PROJECT="") as screen:
-        screen.until("User name: ")
+        screen.until(f"User name at {desk.hub.url}: ")
         screen.type(f"{desk.name}\n")
         screen.until("Password: ")
         screen.type(f"{PASSWORD}\n")
@@ -189,4 +189,33 @@ def test_no_hub_at_all(tmp_path: Path) -> None:
         hubbub("login", data=tmp_path).stderr
         == "Error: say at which hub: hubbub login https://hub.example.com\n"
     )
-    assert hubbub("login", "http://127.0.0.1:1", data=tmp_path).returncode == 3
+    away = hubbub("login", "http://127.0.0.1:1", data=tmp_path)
+    assert (away.returncode, away.stderr.endswith("; check the address, and whether a hub runs there\n")) == (
+        3,
+        True,
+    )
+
+
+def test_an_address_without_its_beginning(tmp_path: Path) -> None:
+    """An address that only lacks its beginning is refused with the whole one; a name without a port is one with TLS."""
+    for given, meant in (
+        ("localhost:8611", "http://localhost:8611"),
+        ("127.0.0.1:8611", "http://127.0.0.1:8611"),
+        ("hub.example.com", "https://hub.example.com"),
+    ):
+        refused = hubbub("login", given, data=tmp_path)
+        assert (refused.returncode, refused.stderr.endswith(f", not '{given}'; did you mean {meant}?\n")) == (
+            2,
+            True,
+        )
+    assert "did you mean" not in hubbub("login", "nonsense", data=tmp_path).stderr
+
+
+def test_the_owner_learns_how_to_set_a_password(desk: Desk) -> None:
+    """Only who has the owner's token at hand is told, after a wrong password, how to set one, whoever is named."""
+    wrong = ("login", desk.hub.url, "--user", "nobody", "--password-stdin")
+    sentence = "Error: the username or the password is wrong"
+    assert desk.run(*wrong, given=PASSWORD)[2] == f"{sentence}\n"
+    assert desk.hub.run(*wrong, given=PASSWORD).stderr == (
+        f"{sentence}; set one with: hubbub user password nobody\n"
+    )

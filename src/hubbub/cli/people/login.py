@@ -6,18 +6,19 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
 from hubbub import settings
-from hubbub.client import Hub, HubRefused, HubUnreachable, running_hub, segment
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub, segment
 from hubbub.model.data_folder import LOGINS_FILE, KeptLogin, login, logins
 from hubbub.model.errors import Unauthorized
 from hubbub.processes import durable_files
 from hubbub.terminal import display, questions
-from hubbub.terminal.command import PERSON, command, data_option
+from hubbub.terminal.command import PERSON, Unreachable, command, data_option
 
 HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 IN_CLEAR = (
@@ -62,12 +63,12 @@ def login_(
     if url is None:
         raise click.UsageError("say at which hub: hubbub login https://hub.example.com")
     with closing(Hub(url, "")) as hub:
-        hub.health()
+        _require_reached(hub, folder)
         before = login(folder, hub.url)
         is_asked = bool(user or password_stdin or token_stdin)
         found = None if is_asked or before is None else _again(hub, before, project)
         if found is None:
-            found = _new(hub, user, project, password_stdin=password_stdin, token_stdin=token_stdin)
+            found = _new(hub, folder, user, project, password_stdin=password_stdin, token_stdin=token_stdin)
             _end(hub, before)
     _keep(folder, [found, *(each for each in logins(folder) if each.url != found.url)])
     _tell(found, running_hub(folder), as_json=as_json)
@@ -97,6 +98,18 @@ def logout(*, url: str | None, data: str | None, as_json: bool) -> None:
         )
 
 
+def _require_reached(hub: Hub, folder: Path) -> None:
+    """Raise `Unreachable` if no hub answers. `hubbub up` is the remedy only for the one of the data folder."""
+    try:
+        hub.health()
+    except HubUnreachable as error:
+        if hub.url == running_hub(folder):
+            raise
+        raise Unreachable(
+            display.clean(f"{error}; check the address, and whether a hub runs there")
+        ) from None
+
+
 def _again(hub: Hub, kept: KeptLogin, project: str | None) -> KeptLogin | None:
     """Return a login that is kept, if it is still valid; perhaps with another project."""
     try:
@@ -109,7 +122,7 @@ def _again(hub: Hub, kept: KeptLogin, project: str | None) -> KeptLogin | None:
 
 
 def _new(
-    hub: Hub, user: str | None, project: str | None, *, password_stdin: bool, token_stdin: bool
+    hub: Hub, folder: Path, user: str | None, project: str | None, *, password_stdin: bool, token_stdin: bool
 ) -> KeptLogin:
     """Log in by what is on standard input, or else by what a person at the terminal types."""
     if password_stdin and token_stdin:
@@ -129,13 +142,21 @@ def _new(
         if not given:
             raise click.UsageError("no token came on standard input")
         return _by_token(hub, given, project, label)
-    name = user or questions.asked("User name")
+    name = user or questions.asked(f"User name at {hub.url}")
     password = sys.stdin.readline().rstrip("\r\n") if password_stdin else questions.asked_unseen("Password")
     try:
         token = hub.sign_in(name, password, label)
     except HubRefused as error:
-        raise click.ClickException(display.clean(str(error))) from None
+        remedy = _remedy(hub.url, folder, name) if error.code == Unauthorized.code else ""
+        raise click.ClickException(display.clean(f"{error}{remedy}")) from None
     return _login(hub.acting_with(token), project, is_ours=True)
+
+
+def _remedy(url: str, folder: Path, name: str) -> str:
+    """Return what the owner can do, on the hub's own machine, about a password that was never set or is forgotten."""
+    own = running_hub(folder)
+    is_own = own is not None and urlsplit(url).hostname in HERE and urlsplit(url).port == urlsplit(own).port
+    return f"; set one with: hubbub user password {quote(name)}" if is_own and owner_token(folder) else ""
 
 
 def _by_token(hub: Hub, given: str, project: str | None, label: str) -> KeptLogin:
