@@ -22,6 +22,7 @@ def test_there_and_back(own_hub: RunningHub, tmp_path: Path) -> None:
     assert "exists already" in own_hub.run("backup", str(copy)).stderr
     refused = own_hub.run("restore", str(copy))
     assert (refused.returncode, "in use by another hub" in refused.stderr) == (1, True)
+    assert own_hub.run("restore", "nope.db").stderr == "Error: there is no file nope.db to restore\n"
     own_hub.stop(signal.SIGKILL)  # which leaves the write-ahead log behind
     restored = own_hub.json("restore", str(copy))
     own_hub.start()

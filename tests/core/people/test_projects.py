@@ -59,6 +59,19 @@ def test_bad_slugs_are_refused(world: World) -> None:
     assert eve.do(access.memberships) == []
 
 
+def test_a_bad_slug_is_named_with_the_nearest_good_one(world: World) -> None:
+    """The refusal ends with what was given, at most its beginning, and with the slug that was perhaps meant."""
+    eve = world.acting(person(world, "eve"))
+    for slug, end in (
+        ("Bad Slug", "so not 'Bad Slug'; try bad-slug"),
+        ("-Über_uns-", "so not '-Über_uns-'; try uber-uns"),
+        ("x" * 9_000, f"so not '{'x' * 80}'; try {'x' * 64}"),
+        ("张三", "so not '张三'"),
+    ):
+        with pytest.raises(Invalid, match=f"{end}$"):
+            eve.do(projects.create, slug)
+
+
 def test_bad_settings_are_refused(world: World) -> None:
     """A setting out of its range is refused, and no project is made."""
     eve = world.acting(person(world, "eve"))

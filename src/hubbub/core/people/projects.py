@@ -25,6 +25,7 @@ SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 
 # A remote address, or a folder, as GolemXV's reference shows it (project_info).
 _REPOSITORY = re.compile(r"(https?://|ssh://|git@|/)\S+")
+LONGEST_SHOWN = 80  # characters of a slug that is refused
 
 # These need no rule of their own, so they are the store's functions.
 find_by_slug = projects.find_by_slug
@@ -124,7 +125,10 @@ def find(tx: Tx, slug: str) -> Project:
 
 def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, ttl: int) -> None:
     if not SLUG.fullmatch(slug):
-        raise Invalid("a slug has 1 to 64 lower-case letters, digits and hyphens, no hyphen at either end")
+        raise Invalid(
+            "a slug has 1 to 64 lower-case letters, digits and hyphens, no hyphen at either end, so not "
+            f"{slug[:LONGEST_SHOWN]!r}{_proposal(slug)}"
+        )
     if conflict_mode not in CONFLICT_MODES:
         raise Invalid(f"the conflict mode is one of {', '.join(CONFLICT_MODES)}")
     if repo_url is not None and not _REPOSITORY.fullmatch(repo_url):
@@ -135,6 +139,13 @@ def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, t
         raise Invalid(
             "the heartbeat interval must be at least 1 s, and shorter than its ttl of at most a day"
         )
+
+
+def _proposal(slug: str) -> str:
+    """Return the slug that is nearest to what was given, as advice; nothing if none is near."""
+    plain = unicodedata.normalize("NFKD", slug[:LONGEST_SHOWN]).encode("ascii", "ignore").decode().lower()
+    near = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:64].strip("-")
+    return f"; try {near}" if near else ""
 
 
 def _require_name(name: str) -> None:

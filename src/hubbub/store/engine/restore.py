@@ -42,6 +42,8 @@ def restore(folder: Path, source: Path) -> Restored:
     Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is not a sound database of this
     version or an older one; `StoreUnavailable` if the disk fails.
     """
+    if not source.is_file():
+        raise StoreRefused(f"there is no file {source.name} to restore")
     with explaining(NOTHING):
         durable_files.make_folder(folder, 0o700)
         lock = FolderLock.take(folder)
@@ -62,8 +64,6 @@ def restore(folder: Path, source: Path) -> Restored:
 
 
 def _copy_checked(source: Path, target: Path) -> None:
-    if not source.is_file():
-        raise StoreRefused(f"there is no file {source.name} to restore")
     try:
         with closing(apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)) as db:
             if db.pragma("integrity_check") != "ok":
