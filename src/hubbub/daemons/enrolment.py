@@ -49,7 +49,7 @@ def enrol(
 def _by_code(
     choice: Choice, folder: Path, kept: Membership | None, name: str | None, code: str
 ) -> Membership:
-    secret, place = _parts(code)
+    secret, place = parts(code)
     url = choice.url or place
     known = url or running_hub(choice.data)
     if known is None:
@@ -102,7 +102,7 @@ def _joined(hub: Hub, folder: Path, name: str | None, url: str | None) -> Member
     )
 
 
-def _parts(code: str) -> tuple[str, str | None]:
+def parts(code: str) -> tuple[str, str | None]:
     """Split a code into its secret, and the address of its hub if it has one."""
     secret, _dot, place = code.strip().partition(".")
     if not place:

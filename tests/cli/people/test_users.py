@@ -21,12 +21,22 @@ def test_users(hub: RunningHub) -> None:
     assert hub.secret("user", "invite").startswith("inv_")
 
 
+def test_an_address_that_others_do_not_reach(hub: RunningHub) -> None:
+    """Who lets somebody in at a hub on loopback is told that only this machine reaches it, and where to read on."""
+    for deed in (("user", "create", f"eva-{hub.project}"), ("node", "invite")):
+        assert at_terminal(hub, *deed).endswith(
+            f"\nOnly this machine reaches {hub.url}; others need the address of hubbub serve --public-url, see "
+            f"{hub.url}/docs/how-to/a-team-on-one-hub\n"
+        )
+
+
 def test_an_invitation_at_a_terminal_is_a_link(hub: RunningHub) -> None:
     """At a terminal the whole link is printed, with what to do with it; it leads to a page that asks for a name."""
-    link, advice, then = at_terminal(hub, "user", "invite").splitlines()
+    link, advice, then, others = at_terminal(hub, "user", "invite").splitlines()
     assert link.startswith(f"{hub.url}/register/inv_")
     assert "Send it to one person" in advice
     assert then.endswith(f"hubbub login {hub.url}")
+    assert others.startswith(f"Only this machine reaches {hub.url}; ")
     page = httpx2.get(link, trust_env=False, timeout=patience())
     assert (page.status_code, 'name="name"' in page.text) == (200, True)
     told = hub.json("user", "invite", "--role", "viewer")

@@ -17,6 +17,7 @@ from hubbub.node.policy.node_policy import FILE
 from hubbub.terminal import display
 from hubbub.terminal.command import YEAR, Choice, chooses_hub, command, data_option, uses_project
 from hubbub.terminal.durations import Duration
+from hubbub.terminal.loopback import advise_for_others
 
 LABEL_LENGTH, LABELS = 64, 16
 
@@ -108,6 +109,7 @@ def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None
     else:
         display.show(made["code"])
         display.advise(f"Shown only now. On the other machine: {joins}")
+        advise_for_others(enrolment.parts(made["code"])[1] or hub.url)
 
 
 @command("list", example="hubbub node list")

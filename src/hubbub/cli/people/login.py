@@ -19,8 +19,8 @@ from hubbub.model.errors import Unauthorized
 from hubbub.processes import durable_files
 from hubbub.terminal import display, questions
 from hubbub.terminal.command import PERSON, Unreachable, command, data_option
+from hubbub.terminal.loopback import is_here
 
-HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 IN_CLEAR = (
     "Without TLS (http:) whoever reads along on the network gets the password and the token; "
     "https: is better, or a tunnel"
@@ -133,8 +133,7 @@ def _new(
         raise click.UsageError(
             "there is no terminal to ask at: give --user NAME --password-stdin, or --token-stdin"
         )
-    parts = urlsplit(hub.url)
-    if parts.scheme == "http" and parts.hostname not in HERE:
+    if urlsplit(hub.url).scheme == "http" and not is_here(hub.url):
         click.echo(IN_CLEAR, err=True)
     label = f"login on {socket.gethostname()}"[:100]
     if token_stdin:
@@ -155,7 +154,7 @@ def _new(
 def _remedy(url: str, folder: Path, name: str) -> str:
     """Return what the owner can do, on the hub's own machine, about a password that was never set or is forgotten."""
     own = running_hub(folder)
-    is_own = own is not None and urlsplit(url).hostname in HERE and urlsplit(url).port == urlsplit(own).port
+    is_own = own is not None and is_here(url) and urlsplit(url).port == urlsplit(own).port
     return f"; set one with: hubbub user password {quote(name)}" if is_own and owner_token(folder) else ""
 
 

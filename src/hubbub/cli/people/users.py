@@ -9,6 +9,7 @@ from hubbub.cli import Group
 from hubbub.client import Hub, segment
 from hubbub.terminal import display, questions
 from hubbub.terminal.command import command, uses_hub, uses_project, without_project
+from hubbub.terminal.loopback import advise_for_others
 from hubbub.terminal.wrong_words import OneOf
 
 ROLES = OneOf(["owner", "admin", "member", "viewer"])
@@ -34,6 +35,7 @@ def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
             f"The token of {name}, shown only now. On their machine: hubbub login {hub.url} --token-stdin"
         )
         display.advise(f"A link to the dashboard for them: hubbub open --user {shlex.quote(name)} --print")
+        advise_for_others(hub.url)
 
 
 @command("list", example="hubbub user list")
@@ -78,7 +80,9 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
     else:
         display.show(made["url"] if sys.stdout.isatty() else made["code"])
         display.advise("Shown only now. Send it to one person, who can register with it within a week.")
-        display.advise(f"Then, on that person's machine: hubbub login {hub.url}")
+        url = made["url"].removesuffix(f"/register/{made['code']}")
+        display.advise(f"Then, on that person's machine: hubbub login {url}")
+        advise_for_others(url)
 
 
 @command("password", example="hubbub user password\nhubbub user password ada")
