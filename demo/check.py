@@ -80,7 +80,7 @@ def _answers_lost(books: Books, task: PartOfTask) -> Iterator[str]:
     if task["sender"] == books.planner and printed not in noted:
         yield f"lost: the result of {_label(task)} never came to the {books.planner}"
     for subject in _subjects(books, task):
-        if not [letter for letter in books.letters if _answers(letter, subject, printed)]:
+        if not [letter for letter in books.letters if _answers(letter, subject, task["id"], printed)]:
             yield f"lost: the answer to {_label(task)} never came to the {books.commander}"
 
 
@@ -169,8 +169,9 @@ def _noted(books: Books, task: PartOfTask) -> list[str]:
     return [note["content"] for note in books.notes if note["thread_id"] == task["id"]]
 
 
-def _answers(letter: Letter, subject: str, printed: str | None) -> bool:
-    is_about_it = letter["context"] == f"in_reply_to: {subject}, status: replied"
+def _answers(letter: Letter, subject: str, ended: str, printed: str | None) -> bool:
+    status = "status" if subject == ended else f"child_task_id: {ended}, child_status"
+    is_about_it = letter["context"] == f"in_reply_to: {subject}, {status}: replied"
     return is_about_it and digest(letter["content"]) == printed
 
 

@@ -74,7 +74,7 @@ class Orders:
         self.answer()
 
     def reply(self, subject: str, *, status: str = "replied") -> Letter:
-        """Wait for and return the first reply to a task, or to a child of it, with that status.
+        """Wait for and return the first reply to a task with that status.
 
         Raises `Unexpected` if one with another status comes instead.
         """

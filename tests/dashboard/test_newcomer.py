@@ -96,6 +96,8 @@ def test_the_board_leads_to_the_blocked_task(
     """On the board the blocked task stands in a column of that name; beside it stands why, and what can be done."""
     page = visit("/", size=size)
     press(page.get_by_role("navigation", name="Views").get_by_role("link", name="Board"))
+    if size == PHONE:  # which shows one column
+        press(page.get_by_role("group", name="Columns").get_by_role("button", name="Blocked or waiting"))
     column = page.get_by_role("region", name="Blocked or waiting")
     waiting = column.get_by_role("link", name=re.compile("^T-.* Blocked$"))
     expect(waiting.first).to_be_visible()

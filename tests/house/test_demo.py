@@ -136,8 +136,8 @@ def activity(
     )
 
 
-def letter(subject: str = "t1", content: str = PRINTED) -> Letter:
-    return cast("Letter", {"context": f"in_reply_to: {subject}, status: replied", "content": content})
+def letter(subject: str = "t1", content: str = PRINTED, about: str = "status") -> Letter:
+    return cast("Letter", {"context": f"in_reply_to: {subject}, {about}: replied", "content": content})
 
 
 def note(subject: str = "t1", content: str = PRINTED) -> Note:
@@ -192,7 +192,7 @@ PART = replace(
     activities=PART_LOG,
     followed=PART_LOG,
     executions=[run(), run(task="t2", digest=digest("a part"))],
-    letters=[letter(), letter(content="a part")],
+    letters=[letter(), letter(content="a part", about="child_task_id: t2, child_status")],
 )
 PLAN_LOG = [
     *LOG,

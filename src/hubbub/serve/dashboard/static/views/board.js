@@ -411,7 +411,7 @@ function Crew({ picture }) {
     <${Icon} name="chevron-down" size=${14} />`;
 }
 
-const TOLD = ["working", "blocked", "waiting", "error", "stale"];
+const TOLD = ["working", "waiting", "blocked", "error", "stale"];
 
 function present(crew) {
   let gone = 0;

@@ -367,9 +367,11 @@ const labelOf = (task) =>
   `${refOf(task)} ${task.assignee ?? ""} ${task.title.slice(0, 120)}, ${stateWord(task.state)}`;
 
 function Named({ task: { assignee, ...task } }) {
+  const holder = assignee && html`<bdi class="mono clip of-agent"
+    style=${{ "--hue": hueOf(assignee) }}>${assignee}</bdi>`;
   return html`<span class="row"><${Glyph} state=${task.state} quiet size=${14} /><span
       class="ref mono">${refOf(task)}</span>
-      ${assignee && html`<bdi class="mono clip of-agent" style=${{ "--hue": hueOf(assignee) }}>${assignee}</bdi>`}</span>
+      ${holder}</span>
     <span class="clip"><${Text} value=${task.title} /></span>`;
 }
 
