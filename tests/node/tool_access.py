@@ -13,7 +13,7 @@ from hubbub.node.runtimes.conversation import ToolAccess
 def _required(name: str) -> Callable[[Mapping[str, object]], Mapping[str, object]]:
     def check(given: Mapping[str, object]) -> Mapping[str, object]:
         if not isinstance(given.get(name), str):
-            raise Invalid(f"{name}: field required")
+            raise Invalid(f"{name} is missing")
         return {name: given[name]}
 
     return check

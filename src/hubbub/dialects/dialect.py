@@ -105,9 +105,7 @@ class Tool:
         try:
             checked = self.input.model_validate(given)
         except ValidationError as error:
-            raise BadArguments(
-                validation_message(error.errors(include_input=False, include_url=False))
-            ) from None
+            raise BadArguments(validation_message(error.errors(include_url=False))) from None
         if self.fits is not None and (why := self.fits(given)) is not None:
             raise BadArguments(why)
         return checked

@@ -1,4 +1,4 @@
-"""Arguments by wrong names: the one that was probably meant, and the sentence that says so.
+"""Wrong names of arguments and of their words: the one that was probably meant, and the sentence that says so.
 
 A model that uses the name of an argument in another tool, or a program with a slip in a member's name, would otherwise
 omit it without knowing, and `task` would claim another task than the one meant.
@@ -45,12 +45,27 @@ _ALSO: Mapping[str, str] = {
     "title": "name subject",
     "to": "recipient receiver assignee agent alias",
     "ttl_seconds": "ttl expires_in expires",
+    # Words for an action, a status or a priority, as the dashboard and other programs have them.
+    "accepted": "acked claimed",
+    "blocked": "waiting",
+    "complete": "done finish close end",
+    "completed": "done finished closed",
+    "critical": "urgent",
+    "in_review": "review",
+    "queued": "open todo",
+    "submit": "review hand_in",
+    "working": "running in_progress",
 }
 
 
-def meant(name: str, known: Iterable[str]) -> str | None:
-    """Return the argument that was probably meant by `name`; None if no argument is similar."""
-    word = name.lower().replace("-", "_")
+def others(known: Iterable[str]) -> dict[str, str]:
+    """Return the names that others have for what is known here, and which one each means."""
+    return {other: str(each) for each in known for other in _ALSO.get(each, "").split()}
+
+
+def meant(name: str, known: Collection[str]) -> str | None:
+    """Return the argument or word that was probably meant by `name`; None if none is similar."""
+    word = name[:LONGEST_SHOWN].lower().replace("-", "_")
     also = (each for each in known if word == each or word in _ALSO.get(each, "").split())
     return next(also, None) or next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)
 

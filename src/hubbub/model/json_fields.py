@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
+from hubbub.model import argument_names
 from hubbub.model.errors import Invalid
 from hubbub.model.ids import parse_id
 from hubbub.model.timestamps import milliseconds
@@ -14,7 +15,15 @@ from hubbub.model.timestamps import milliseconds
 JsonObject = Mapping[str, object]
 Word = TypeVar("Word", bound=StrEnum)
 
-_PLAIN = {"dictionary": "object", "multiple of 1": "whole number"}  # in JSON's words
+_PLAIN = {  # a validation's words, and ours, which are JSON's
+    "dictionary": "object",
+    "multiple of 1": "whole number",
+    "input should be": "must be",
+    "must be greater than or equal to": "must be at least",
+    "must be less than or equal to": "must be at most",
+}
+_WORDS = ("literal_error", "enum")  # kinds of problems with one of several words
+_ALLOWED = re.compile(r"'([^']*)'")  # one of the words that a problem expects
 _COUNTED = re.compile(r" after validation, not \w+$")  # of a list: an internal detail of the check
 
 
@@ -31,15 +40,26 @@ def storable(text: str) -> str:
 
 def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
     """Describe a validation's problems in one sentence, without quoting values; `whole` names the value itself."""
-    said = []
-    for each in problems:
-        path = ".".join(map(str, each["loc"])) or whole
-        message = _COUNTED.sub("", str(each["msg"]).removeprefix("Value error, "))
-        sentence = f"{message[:1].lower()}{message[1:]}"
-        for theirs, ours in _PLAIN.items():
-            sentence = sentence.replace(theirs, ours)
-        said.append(f"{path}: {sentence}")
-    return "; ".join(said)
+    return "; ".join(_problem(each, ".".join(map(str, each["loc"])) or whole) for each in problems)
+
+
+def _problem(found: Mapping[str, Any], path: str) -> str:
+    if found["type"] == "missing":
+        return f"{path} is missing"
+    message = _COUNTED.sub("", str(found["msg"]).removeprefix("Value error, "))
+    sentence = f"{message[:1].lower()}{message[1:]}"
+    for theirs, ours in _PLAIN.items():
+        sentence = sentence.replace(theirs, ours)
+    return f"{path}: {sentence}{_meant(found)}"
+
+
+def _meant(found: Mapping[str, Any]) -> str:
+    """Return a question with the allowed word that was probably meant; empty if none is similar."""
+    given = found.get("input")
+    if found["type"] not in _WORDS or not isinstance(given, str):
+        return ""
+    likely = argument_names.meant(given, _ALLOWED.findall(found["ctx"]["expected"]))
+    return f"; did you mean {likely}?" if likely is not None else ""
 
 
 def text_of(given: JsonObject, name: str) -> str:

@@ -111,7 +111,7 @@ def test_its_tools_are_done_where_it_runs(site: Site, revision: str) -> None:
         peer.result("todo_write", {"items": [{"text": "a", "done": True}]})["content"][0]["text"] == "- [x] a"
     )
     assert peer.wrong("format_disk")["code"] == "invalid"
-    assert peer.wrong("read_file")["error"] == "path: field required"
+    assert peer.wrong("read_file")["error"] == "path is missing"
 
 
 def test_every_call_is_in_the_audit_log_of_the_machine(site: Site) -> None:

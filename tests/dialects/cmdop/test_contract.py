@@ -101,7 +101,7 @@ def test_what_is_missing_is_named(anywhere: Board) -> None:
                 with row(tool, name):
                     refused = ada.wrong(tool, **{other: "x" for other in required if other != name})
                     assert refusal(refused) == "invalid"
-                    assert f"{name}: field required" in str(refused["error"])
+                    assert f"{name} is missing" in str(refused["error"])
 
 
 @requires("all.unknown")

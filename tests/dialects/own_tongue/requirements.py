@@ -11,7 +11,7 @@ HUB = Requirements("hub", {
         "unread": "every reply counts unread mail while there is any",
         "refusal": "a refusal is an error, a code and one sentence",
         "unknown": "a value out of range is refused, and so is an unknown argument of a call that changes something",
-        "meant": "that refusal names the argument that was probably meant, and task accepts id",
+        "meant": "that refusal names the argument, or its word, that was probably meant, and task accepts id",
         "name": "a bound token says who calls; else join does, or the header X-Hubbub-Agent",
         "nameless": "where nothing says who calls, the call is refused",
         "key": "a call that is repeated with its key is done once",

@@ -1,8 +1,10 @@
 """The common behaviour of all eight tools."""
 
 import json
+import re
 from dataclasses import replace
 
+import pytest
 from mcp import types
 
 from docs import tokens
@@ -16,8 +18,8 @@ from tests.dialects.own_tongue.team import NOWHERE, Team
 from tests.dialects.running_hub import Json, call
 
 OUT_OF_RANGE: list[tuple[str, Json, str]] = [
-    ("inbox", {"wait": 46}, "wait: "),
-    ("inbox", {"wait": -1}, "wait: "),
+    ("inbox", {"wait": 46}, "wait: must be at most 45"),
+    ("inbox", {"wait": -1}, "wait: must be at least 0"),
     ("inbox", {"wait": "5"}, "wait: "),
     ("inbox", {"limit": 0}, "limit: "),
     ("inbox", {"limit": 101}, "limit: "),
@@ -27,7 +29,7 @@ OUT_OF_RANGE: list[tuple[str, Json, str]] = [
     ("send", {"text": "x", "to": ""}, "to: "),
     ("send", {"text": "x", "to": "a", "kind": "shout"}, "kind: "),
     ("send", {"text": "x", "kind": "task", "expires_in": 0}, "expires_in: "),
-    ("send", {"to": "a"}, "text: "),
+    ("send", {"to": "a"}, "text is missing"),
     ("task", {"action": "dance", "task": "T-1"}, "action: "),
     ("task", {"action": "progress", "task": "T-1", "progress": 101}, "progress: "),
     ("board", {"limit": 101}, "limit: "),
@@ -143,6 +145,21 @@ def test_a_value_out_of_range_is_refused(anywhere: Team) -> None:
                 refused = ember.wrong(tool, **said)
                 assert refused["error"] == "invalid"
                 assert refused["message"].startswith(about)
+
+
+@requires("all.meant")
+@pytest.mark.parametrize(
+    ("tool", "said", "meant"),
+    [
+        ("task", {"action": "finish", "task": "T-1"}, "complete"),
+        ("board", {"status": "done"}, "completed"),
+        ("send", {"text": "x", "kind": "broadcst"}, "broadcast"),
+    ],
+)
+def test_the_word_that_was_meant_is_named(team: Team, tool: str, said: Json, meant: str) -> None:
+    """A word that an argument does not have is refused with those that it has, and the one that was probably meant."""
+    refused = team.joined("ember").wrong(tool, **said)["message"]
+    assert re.fullmatch(rf"\w+: must be '.*'; did you mean {meant}\?", refused)
 
 
 @requires("all.unknown")

@@ -63,7 +63,7 @@ def test_metadata_is_a_json_object(team: Team) -> None:
     answers = [team.agent("lead").ask("send_message", each) for each in given]
 
     assert answers == [
-        ({"success": False, "error": "metadata: input should be a valid object"}, True),
+        ({"success": False, "error": "metadata: must be a valid object"}, True),
         ({"success": False, "error": "metadata: object should have at most 20 items"}, True),
     ]
 

@@ -89,7 +89,7 @@ def test_the_model_hears_what_is_wrong_with_its_arguments(record: Record) -> Non
         answer = asyncio.run(agent.say("go", record.hands()))
 
     assert record.calls == [("read_file", {"path": "x"})]
-    assert model.tool_results()[0] == '{"error": "path: field required", "code": "invalid"}'
+    assert model.tool_results()[0] == '{"error": "path is missing", "code": "invalid"}'
     assert answer.text == "done"
 
 

@@ -63,7 +63,7 @@ def test_a_tool_answers_in_both_forms(hub: Hub, connect: Connect, revision: str)
     ("tool", "said"),
     [
         ("nonsense", {"fine": False, "why": "unknown", "message": "nonsense"}),
-        ("echo", {"fine": False, "why": "invalid", "message": "text: field required"}),
+        ("echo", {"fine": False, "why": "invalid", "message": "text is missing"}),
     ],
 )
 def test_a_wrong_call_is_told_in_the_words_of_the_dialect(

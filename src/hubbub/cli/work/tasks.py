@@ -8,6 +8,7 @@ import click
 from hubbub.cli import Group
 from hubbub.cli.work import awaited_result
 from hubbub.client import Hub, HubRefused, TaskReply, segment
+from hubbub.model import argument_names
 from hubbub.model.errors import InvalidTransition
 from hubbub.model.lifecycle import Status
 from hubbub.model.log.attention import NeedKind
@@ -21,17 +22,7 @@ from hubbub.terminal.wrong_words import OneOf
 
 PRIORITIES = OneOf([priority.name.lower() for priority in Priority], elsewhere={"urgent": "critical"})
 MOST = 500  # of one page
-ELSEWHERE = {  # the names in the dashboard and other programs
-    "acked": "accepted",
-    "claimed": "accepted",
-    "running": "working",
-    "in_progress": "working",
-    "waiting": "blocked",
-    "review": "in_review",
-    "done": "completed",
-    "open": "queued",
-}
-STATUSES = OneOf([str(status) for status in Status], elsewhere=ELSEWHERE)
+STATUSES = OneOf([str(status) for status in Status], elsewhere=argument_names.others(Status))
 
 
 def statuses_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ def _checked(model: type[Model], given: Body) -> Model:
     try:
         return model.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
-        raise Invalid(validation_message(error.errors(include_input=False, include_url=False))) from None
+        raise Invalid(validation_message(error.errors(include_url=False))) from None
 
 
 def _query(request: Request, model: type[BaseModel]) -> Mapping[str, str]:

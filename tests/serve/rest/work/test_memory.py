@@ -86,15 +86,15 @@ def test_who_comes_late_is_told(web: Web) -> None:
     [
         ({}, "the body: give either parts or text"),
         ({"parts": [], "text": ""}, "the body: give either parts or text"),
-        ({"parts": [{"key": "a"}]}, "parts.0.content: field required"),
+        ({"parts": [{"key": "a"}]}, "parts.0.content is missing"),
         ({"parts": [{"key": "", "content": "x"}]}, "a key has 1 to 256 characters, no line break"),
         ({"parts": [{"key": "a", "content": "x"}] * 2}, "the key 'a' is there twice"),
         ({"text": "a\0b"}, "text: must not contain NUL characters"),
         ({"text": "a\ud800b"}, "text: must not contain halves of surrogate pairs"),
         ({"parts": [{"key": "a\udfff", "content": "x"}]}, "parts.0.key: must not contain halves"),
         ({"parts": [{"key": "a", "content": "\udc00"}]}, "parts.0.content: must not contain halves"),
-        ({"text": "x", "version": -1}, "version: input should be greater than or equal to 0"),
-        ({"text": "x", "version": "1"}, "version: input should be a valid integer"),
+        ({"text": "x", "version": -1}, "version: must be at least 0"),
+        ({"text": "x", "version": "1"}, "version: must be a valid integer"),
     ],
 )
 def test_what_is_no_document_is_refused(hub: Hub, visit: Visit, body: Json, sentence: str) -> None:
