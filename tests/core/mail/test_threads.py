@@ -9,6 +9,7 @@ from hubbub.core.mail import messages, threads
 from hubbub.core.mail.messages import Thread
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id
+from hubbub.model.people.rights import HUB
 from hubbub.model.records import LetterKind, Message
 from tests.core.conftest import World
 
@@ -127,6 +128,18 @@ def test_who_has_not_read_it_is_told(world: World) -> None:
     world.do(inbox.ack, world.id, "bob", str(world.inbox("bob")[0].delivery.id))
     found = world.do(threads.find, world.id, str(message.id))
     assert list(found.unacked_by) == ["代码1号"]
+
+
+def test_a_question_to_people_waits_for_a_person_and_a_reply_does_not(world: World) -> None:
+    """A conversation waits for a person until a message to them is acknowledged; replies to what they sent do not."""
+    sent, _rows = world.do(messages.broadcast, world.id, sender=HUB, body="How far?", recipients=["bob"])
+    say(world, "Half way", to=HUB, sender="bob", answers=sent.id)
+    assert not world.do(threads.find, world.id, str(sent.id)).for_people
+
+    asked = say(world, "Shall I stop?", to=HUB, sender="bob", thread=Thread(name=str(sent.id)))
+    assert world.do(threads.find, world.id, str(sent.id)).for_people
+    world.do(inbox.ack, world.id, HUB, str(asked.id))
+    assert not world.do(threads.find, world.id, str(sent.id)).for_people
 
 
 def test_answers_in_a_circle_end(world: World) -> None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from hubbub.core.mail import deadletters, messages
 from hubbub.core.mail.messages import Thread
 from hubbub.core.work import task_search
 from hubbub.model.people.rights import HUB
-from hubbub.model.records import Delivery, Message
+from hubbub.model.records import Delivery, LetterKind, Message
 from hubbub.model.text_limits import LONGEST_TEXT
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
@@ -127,6 +128,21 @@ def test_a_letter_to_people_is_done_when_one_of_them_says_so(hub: Hub, visit: Vi
     expect(page.get_by_role("button", name="Done")).to_have_count(0)
     until_told(page)
     assert [each.acked_at is not None for each in deliveries(hub, ref)] == [True]
+
+
+def test_a_reply_to_a_person_waits_for_nobody(hub: Hub, visit: Visit) -> None:
+    """What answers a person's own message stands in its thread without *Done*, and its thread waits for nobody."""
+    ref = say(hub, HUB, "iris", "How far are you?")
+    answer = partial(messages.send, project_id=hub.project.id, sender="iris", to=HUB, body="Half way.")
+    hub.do(partial(answer, kind=LetterKind.REPLY, in_reply_to=UUID(ref)))
+    page = visit(f"/messages?thread={ref}")
+    reply = conversation(page).locator(".message").filter(has_text="Half way.")
+    expect(reply).to_be_visible()
+    expect(reply.get_by_role("button", name="Done")).to_have_count(0)
+    expect(reply.locator(".deliveries")).to_have_count(0)
+    row = page.locator(".threads .card").filter(has_text="How far are you?")
+    expect(row).to_contain_text("2 messages")
+    expect(row).not_to_contain_text("waiting for a person")
 
 
 def test_a_person_writes_to_several_agents(hub: Hub, visit: Visit) -> None:

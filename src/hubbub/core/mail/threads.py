@@ -47,6 +47,7 @@ class Conversation:
     participants: Sequence[str]
     unread_by: Sequence[str]
     unacked_by: Sequence[str]
+    for_people: bool  # something of it waits for a person
 
     @property
     def name(self) -> str:
@@ -143,6 +144,7 @@ def _conversation(tx: Tx, project_id: UUID, root: ThreadRoot) -> Conversation:
         participants=sorted({row["name"] for row in rows}),
         unread_by=sorted({row["inbox"] for row in rows if row["unread"]}),
         unacked_by=sorted({row["inbox"] for row in rows if row["unacked"]}),
+        for_people=any(row["for_people"] for row in rows),
     )
 
 

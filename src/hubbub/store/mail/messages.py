@@ -140,9 +140,10 @@ def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int
 
 
 def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
-    """List the parties of a conversation: receivers, with their inboxes' unread and unacknowledged counts, and senders.
+    """List the parties of a conversation: receivers, with their inboxes' counts, and senders.
 
-    A person has their own name as far as it is known, and the inbox of all people.
+    They count what is unread, unacknowledged, and waits for a person. A person has their own name as far as it is
+    known, and the inbox of all people.
     """
     # A CROSS JOIN, as SQLite would otherwise read all deliveries of the hub.
     return list(
@@ -150,11 +151,13 @@ def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[R
             f"""WITH RECURSIVE {_CONVERSATION}
                 SELECT COALESCE(m.addressee, d.recipient) AS name, d.recipient AS inbox,
                        sum(CASE WHEN d.seen_at IS NULL THEN 1 ELSE 0 END) AS unread,
-                       sum(CASE WHEN d.acked_at IS NULL THEN 1 ELSE 0 END) AS unacked
+                       sum(CASE WHEN d.acked_at IS NULL THEN 1 ELSE 0 END) AS unacked,
+                       sum(CASE WHEN d.acked_at IS NULL THEN d.for_people ELSE 0 END) AS for_people
                 FROM said CROSS JOIN messages m CROSS JOIN deliveries d
                 WHERE m.id = said.id AND d.message_id = said.id AND d.withdrawn_at IS NULL GROUP BY 1, 2
                 UNION ALL
-                SELECT DISTINCT COALESCE(m.author, m.sender), m.sender, 0, 0 FROM messages m JOIN said ON said.id = m.id
+                SELECT DISTINCT COALESCE(m.author, m.sender), m.sender, 0, 0, 0
+                FROM messages m JOIN said ON said.id = m.id
                 ORDER BY 1""",
             project_id=project_id,
             root=root,

@@ -31,6 +31,7 @@ class DeliveryShape(Shape):
     acked_at: int | None
     withdrawn_at: int | None
     dead_at: int | None = Field(description="since when it is known that nobody came to read it")
+    for_people: bool = Field(description="a message that waits for a person, which no reply does")
 
 
 class DeliveredMessageShape(MessageShape):

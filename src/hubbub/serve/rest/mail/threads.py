@@ -34,6 +34,7 @@ class ThreadShape(Shape):
     last: DeliveredMessageShape
     unread_by: list[str] = Field(description="in whose inboxes is something of it that they have not read")
     unacked_by: list[str]
+    for_people: bool = Field(description="something of it waits for a person, which no reply does")
 
 
 class Threads(Model):

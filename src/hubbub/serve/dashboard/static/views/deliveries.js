@@ -37,10 +37,14 @@ export function reached(delivery, at = Infinity) {
   return { step: "stored", at: delivery.stored_at };
 }
 
+/** Whether there is something to tell: a reply to people waits for nobody, and reading it leaves no trace. */
+const isTold = ({ delivery: { recipient, for_people: isForPeople }, step }) =>
+  recipient !== HUB || isForPeople || step !== "stored";
+
 /** @param {{deliveries: object[], addressee?: string|null, at?: number}} props */
 export function Deliveries({ deliveries, addressee, at }) {
-  if (deliveries.length === 0) return null;
-  const rows = deliveries.map((delivery) => ({ delivery, ...reached(delivery, at) }));
+  const rows = deliveries.map((delivery) => ({ delivery, ...reached(delivery, at) })).filter(isTold);
+  if (rows.length === 0) return null;
   const list = html`<ul class="deliveries">${rows.map((row) => html`<${Delivery} key=${row.delivery.id} ...${row}
     addressee=${addressee} at=${at} />`)}</ul>`;
   if (rows.length <= MOST) return list;
@@ -61,8 +65,8 @@ function Delivery({ delivery, step, addressee, at }) {
 }
 
 /** That a letter to people lies there until one of them sees to it is no failure of delivery. */
-function stepWord({ recipient }, step) {
-  return recipient === HUB && step !== "acked" ? t("messages.unanswered") : t(`messages.step_${step}`);
+function stepWord({ for_people: isForPeople }, step) {
+  return isForPeople && step !== "acked" ? t("messages.unanswered") : t(`messages.step_${step}`);
 }
 
 /** "12 acknowledged, 3 seen, 2 not delivered yet". */

@@ -48,7 +48,8 @@ function ThreadRow({ thread, at, current, picture }) {
   const isLate = at !== undefined && thread.last.created_at > at; // what was said last then is not told here
   const agents = thread.participants.filter((name) => picture.agents.has(name));
   const names = namesOf(thread.participants);
-  const forPeople = at === undefined && thread.unacked_by.includes(HUB);
+  const forPeople = at === undefined && thread.for_people;
+  const unread = at === undefined ? thread.unread_by.filter((name) => name !== HUB) : []; // people look without a trace
   return html`<li><${Card} item=${`thread:${thread.id}`}
     href=${href("messages", { ...route.value.query, thread: thread.id })}
     name=${`${names}, ${thread.title.slice(0, 120)}`} current=${current} tone=${forPeople ? "amber" : undefined}>
@@ -64,11 +65,10 @@ function ThreadRow({ thread, at, current, picture }) {
       <bdi>${senderOf(thread.last)}</bdi>:${" "}
       <${Text} value=${thread.last.body} /></div>`}
     <div class="row meta faint">
-      <span class="num">${t("messages.count", { count: thread.count })}</span>
-      ${at === undefined && thread.unread_by.length > 0 && html`<span class="row-tight"><${Icon} name="eye-off"
-        size=${12} />
-        ${t("messages.unread_by", { names: namesOf(thread.unread_by) })}</span>`}
-      ${forPeople && html`<span class="end amber strong">${t("messages.for_people")}</span>`}
+      <span class="num nowrap">${t("messages.count", { count: thread.count })}</span>
+      ${unread.length > 0 && html`<span class="clip"><${Icon} name="eye-off" size=${12} />${" "}
+        ${t("messages.unread_by", { names: namesOf(unread) })}</span>`}
+      ${forPeople && html`<span class="end amber strong nowrap">${t("messages.for_people")}</span>`}
     </div>
   <//></li>`;
 }
@@ -209,7 +209,7 @@ function Message({ message }) {
   const at = moment.value ? now.value : undefined;
   const picture = shown.value;
   const [from, to] = [senderOf(message), receiverOf(message)];
-  const isOpen = deliveries.filter((each) => each.recipient === HUB && reached(each, at).step !== "acked");
+  const isOpen = deliveries.filter((each) => each.for_people && reached(each, at).step !== "acked");
   return html`<article class=${`message ${sender === HUB ? "is-ours" : ""}`}
     aria-label=${t("messages.from_to", { from, to })}>
     <div class="row small">
