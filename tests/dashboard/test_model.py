@@ -135,3 +135,16 @@ def test_spans_and_counts_are_written_as_the_language_writes_them(page: Page) ->
     assert inside(page, "i18n.js", "[m.t('states.blocked'), m.t('no.such'), m.number(12345)]") == [
         "Blocked", "no.such", "12,345",
     ]  # fmt: skip
+
+
+def test_agents_whose_names_are_counted_are_told_apart(page: Page) -> None:
+    """A tile has two letters of the name, or its first and the end of its number; counted names differ in colour."""
+    names = ["ember", "ci-runner", "x", "coder-1", "coder-12", "rr8", "rr2024", "2024", "代码1号"]
+    letters = "x.map((agent) => m.Tile({ agent }).props.children)"
+    assert inside(page, "ui/marks.js", letters, names) == [
+        "Em", "Cr", "X", "C1", "C12", "R8", "R24", "20", "代码",
+    ]  # fmt: skip
+
+    one, *others = inside(page, "ui/marks.js", "x.map(m.hueOf)", [f"rr{number}" for number in range(1, 9)])
+    assert len({one, *others}) == 8
+    assert all(min((hue - one) % 360, (one - hue) % 360) > 40 for hue in others[:3])

@@ -57,23 +57,24 @@ export function Paused({ task, picture }) {
 
 // An agent in 26 pixels: two letters; the ring and the mark at the corner say its condition.
 
-/** Two letters of a name: "ember" -> "Em", "ci-runner" -> "Cr". @param {string} name */
+/** A name in short: "ember" -> "Em", "ci-runner" -> "Cr", by its number "coder-12" -> "C12". @param {string} name */
 function monogram(name) {
   const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   if (!parts.length) return "?";
-  const first = [...parts[0]];
-  const second = parts.length > 1 ? [...parts[1]][0] : first[1] ?? "";
-  return first[0].toUpperCase() + second.toLowerCase();
+  const [first, next = ""] = parts[0];
+  const second = /\D\d*?(\d{1,2})$/.exec(name)?.[1] ?? (parts.length > 1 ? [...parts[1]][0] : next);
+  return first.toUpperCase() + second.toLowerCase();
 }
 
 /** So many colours can be told apart; neighbours on the wheel are as far from each other as that allows. */
 const COLOURS = 16;
+const FAR = 7; // so many places lie between names that are counted, as "coder-1" and "coder-2"
 
 /** The colour of an agent, the same in every view: a place on the colour wheel. @param {string} name */
 export function hueOf(name) {
   let sum = 0;
   for (const letter of name) sum = (Math.imul(sum, 31) + letter.codePointAt(0)) >>> 0;
-  return Math.round(((sum % COLOURS) * 360) / COLOURS);
+  return Math.round((((sum * FAR) % COLOURS) * 360) / COLOURS);
 }
 
 /**
