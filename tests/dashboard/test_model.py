@@ -148,3 +148,12 @@ def test_agents_whose_names_are_counted_are_told_apart(page: Page) -> None:
     one, *others = inside(page, "ui/marks.js", "x.map(m.hueOf)", [f"rr{number}" for number in range(1, 9)])
     assert len({one, *others}) == 8
     assert all(min((hue - one) % 360, (one - hue) % 360) > 40 for hue in others[:3])
+
+
+def test_ended_tasks_may_be_missing_where_there_are_as_many_as_a_picture_holds(page: Page) -> None:
+    """Older tasks are offered from a thousand ended ones on; open ones are all there."""
+    ended, begun = ({**TASK, "ended_at": NOW}, TASK)
+    tasks = {str(number): ended for number in range(999)} | {"open": begun}
+
+    assert not ask(page, "model/fold.js", "m.hasOlder(p)", {"tasks": tasks})
+    assert ask(page, "model/fold.js", "m.hasOlder(p)", {"tasks": {**tasks, "last": ended}})

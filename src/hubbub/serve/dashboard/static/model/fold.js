@@ -226,9 +226,14 @@ export function copy(picture, changed, last) {
   return made;
 }
 
+const endedOf = (picture) => [...picture.tasks.values()].filter((task) => task.ended_at !== null);
+
+/** Whether tasks may have ended of which the picture does not tell. */
+export const hasOlder = (picture) => endedOf(picture).length >= ENDED;
+
 /** Let go of ended tasks that no snapshot would have any more, the oldest first, once they are many. */
 export function forget(picture) {
-  const ended = [...picture.tasks.values()].filter((task) => task.ended_at !== null);
+  const ended = endedOf(picture);
   if (ended.length < 1.5 * ENDED) return;
   ended.sort((a, b) => b.ended_at - a.ended_at);
   for (const task of ended.slice(ENDED)) {

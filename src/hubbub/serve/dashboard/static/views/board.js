@@ -2,6 +2,7 @@
 
 import { html, signal, useEffect, useMemo, useRef, useSignal, useState } from "../vendor/ui.js";
 import { matches, parse, toggle } from "../model/filter.js";
+import { hasOlder } from "../model/fold.js";
 import { waiting } from "../model/needs.js";
 import { columnOf, COLUMNS, isQueueServed, titleOf } from "../model/states.js";
 import { inProject, isPending, loaded, may, moment, now, shown } from "../model/store.js";
@@ -346,7 +347,7 @@ function FinishedSpan({ cards }) {
 /** The button, and what it brought. */
 function Older({ cards, look }) {
   const [pages, setPages] = useState({ tasks: [], done: false, busy: false });
-  if (moment.value || (cards.length === 0 && pages.done)) return null;
+  if (moment.value || !look.hasOlder || (cards.length === 0 && pages.done)) return null;
   const more = async () => {
     setPages({ ...pages, busy: true });
     setPages(await older(cards, pages.tasks));
@@ -477,7 +478,8 @@ function Columns({ picture, typed, group, sort }) {
   const letters = useMemo(() => lettersOf(picture.letters), [picture.letters]);
   const current = openTask(picture)?.id ?? null;
   const isServed = useMemo(() => isQueueServed(picture), [picture.agents]);
-  const look = { picture, isServed, links, letters, current, selected: selected.value, pick };
+  const isOlder = useMemo(() => hasOlder(picture), [picture.tasks]);
+  const look = { picture, isServed, hasOlder: isOlder, links, letters, current, selected: selected.value, pick };
   const tapped = useSignal(null);
   if (typed && !columns.some(({ cards }) => cards.length)) {
     return html`<${Empty} icon="filter" title=${t("board.none_match")} text=${t("fleet.none_match_text")} />`;
