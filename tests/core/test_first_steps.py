@@ -4,13 +4,14 @@ from dataclasses import asdict
 
 from hubbub.core import echo_agent, first_steps
 from hubbub.core.mail import delivery_forecast, messages
+from hubbub.core.people import tokens
 from hubbub.model.people.rights import HUB, Role
 from tests.core.conftest import World, person
 
 
 def test_each_step_is_done_when_it_was_done(world: World) -> None:
     """An agent comes, is written to, takes a task, and talks with another: each is told from then on."""
-    assert _done(world) == {"installed"}  # names alone, which nobody is yet
+    assert _done(world) == set()  # names alone, which nobody is yet
     world.report("bob")
     assert _done(world) == {"installed", "started"}
     world.do(messages.send, world.id, sender="bob", to=HUB, body="I am here.")
@@ -31,8 +32,16 @@ def test_the_echo_takes_the_steps_that_it_can(world: World) -> None:
     world.send("echo")
     world.do(echo_agent.attend, world.id)
 
-    assert _done(world) == {"installed", "has_message", "has_claim", "has_echo"}
-    assert "echo" not in world.do(first_steps.of_project, world.id).installed
+    assert _done(world) == {"has_message", "has_claim", "has_echo"}
+
+
+def test_a_token_is_no_client_and_an_installation_is(world: World) -> None:
+    """Whoever makes a token for an agent has installed nothing; `hubbub install` names the program that gets it."""
+    boss = world.acting(person(world, "boss", Role.ADMIN))
+    boss.do(tokens.for_project, world.project, role=Role.MEMBER, agent="ann")
+    assert _done(world) == set()
+    boss.do(tokens.for_project, world.project, role=Role.MEMBER, agent="bob", program="claude-code")
+    assert world.do(first_steps.of_project, world.id).installed == ("bob",)
 
 
 def test_a_program_that_works_is_no_client(world: World) -> None:

@@ -7,7 +7,7 @@ from hubbub.core import echo_agent
 from hubbub.core.mail import delivery_forecast
 from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.people.rights import HUB
-from hubbub.store.agents import agents, file_claims
+from hubbub.store.agents import agents, file_claims, last_activity
 from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
@@ -20,7 +20,7 @@ NAMED = 10  # agents
 class FirstSteps:
     """Progress of a project's first steps. The names are those of its first agents, without the echo."""
 
-    installed: tuple[str, ...]  # agents whose client was set up
+    installed: tuple[str, ...]  # agents whose client was set up or there; a token is no client
     started: tuple[str, ...]  # agents that have been there
     has_message: bool  # somebody has written to an agent
     has_claim: bool  # an agent has taken a task, or holds files
@@ -38,10 +38,12 @@ def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
     names = {agent.name for agent in known}
     there = agents.presences(tx, project_id)
     run = {each.agent for each in there if each.runtime == delivery_forecast.WORKER}
+    set_up = {each.agent for each in last_activity.of_project(tx, project_id)}
+    clients = (set_up | {each.agent for each in there}) - run
     said = messages.history(tx, project_id, limit=LOOKED_AT)
     is_old = len(said) == LOOKED_AT
     return FirstSteps(
-        installed=tuple(agent.name for agent in known if agent.name not in run)[:NAMED],
+        installed=tuple(agent.name for agent in known if agent.name in clients)[:NAMED],
         started=tuple(agent.name for agent in known if agent.presence_id is not None)[:NAMED],
         has_message=is_old or any(message.recipient not in (HUB, None) for message in said),
         has_claim=is_old or _is_claimed(tx, project_id),

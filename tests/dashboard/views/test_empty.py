@@ -12,7 +12,7 @@ from playwright.sync_api import Route, expect
 
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
-from hubbub.core.people import access, projects
+from hubbub.core.people import access, projects, tokens
 from hubbub.model.people.rights import Actor, Role
 from hubbub.store.people import projects as members
 from hubbub.store.people import users
@@ -67,6 +67,8 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
     expect(steps.locator("[aria-current=step]")).to_contain_text("hubbub install claude-code --as ember")
 
     steps.get_by_role("button", name="Try it").click()
+    expect(steps.locator("[aria-current=step]")).to_contain_text("From here with Ctrl K")
+    expect(steps.locator("[aria-current=step]")).to_contain_text("hubbub send echo")
     steps.get_by_role("button", name="Write to it").click()
     page.get_by_role("textbox", name="Text").fill("Hello?")
     page.get_by_role("dialog").get_by_role("button", name="Send message").click()
@@ -79,7 +81,8 @@ def test_the_first_screen_leads_through_the_first_steps(visit: Visit, hub: Hub) 
     assert not hub.do(lambda tx: agents.is_known(tx, project.id, "echo"))
 
     for name in ("ember", "birch", "cedar", "dune"):
-        hub.do(partial(agents.meet, project_id=project.id, name=name))
+        installing = partial(tokens.for_project, project=project, role=Role.MEMBER, agent=name)
+        hub.do(partial(installing, program="claude-code"), hub.owner)
     expect(steps.locator("[aria-current=step]")).to_contain_text("Start an agent")
     hub.do(lambda tx: messages.send(tx, project.id, sender="ember", to="birch", body="And you?"))
     expect(steps).to_have_count(0)

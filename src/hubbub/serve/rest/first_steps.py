@@ -14,7 +14,7 @@ router = Router("first steps")
 
 class FirstSteps(Model):
     installed: list[str] = Field(
-        description="the first agents whose client was set up: neither the echo nor what `hubbub work` runs"
+        description="the first agents whose client was set up or there: neither the echo nor what `hubbub work` runs"
     )
     started: list[str] = Field(description="the first agents that have been there, without the echo")
     has_message: bool = Field(description="somebody has written to an agent")

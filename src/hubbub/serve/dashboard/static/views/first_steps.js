@@ -8,6 +8,7 @@ import { t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
 import { Button, Icon } from "../ui/controls.js";
 import { Command, Skeleton } from "../ui/empty.js";
+import { written } from "../ui/form.js";
 import { done, useFetched } from "./fetching.js";
 import { NothingWaits } from "./nothing_waits.js";
 import { OwnTerminal } from "./own_terminal.js";
@@ -74,14 +75,14 @@ function Step({ name, steps, isNext }) {
   const { isDone, command } = STEPS[name];
   const ticked = isDone(steps);
   const names = { install: steps.installed, start: steps.started }[name] ?? [];
-  const agent = steps.started[0] ?? steps.installed[0] ?? (steps.has_echo ? "echo" : "ember");
+  const agent = steps.started[0] ?? (steps.has_echo ? "echo" : steps.installed[0] ?? "ember");
   return html`<li class=${ticked ? "is-done" : ""} aria-current=${isNext ? "step" : undefined}>
     <${Icon} name=${ticked ? "circle-check" : "circle-dashed"} size=${18} />
     <div class="grow stack tight">
       <span>${t(`steps.${name}`)}
         <span class="sr">${t(ticked ? "steps.done" : "steps.open")}</span>
         ${ticked && names.length > 0 && html` <bdi class="muted">${names.join(", ")}</bdi>`}</span>
-      ${isNext && html`<span class="muted small">${t(`steps.${name}_how`)}</span>
+      ${isNext && html`<span class="muted small">${t(`steps.${name}_how`, { key: written("mod+k") })}</span>
         <${Command} text=${command(agent)} />`}
     </div>
   </li>`;
