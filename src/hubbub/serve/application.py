@@ -107,7 +107,7 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     logins, gatekeeper = LoginCookies(transactions, hosts, parts.port), PasswordLogin(transactions)
     pages = Pages(Assets.of())
     routes = [
-        *_entrance(LoginPages(transactions, logins, pages, gatekeeper)),
+        *_entrance(LoginPages(transactions, logins, pages, gatekeeper), settings.public_url),
         *AnswerPages(transactions, pages).routes(),
         *DocumentPages(pages).routes(),
         *pages.assets.routes(),
@@ -130,9 +130,9 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     return SecurityHeaders(AccessLog(ErrorPages(guarded, pages), metrics))
 
 
-def _entrance(login: LoginPages) -> list[Route]:
+def _entrance(login: LoginPages, public_url: str | None) -> list[Route]:
     """Return the routes by which people come in."""
-    return [*login.routes(), *RegisterPages(login).routes()]
+    return [*login.routes(), *RegisterPages(login, public_url).routes()]
 
 
 def _protocol(parts: AppContext, site: HubContext, connections: Connections, metrics: Metrics) -> mcp.Mcp:

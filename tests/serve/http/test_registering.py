@@ -27,6 +27,7 @@ def test_by_a_link(hub: Hub) -> None:
             page = browser.visit(f"/register/{code}")
             assert (page.status_code, browser.cookie) == (200, None)
             assert f"Join {hub.project.name or hub.project.slug}" in page.text
+            assert f"<code>hubbub login {hub.served.settings.public_url}</code>" in page.text
 
         answer = browser.submit("/register", {**FORM, "code": field(page, "code")})
 

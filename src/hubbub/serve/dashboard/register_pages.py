@@ -21,7 +21,8 @@ from hubbub.store.tx import Tx
 class RegisterPages:
     """The handlers of `/register`, with and without the code of an invitation."""
 
-    def __init__(self, login: LoginPages) -> None:
+    def __init__(self, login: LoginPages, public_url: str | None) -> None:
+        self._public_url = public_url
         self._login, self._pages, self._gatekeeper = login, login.pages, login.gatekeeper
 
     def routes(self) -> list[Route]:
@@ -99,6 +100,7 @@ class RegisterPages:
             project=project,
             name=name[:50],
             problem=problem,
+            hub=(self._public_url or str(request.base_url)).rstrip("/"),
         )
 
 

@@ -25,7 +25,7 @@ function Invite({ onClose }) {
     const made = await done("inviteUser", { role: given.role });
     if (!made) return;
     onClose();
-    showOnce(t("settings.invited"), t("settings.invited_text"), made.url);
+    showOnce(t("settings.invited"), t("settings.invited_text", { url: location.origin }), made.url);
   };
   return html`<${Dialog} title=${t("settings.invite")} onClose=${onClose} onSubmit=${invite}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.invite_make")}<//>`}>
