@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from itertools import product
+from threading import Event
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -32,8 +33,10 @@ from hubbub.store.people import projects as rows
 from hubbub.store.tx import Store, Tx
 from tests.conftest import MovableClock
 from tests.core.conftest import RACERS, World, member, person
-from tests.core.snapshots.deeds import CREW, DEEDS, do
+from tests.core.snapshots.deeds import CREW, DEEDS, come, do, place
+from tests.core.test_lock_order import waiting
 from tests.support.pictures import picture
+from tests.support.waiting import patience, until
 
 DEEDS_OF_A_RACER = 25
 
@@ -212,3 +215,35 @@ def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> No
     for each in halfway:
         onward = Projector.of(each.picture, each.moment.seen)
         assert folded(world.store, project.id, onward, each.moment.position) == now.picture
+
+
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+def test_an_agent_is_told_with_the_new_name_of_its_machine(world: World, eve: Actor) -> None:
+    """The log names an agent's machine as the tables do, also if that was renamed while the agent was placed on it."""
+    project = new_project(world.store)
+    joining(world, project, eve)
+    acting, is_placed, may_end = member(project), Event(), Event()
+    box, renamed = (0, 0, 1), (1, 0, 1)
+    world.store.write_now(acting, lambda tx: come(tx, project, box))
+
+    def hold(tx: Tx) -> None:
+        place(tx, project, box)
+        is_placed.set()
+        assert may_end.wait(patience())
+
+    with ThreadPoolExecutor(2) as threads:
+        placing = threads.submit(world.at_hub(1).store.write_now, eve, hold)
+        try:
+            assert is_placed.wait(patience())
+            renaming = threads.submit(
+                world.at_hub(2).store.write_now, acting, lambda tx: come(tx, project, renamed)
+            )
+            until(lambda: renaming.done() or world.store.read_now(SYSTEM, waiting), "the new name")
+        finally:
+            may_end.set()
+        placing.result()
+        renaming.result()
+
+    now = told(world.store, project.id)
+    assert now.picture["agents"]["coder0"]["machine"] == "Box"
+    assert folded(world.store, project.id, Projector()) == now.picture

@@ -100,6 +100,8 @@ def claim(
     while (before := rows.find(tx, project.id, about.name, lock=True)) is None:
         if rows.insert(tx, fresh):
             return None, fresh
+    if before.name != about.name:  # agents are told with it: those placed at this moment, too
+        rows.find(tx, project.id, about.name, alone=True)
     return before, before
 
 
@@ -192,7 +194,7 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
     """
     access.require_person(tx, "remove a machine")
     access.enter(tx, str(project.id), Right.WRITE)
-    machine = existing(rows.find(tx, project.id, name, removing=True), NOUN, name)
+    machine = existing(rows.find(tx, project.id, name, alone=True), NOUN, name)
     if machine.token_id is None and machine.is_online(tx.now):
         raise Conflict(f"a hub runs on {machine.name!r}, so it stays as long as that hub runs")
     dispatches.abandon(tx, machine.id)

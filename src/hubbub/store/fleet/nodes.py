@@ -55,11 +55,9 @@ def update(
     )
 
 
-def find(
-    tx: Tx, project_id: UUID, name: str, *, lock: bool = False, removing: bool = False
-) -> Machine | None:
-    """Return the machine with that name, in any case; `lock` it for a change, or for `removing` against references."""
-    held = tx.db.for_delete if removing else tx.db.for_update if lock else ""
+def find(tx: Tx, project_id: UUID, name: str, *, lock: bool = False, alone: bool = False) -> Machine | None:
+    """Return the machine with that name, in any case; `lock` it for a change, `alone` against references, too."""
+    held = tx.db.for_delete if alone else tx.db.for_update if lock else ""
     return _TABLE.one(
         tx,
         f"WHERE project_id = :project_id AND folded = :folded {held}",
