@@ -3,6 +3,8 @@
 import os
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +48,29 @@ class Instance:
     def is_dead(self) -> bool:
         """Tell whether it ran here and is gone."""
         return self.is_here and _started(self.pid) != self.started
+
+
+def is_run_here(name: str) -> bool:
+    """Tell whether a `hubbub work` of this machine was told to be this agent, though the hub may not know it yet."""
+    return any(_tells(words, name) for words in _command_lines())
+
+
+def _tells(words: list[str], name: str) -> bool:
+    """Tell whether the words are `hubbub work` and, somewhere after it, the agent's name."""
+    place = words.index("work") if "work" in words else 0
+    is_worker = place > 0 and Path(words[place - 1]).name == "hubbub"
+    return is_worker and any(word == name or word.startswith(f"{name}=") for word in words[place:])
+
+
+def _command_lines() -> Iterator[list[str]]:
+    """Yield the words of each process's command line, as far as they can be read."""
+    if not Path("/proc/self/cmdline").exists():
+        shown = subprocess.run(["/bin/ps", "-axo", "args="], capture_output=True, text=True, check=False)
+        yield from map(str.split, shown.stdout.splitlines())
+        return
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            yield file.read_text("utf-8", errors="replace").split("\0")
 
 
 def _host() -> str:

@@ -58,10 +58,11 @@ def test_wait_for_what_comes(hub: RunningHub) -> None:
 
 
 def test_wait_gives_up(hub: RunningHub) -> None:
-    """When nothing comes in time the exit code is 4, and nothing is printed."""
+    """When nothing comes in time the exit code is 4, and nothing is printed; a terminal says so."""
     hub.meet("ada")
     done = hub.run("wait", "ada", "--timeout", "0.1")
     assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
+    assert at_terminal(hub, "wait", "ada", "--timeout", "0.1") == "Nothing came in 0.1 seconds.\n"
 
 
 def test_wait_is_given_up(own_hub: RunningHub) -> None:
@@ -99,7 +100,9 @@ def test_a_message_is_answered_by_its_number(hub: RunningHub) -> None:
     for command in ("inbox", "wait"):
         shown = at_terminal(hub, command)
         assert re.search(r"^M-1 +message .* ada .* may I\?$", shown, re.MULTILINE)
-        assert shown.endswith("To answer: hubbub send ada TEXT --reply-to M-1\n")
+        assert shown.endswith(
+            "To answer: hubbub send ada TEXT --reply-to M-1\nTo clear it: hubbub inbox --ack\n"
+        )
     assert hub.run("send", "ada", "yes", "--reply-to", "M-1").stdout.startswith("sent M-2 to ada\n")
     (letter,) = hub.client().inbox("ada")
     assert letter["in_reply_to"] == hub.client().inbox("hub")[0]["id"]

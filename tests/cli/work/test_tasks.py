@@ -4,9 +4,12 @@ import json
 import re
 import signal
 import subprocess
+from functools import partial
 
+from hubbub.worker import instance
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 from tests.cli.screens import at_terminal
+from tests.support.waiting import until
 
 
 def test_life_of_a_task(hub: RunningHub) -> None:
@@ -243,6 +246,20 @@ def test_the_result_of_a_task_is_waited_for(hub: RunningHub) -> None:
     assert asking.communicate() == ("3\n", "")
     assert asking.returncode == 0
     assert hub.client().inbox("hub") == []
+
+
+def test_a_worker_that_is_just_starting_is_waited_for(hub: RunningHub) -> None:
+    """A task or a message may be sent right after its worker was started, which the hub does not know yet."""
+    command = ["/usr/bin/env", *PROGRAM, "work", "sleeper=cat", "reader=cat"]  # with its own command line
+    environment = plain_environment(hub.data, HUBBUB_PROJECT=hub.project)
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as worker:
+        try:
+            until(partial(instance.is_run_here, "sleeper"), "the worker has its command line")
+            for words in (("task", "add", "nap", "--to", "sleeper"), ("send", "reader", "good morning")):
+                sent = hub.run(*words)
+                assert (sent.returncode, sent.stderr) == (0, "")
+        finally:
+            worker.kill()
 
 
 def test_a_task_that_is_waited_for_may_fail(hub: RunningHub) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from hubbub.cli.work import awaited_result
 from hubbub.cli.work.tasks import PRIORITIES, show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
 from hubbub.model.errors import UnknownAgent
@@ -56,9 +57,8 @@ def send(
     noun = "task" if is_task else "message"
     answered = _message_id(hub, reply_to) if reply_to is not None else None
     try:
-        answer = hub.post(
-            f"/{noun}s", {"to": to, "text": text, "priority": priority, "in_reply_to": answered}
-        )
+        facts = {"to": to, "text": text, "priority": priority, "in_reply_to": answered}
+        answer = awaited_result.send(hub, f"/{noun}s", facts)
     except HubRefused as refusal:
         if refusal.code == UnknownAgent.code and _is_agent(hub, text):
             told = display.clean(f"is it the other way round? hubbub send {text} {to!r}")
@@ -145,10 +145,13 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
         return
     found = [(each, letter) for each in inboxes for letter in hub.inbox(each, limit=limit)]
     found = sorted(found, key=_urgency)[:limit]  # like the hub, over all names
+    letters = [letter for _name, letter in found]
     if as_json:
-        display.show_json([letter for _name, letter in found])
+        display.show_json(letters)
     else:
-        _show(hub, [letter for _name, letter in found], inboxes[0])
+        _show(hub, letters, inboxes[0])
+        if not ack:
+            _advise_ack(letters, inboxes[0])
         if len(found) == limit and name is not None and inboxes[0] != HUB:
             display.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
     if ack:
@@ -219,6 +222,12 @@ def _advise_reply(letters: Sequence[LetterReply], refs: Mapping[str, str]) -> No
             return
 
 
+def _advise_ack(letters: Sequence[LetterReply], name: str) -> None:
+    """Tell a person how their own letters stop waiting."""
+    if letters and name == HUB:
+        display.advise("To clear it: hubbub inbox --ack")
+
+
 @command(
     "wait",
     short_help="Wait for mail or work for you, or for an agent.",
@@ -230,12 +239,14 @@ def _advise_reply(letters: Sequence[LetterReply], refs: Mapping[str, str]) -> No
 def wait(*, hub: Hub, name: str | None, timeout: float | None, as_json: bool) -> None:
     """Wait until there is mail or work for NAME, and print it: to programs as JSON, to a terminal as `inbox` does.
 
-    Without NAME, wait for what comes to people. With the token of an agent, that agent is meant instead. Keeps waiting
-    while a hub restarts.
+    What lies in the inbox already is printed at once; `hubbub inbox --ack` clears it. Without NAME, wait for what comes
+    to people. With the token of an agent, that agent is meant instead. Keeps waiting while a hub restarts.
     """
     name = inboxes_of(hub, name)[0]
     try:
         letters = _letters(hub, name, timeout)
+        if not letters:
+            display.advise(f"Nothing came in {timeout:g} seconds.")
     except KeyboardInterrupt:  # a person gives up
         letters = []
     if not letters:
@@ -244,6 +255,7 @@ def wait(*, hub: Hub, name: str | None, timeout: float | None, as_json: bool) ->
         display.show_json(letters)
     else:
         _show(hub, letters, name)
+        _advise_ack(letters, name)
 
 
 def _letters(hub: Hub, name: str, timeout: float | None) -> list[LetterReply]:

@@ -1,7 +1,8 @@
-"""The result of a task, waited for by the program that added it."""
+"""What a sender waits for: an agent that comes only now, and the result of a task."""
 
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -10,20 +11,25 @@ from hubbub.model.errors import UnknownAgent
 from hubbub.model.lifecycle import ENDED
 from hubbub.model.log.attention import NeedKind
 from hubbub.terminal import display
+from hubbub.worker import instance
 
 COMING = 10.0  # seconds for an agent to come that is just being started
 PAUSE = 0.5  # seconds between tries
 
 
-def add(hub: Hub, facts: Mapping[str, object]) -> TaskReply:
-    """Add a task; wait a moment for its agent, if the hub does not know it yet."""
+def send(hub: Hub, path: str, facts: Mapping[str, object], *, is_awaited: bool = False) -> Any:
+    """Post a task or a message; wait a moment for its agent, if that comes only now.
+
+    That is known of a worker that was started on this machine. Who waits for the result waits for any agent.
+    """
     deadline = time.monotonic() + COMING
     while True:
         try:
-            task: TaskReply = hub.post("/tasks", facts)["task"]
-            return task
+            return hub.post(path, facts)
         except HubRefused as refusal:
             if refusal.code != UnknownAgent.code or time.monotonic() > deadline:
+                raise
+            if not is_awaited and not instance.is_run_here(str(facts["to"])):
                 raise
         time.sleep(PAUSE)
 

@@ -152,11 +152,12 @@ def task() -> None:
 def add(*, hub: Hub, done_when: tuple[str, ...], is_awaited: bool, as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
     wanted = {**facts, "done_when": done_when or None}
-    if not is_awaited:
-        show_line(hub.post("/tasks", wanted)["task"], as_json=as_json)
-        return
     try:
-        task = awaited_result.ended(hub, awaited_result.add(hub, wanted)["id"])
+        task = awaited_result.send(hub, "/tasks", wanted, is_awaited=is_awaited)["task"]
+        if not is_awaited:
+            show_line(task, as_json=as_json)
+            return
+        task = awaited_result.ended(hub, task["id"])
     except KeyboardInterrupt:  # a person gives up; the task stays
         click.get_current_context().exit(TIMED_OUT)
     awaited_result.show(hub, task, as_json=as_json)
