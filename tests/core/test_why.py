@@ -649,7 +649,7 @@ def test_a_file_that_is_claimed_and_declared(world: World) -> None:
 def test_what_there_is_not(world: World) -> None:
     """An unknown task, agent, machine or file is one sentence, with near names where one is meant."""
     for ref in ("77", "nobody", str(uuid4())):
-        with pytest.raises(NotFound, match=r"task, agent, machine, file or thing '.*' not found"):
+        with pytest.raises(NotFound, match=r"^nothing here is called '.*'$"):
             explain(world, ref)
     with pytest.raises(UnknownAgent, match="bob"):
         explain(world, "bobb", SubjectKind.AGENT)

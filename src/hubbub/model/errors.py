@@ -104,8 +104,32 @@ class UnknownAgent(NotFound):
     def __str__(self) -> str:
         if self.now is not None:
             return f"{quoted(self.name)} is called {quoted(self.now)} now"
-        hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
-        return f"no agent named {quoted(self.name)} was ever seen in this project{hint}"
+        return f"no agent named {quoted(self.name)} was ever seen in this project{_meant(self.near)}"
+
+
+class NothingSoCalled(NotFound):
+    """Nothing of any kind has this name; `near` lists similar names of agents."""
+
+    def __init__(self, name: str, near: Sequence[str]) -> None:
+        super().__init__("thing", name)
+        self.near = tuple(near)
+
+    def __str__(self) -> str:
+        return f"nothing here is called {quoted(self.key)}{_meant(self.near)}"
+
+
+class NeverPlaced(NotFound):
+    """No agent of that name was ever started on a machine."""
+
+    def __init__(self, agent: str) -> None:
+        super().__init__("agent", agent)
+
+    def __str__(self) -> str:
+        return f"no agent {quoted(self.key)} was started on a machine"
+
+
+def _meant(near: Sequence[str]) -> str:
+    return f"; did you mean {', '.join(near)}?" if near else ""
 
 
 class InvalidTransition(HubError):
@@ -209,6 +233,9 @@ class Lacking(Conflict):
     def __init__(self, why: str, demands: Sequence[str]) -> None:
         super().__init__(f"the task is not done yet: {why}")
         self.demands = tuple(demands)
+
+
+ANOTHER = "say anyway to make another"  # at the end of the refusal of a duplicate
 
 
 class Duplicate(Conflict):

@@ -1,7 +1,6 @@
 """The common parts of all commands: the options for hub, identity and output format, and the handling of errors."""
 
 import functools
-import math
 import os
 import sys
 from collections.abc import Callable
@@ -14,7 +13,16 @@ import click
 from hubbub import settings
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
 from hubbub.model import data_folder
-from hubbub.model.errors import HubError, Invalid, NotFound, ProjectDenied, Unauthorized, UnknownAgent
+from hubbub.model.errors import (
+    ANOTHER,
+    Duplicate,
+    HubError,
+    Invalid,
+    NotFound,
+    ProjectDenied,
+    Unauthorized,
+    UnknownAgent,
+)
 from hubbub.model.fleet import call_chain
 from hubbub.model.programs import extras
 from hubbub.terminal import display
@@ -23,7 +31,6 @@ from hubbub.terminal.exit_codes import UNREACHABLE, USAGE
 DEFAULT_PROJECT = "default"
 PERSON = "utok_"  # prefix of a person's token
 LOGIN = "hubbub.login"  # in the context of a command: the login that it has connected with
-YEAR = 366 * 86_400  # seconds
 
 
 START = "start one with: hubbub up"
@@ -91,7 +98,7 @@ def _list_of(refusal: HubRefused) -> str | None:
     """Name the command that lists what exists, if something was not found."""
     known = LISTS.get(str(refusal).partition(" ")[0])
     is_unknown = refusal.code in (NotFound.code, ProjectDenied.code)
-    return f"See those that there are: hubbub {known}" if is_unknown and known else None
+    return f"List them: hubbub {known}" if is_unknown and known else None
 
 
 class Unreachable(click.ClickException):
@@ -102,6 +109,8 @@ class Unreachable(click.ClickException):
 
 def sentence(refusal: HubRefused) -> str:
     """Return the hub's refusal in terms of the command line."""
+    if refusal.code == Duplicate.code:
+        return str(refusal).replace(ANOTHER, "to make another: hubbub task add TEXT --anyway")
     if refusal.code != Unauthorized.code:
         return str(refusal)
     if (used := _login_in_use()) is not None:
@@ -139,19 +148,6 @@ class Command(click.Command):
                 str(ctx.params.get(each.name or "", "")).encode()
             except UnicodeEncodeError:
                 raise click.BadParameter("it must be UTF-8 text", ctx, each) from None
-
-
-class Seconds(click.FloatRange):
-    """A number of seconds, up to a year."""
-
-    def __init__(self, *, min_open: bool = False) -> None:
-        super().__init__(min=0, max=YEAR, min_open=min_open)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        seconds: float = super().convert(value, param, ctx)
-        if math.isnan(seconds):  # which is in every range
-            self.fail(f"{value!r} is no number of seconds", param, ctx)
-        return seconds
 
 
 def command(

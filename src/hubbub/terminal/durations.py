@@ -1,5 +1,6 @@
 """Durations and moments on the command line, such as `30d` and `yesterday`."""
 
+import math
 import re
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,9 +9,31 @@ import click
 
 from hubbub.model.timestamps import duration_text
 
+YEAR = 366 * 86_400  # seconds
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 DAYS = {"today": 0, "yesterday": 1}  # before today
 RANGE = (0, 999_999 * UNITS["w"])
+
+
+class Seconds(click.ParamType[float]):
+    """A number of seconds, up to a year; where `above_zero`, not 0."""
+
+    name = "seconds"
+
+    def __init__(self, *, above_zero: bool = False) -> None:
+        self.above_zero = above_zero
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        if not 0 <= seconds <= YEAR or (self.above_zero and seconds == 0):
+            least = "above 0 and up to" if self.above_zero else "from 0 to"
+            self.fail(f"{value!r} is not {least} {YEAR} (366 days)", param, ctx)
+        return seconds
 
 
 class Duration(click.ParamType[int]):

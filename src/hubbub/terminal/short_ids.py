@@ -1,13 +1,18 @@
 """Ids by their beginnings: as many characters as tell them apart are shown to people, and enough for a command."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
+from hubbub.client import Hub
 from hubbub.model.ids import parse_id
 
 LEAST = 8  # characters that are shown, and typed
+BEGINNING = re.compile(rf"[0-9a-f][0-9a-f-]{{{LEAST - 1},34}}", re.IGNORECASE | re.ASCII)
+RECENT = 500  # tasks among which a beginning is looked up
 
 
 def shortest(ids: Sequence[str]) -> int:
@@ -33,3 +38,20 @@ def whole(beginning: str, pages: Iterable[Sequence[Mapping[str, Any]]]) -> str:
         if ids:
             return ids[0]
     return beginning
+
+
+def task(hub: Hub, ref: str) -> str:
+    """Return the id of the only one of the newest tasks that begins so; a number or another name stays as it is."""
+    if BEGINNING.fullmatch(ref) is None:
+        return ref
+    return whole(ref, [hub.get("/tasks", limit=RECENT)["tasks"]])
+
+
+def of_task(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command about the task `ref` take the beginning of its id."""
+
+    @functools.wraps(function)
+    def found(*, hub: Hub, ref: str, **rest: Any) -> Any:
+        return function(hub=hub, ref=task(hub, ref), **rest)
+
+    return found

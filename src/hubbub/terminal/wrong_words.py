@@ -7,6 +7,7 @@ import click
 
 NONE: Mapping[str, str] = {}
 CUTOFF = 0.7  # of likeness
+BEGUN = 3  # letters of a word that was only begun
 SURPLUS = "Got unexpected extra"  # click's words for an argument too many
 
 
@@ -24,7 +25,8 @@ def _likely(word: str, known: list[str], elsewhere: Mapping[str, str]) -> list[s
 
     if word in elsewhere:
         return [elsewhere[word]]
-    found = get_close_matches(word, [*known, *elsewhere], n=2, cutoff=CUTOFF)
+    begun = [each for each in known if len(word) >= BEGUN and each.startswith(word)]
+    found = get_close_matches(word, [*known, *elsewhere], n=2, cutoff=CUTOFF) or begun[:2]
     return list(dict.fromkeys(elsewhere.get(each, each) for each in found))
 
 
@@ -49,6 +51,8 @@ def _takes_program(command: click.Command) -> bool:
 
 def sentence(error: click.UsageError) -> str:
     """Return the error on one line; for a missing or surplus argument, with the command's usage."""
+    if type(error) is click.BadParameter and isinstance(error.param, click.Argument) and error.param.name:
+        error.param_hint = repr(error.param.metavar or error.param.name.upper())  # not all that is allowed
     told = " ".join(error.format_message().split())
     if isinstance(error, click.NoSuchOption) and error.ctx is not None and _takes_program(error.ctx.command):
         return f"{told} Put a program with options after --: {error.ctx.command_path} NAME -- PROGRAM …"

@@ -24,5 +24,9 @@ def test_why_of_what_there_is_not(hub: RunningHub) -> None:
     """Something that the project does not know is one sentence and exit code 1, also where the kind is given."""
     unknown, no_task = hub.run("why", "nobody"), hub.run("why", "7", "--kind", "task")
     assert (unknown.returncode, no_task.returncode) == (1, 1)
-    assert "task, agent, machine, file or thing 'nobody' not found" in unknown.stderr
+    assert unknown.stderr == "Error: nothing here is called 'nobody'\n"
     assert "task '7' not found" in no_task.stderr
+    hub.meet("counter")
+    assert (
+        hub.run("why", "countr").stderr == "Error: nothing here is called 'countr'; did you mean counter?\n"
+    )

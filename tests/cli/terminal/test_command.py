@@ -154,7 +154,7 @@ def test_a_value_that_the_hub_does_not_take_is_code_2(hub: RunningHub) -> None:
 def test_an_unknown_thing_leads_to_its_list(hub: RunningHub) -> None:
     """At a terminal the refusal of something that does not exist names the command that lists what does."""
     for arguments, known in ((("task", "show", "99"), "tasks --all"), (("node", "remove", "x"), "node list")):
-        assert at_terminal(hub, *arguments).endswith(f"See those that there are: hubbub {known}\n")
+        assert at_terminal(hub, *arguments).endswith(f"List them: hubbub {known}\n")
 
 
 def test_what_is_missing_is_told_with_the_usage(tmp_path: Path) -> None:
@@ -187,7 +187,14 @@ def test_help_comes_in_groups(tmp_path: Path) -> None:
         ("token xyzzy", "No such command 'xyzzy'. Known: create, list, revoke."),
         ("tasks --status running", "Did you mean 'working'?"),
         ("task add x --priority urgent", "Did you mean 'critical'?"),
-        ("completion bsh", "Did you mean 'bash'?"),
+        (
+            "completion bsh",
+            "Invalid value for 'SHELL': 'bsh' is not one of 'bash', 'zsh', 'fish'. Did you mean 'bash'?",
+        ),
+        ("install claud", "Did you mean 'claude-code' or 'claude-desktop'?"),
+        ("mcp nope", "Invalid value for 'DIALECT': 'nope' is not one of "),
+        ("wait --timeout abc", "'abc' is not a number of seconds"),
+        ("wait --timeout 1e300", "'1e300' is not from 0 to 31622400 (366 days)"),
         ("tasks --assgnee ada", "Did you mean '--assignee'?"),
         ("task ad", "Did you mean 'add'?"),
         ("help tasc", "Did you mean 'task'"),

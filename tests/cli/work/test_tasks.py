@@ -38,6 +38,18 @@ def test_life_of_a_task(hub: RunningHub) -> None:
     assert shown.count("task.") == 4
 
 
+def test_a_task_is_named_by_the_beginning_of_its_id(hub: RunningHub) -> None:
+    """The beginning of a task's id names it, if only one begins so; with several, more of it is asked for."""
+    first, second, _third = (hub.json("task", "add", name)["id"] for name in ("first", "second", "third"))
+    shown = hub.run("task", "show", second[:-2].upper()).stdout
+    assert shown.startswith("T-2 queued, free to claim: second\n")
+    assert hub.json("why", second[:-2])["name"] == "2"
+    assert hub.json("proof", first[:-2])["findings"] == []
+    assert hub.run("task", "cancel", first[:-2]).stdout == "T-1 cancelled: first\n"
+    minute = second[:8]  # which it has in common with the one before, the one after, or both
+    assert f" ids begin with {minute!r}; give more of the id\n" in hub.run("task", "show", minute).stderr
+
+
 def test_a_history_is_in_order(hub: RunningHub) -> None:
     """`task show` tells messages and steps of a task in the order of time: in full with ages, or as RFC 3339."""
     hub.meet("ada")
@@ -234,7 +246,8 @@ def test_a_task_that_there_is_already(hub: RunningHub) -> None:
     """A task that is the same job as an open one is refused by REST, and so by the command, unless --anyway is said."""
     hub.run("task", "add", "Solve octo/parser#7")
     refused = hub.run("task", "add", "Fix octo/parser#7")
-    assert "task #1 'Solve octo/parser#7' (queued) is about octo/parser#7 too; say anyway" in refused.stderr
+    assert "task #1 'Solve octo/parser#7' (queued) is about octo/parser#7 too" in refused.stderr
+    assert refused.stderr.endswith("; to make another: hubbub task add TEXT --anyway\n")
     assert refused.returncode == 1
     assert hub.run("task", "add", "Fix octo/parser#7", "--anyway").stdout.startswith("T-2 queued")
 

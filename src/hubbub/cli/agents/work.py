@@ -19,8 +19,9 @@ from hubbub.model.errors import Unauthorized, UnknownAgent
 from hubbub.model.limits.known_programs import program_of
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
-from hubbub.terminal.command import Choice, Seconds, chooses_hub, command
+from hubbub.terminal.command import Choice, chooses_hub, command
 from hubbub.terminal.credentials import act
+from hubbub.terminal.durations import Seconds
 from hubbub.worker.agent_worker import Worker
 from hubbub.worker.name_lease import NameLease
 from hubbub.worker.result_spool import ResultSpool
@@ -54,7 +55,7 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str | None
     help="How many tasks to run at a time.",
 )
 @click.option(
-    "--timeout", type=Seconds(min_open=True), metavar="S", help="Longest time for a task, in seconds."
+    "--timeout", type=Seconds(above_zero=True), metavar="S", help="Longest time for a task, in seconds."
 )
 @click.option(
     "--resume",

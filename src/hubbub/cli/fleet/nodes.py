@@ -15,8 +15,8 @@ from hubbub.model.programs import loading
 from hubbub.node.gate.host_facts import host_name
 from hubbub.node.policy.node_policy import FILE
 from hubbub.terminal import display
-from hubbub.terminal.command import YEAR, Choice, chooses_hub, command, data_option, uses_project
-from hubbub.terminal.durations import Duration
+from hubbub.terminal.command import Choice, chooses_hub, command, data_option, uses_project
+from hubbub.terminal.durations import YEAR, Duration
 from hubbub.terminal.loopback import advise_for_others
 
 LABEL_LENGTH, LABELS = 64, 16

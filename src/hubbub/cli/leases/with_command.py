@@ -25,7 +25,7 @@ from hubbub.clients.hook.hub_target import Target, data_folder
 from hubbub.model.data_folder import login, owner_token, running_hub
 from hubbub.model.fleet import call_chain
 from hubbub.terminal import display
-from hubbub.terminal.durations import Duration
+from hubbub.terminal.durations import Duration, Seconds
 from hubbub.terminal.exit_codes import TIMED_OUT, UNREACHABLE
 from hubbub.terminal.wrong_words import OneOf
 
@@ -103,7 +103,7 @@ class WithCommand(click.Command):
 @click.argument("things", nargs=-1, required=True, metavar="THING...")
 @click.option(
     "--wait",
-    type=click.FloatRange(0, 366 * 86_400),
+    type=Seconds(),
     metavar="S",
     help="Wait S seconds at most. [default: forever]",
 )

@@ -3,7 +3,7 @@
 import click
 
 from hubbub.client import Hub, WhyReply, quoted
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 from hubbub.terminal.wrong_words import OneOf
@@ -21,5 +21,6 @@ KINDS = OneOf(["task", "agent", "machine", "thing", "file"])
 @uses_project
 def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
     """Explain in one paragraph why a task, an agent, a machine, a file or a thing is as it is, and what changes it."""
-    found: WhyReply = hub.get(f"/why/{quoted(ref)}", kind=kind)
+    named = short_ids.task(hub, ref) if kind in (None, "task") else ref
+    found: WhyReply = hub.get(f"/why/{quoted(named)}", kind=kind)
     display.show_result(found, found["sentence"], lines=False, as_json=as_json)

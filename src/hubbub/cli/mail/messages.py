@@ -16,7 +16,8 @@ from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.model.records import LetterKind
 from hubbub.terminal import display, parties
 from hubbub.terminal.agent_names import agents
-from hubbub.terminal.command import Seconds, command, text_or_stdin, uses_project
+from hubbub.terminal.command import command, text_or_stdin, uses_project
+from hubbub.terminal.durations import Seconds
 from hubbub.terminal.exit_codes import TIMED_OUT
 
 WORKER = "worker"  # the way to an agent of `hubbub work`, whose program is run for tasks
@@ -72,10 +73,12 @@ def send(
         show_line(sent, as_json=False)
     else:
         display.show(f"sent M-{sent['number']} to {parties.receiver(sent)}")
-    if delivery is not None:
+    if delivery is None:
+        return
+    if delivery["wake"] != WORKER:
         display.show(delivery["note"])
-        if delivery["wake"] == WORKER and not is_task:
-            display.advise(f"To have it done and answered: hubbub send {display.clean(to)} --task TEXT")
+    elif not is_task:
+        display.show(f"{delivery['note']} To have this done, add --task.")
 
 
 def _require_fitting(to: str, priority: str | None, reply_to: str | None, *, is_task: bool) -> None:

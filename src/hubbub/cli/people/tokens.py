@@ -12,8 +12,8 @@ from hubbub.cli.people.users import ROLES
 from hubbub.client import Hub, segment
 from hubbub.terminal import display, questions, short_ids
 from hubbub.terminal.agent_names import agents
-from hubbub.terminal.command import YEAR, command, uses_hub, uses_project
-from hubbub.terminal.durations import Duration
+from hubbub.terminal.command import command, uses_hub, uses_project
+from hubbub.terminal.durations import YEAR, Duration
 
 Token = dict[str, Any]
 

@@ -31,7 +31,8 @@ from hubbub.store import migrate
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
 from hubbub.terminal import display, versions
-from hubbub.terminal.command import SIGN_IN, START, Choice, Seconds, chooses_hub, command, sentence
+from hubbub.terminal.command import SIGN_IN, START, Choice, chooses_hub, command, sentence
+from hubbub.terminal.durations import Seconds
 from hubbub.terminal.exit_codes import REFUSED
 
 MIB = 1024 * 1024

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hubbub.client import Hub, segment
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_project
 
 STEPS = 20  # sightings, the last ones
@@ -29,7 +29,7 @@ def proof(*, hub: Hub, ref: str | None, waive: str | None, statement: bool, key:
         return
     if ref is None:
         raise click.UsageError("say which task")
-    path = f"/tasks/{segment('task', ref)}"
+    path = f"/tasks/{segment('task', short_ids.task(hub, ref))}"
     if waive is not None:
         hub.post(f"{path}/waive", {"reason": waive})
     if statement:

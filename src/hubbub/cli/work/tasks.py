@@ -14,7 +14,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.log.attention import NeedKind
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Priority
-from hubbub.terminal import display, parties, pauses
+from hubbub.terminal import display, parties, pauses, short_ids
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, text_or_stdin, uses_project
 from hubbub.terminal.exit_codes import TIMED_OUT
@@ -113,7 +113,7 @@ def tasks(
 
 @click.group("task", cls=Group, short_help="Add, show, answer, complete or steer a task.")
 def task() -> None:
-    """Add, show, answer, complete or steer a task. ID is its number in the project, or its id."""
+    """Add, show, answer, complete or steer a task. ID is its number, its id or the beginning of that."""
 
 
 @command(
@@ -166,6 +166,7 @@ def add(*, hub: Hub, done_when: tuple[str, ...], is_awaited: bool, as_json: bool
 @command("show", example="hubbub task show 7")
 @click.argument("ref", metavar="ID")
 @uses_project
+@short_ids.of_task
 def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     """Show everything about a task."""
     whole: dict[str, Any] = hub.get(f"/tasks/{segment('task', ref)}")
@@ -203,6 +204,7 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
 @click.argument("ref", metavar="ID")
 @click.option("--reason", metavar="R", help="Reason; it becomes the result.")
 @uses_project
+@short_ids.of_task
 def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
     """Cancel a task."""
     show_line(_ended(hub, ref, "cancel", reason=reason), as_json=as_json)
@@ -211,6 +213,7 @@ def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
 @command("retry", example="hubbub task retry 7")
 @click.argument("ref", metavar="ID")
 @uses_project
+@short_ids.of_task
 def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
     """Retry a failed, cancelled or expired task."""
     show_line(hub.step(ref, "retry"), as_json=as_json)
@@ -220,6 +223,7 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
 @click.argument("ref", metavar="ID")
 @click.argument("result", metavar="[RESULT]", default="", callback=text_or_stdin)
 @uses_project
+@short_ids.of_task
 def complete(*, hub: Hub, ref: str, result: str, as_json: bool) -> None:
     """Complete a task for its assignee; RESULT goes to its sender."""
     show_line(_ended(hub, ref, "complete", result=result), as_json=as_json)
@@ -247,6 +251,7 @@ def _ended(hub: Hub, ref: str, verb: str, **facts: object) -> TaskReply:
 @click.argument("ref", metavar="ID")
 @click.argument("text", callback=text_or_stdin)
 @uses_project
+@short_ids.of_task
 def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
     """Answer an agent that waits for you; its blocked task goes on."""
     asking = hub.task(ref)
@@ -264,6 +269,7 @@ def answer(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
 @click.argument("ref", metavar="ID")
 @click.argument("text", callback=text_or_stdin)
 @uses_project
+@short_ids.of_task
 def comment(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
     """Comment on a task, to its assignee or else its sender."""
     said = hub.post(_path(ref, "comments"), {"text": text})
@@ -283,6 +289,7 @@ def _path(ref: str, *parts: str) -> str:
 @click.argument("ref", metavar="ID")
 @click.argument("to", metavar="AGENT", shell_complete=agents)
 @uses_project
+@short_ids.of_task
 def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
     """Hand an unfinished task to another agent."""
     show_line(hub.step(ref, "reassign", to=to), as_json=as_json)
@@ -298,6 +305,7 @@ def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
 @click.option("--nothing", is_flag=True, help="Ask for nothing: its assignee's word is enough.")
 @click.option("--as-project", is_flag=True, help="Ask again for what the project asks for.")
 @uses_project
+@short_ids.of_task
 def done_when(
     *, hub: Hub, ref: str, demands: tuple[str, ...], nothing: bool, as_project: bool, as_json: bool
 ) -> None:

@@ -13,7 +13,7 @@ from hubbub.core.agents import agents, last_activity
 from hubbub.core.limits import accounts, budgets
 from hubbub.core.people import access, tokens
 from hubbub.core.snapshots import patches
-from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NeverPlaced, NotFound
 from hubbub.model.fleet.managed_agents import LIVE, OVER, ManagedAgent, ManagedAgentStatus, ProcessStatus
 from hubbub.model.fleet.nodes import NODE_PREFIX, Machine
 from hubbub.model.people.rights import Role
@@ -25,7 +25,6 @@ from hubbub.store.fleet import nodes
 from hubbub.store.people import projects
 from hubbub.store.tx import Tx
 
-NOUN = "agent on a machine"
 ORDERED = timedelta(minutes=65)  # a machine asks people for an hour at most; then it gives up
 LARGEST = 2**31  # number in a machine's report
 
@@ -96,13 +95,13 @@ def drop(tx: Tx, placed: ManagedAgent) -> None:
 def find(tx: Tx, project: Project, agent: str) -> ManagedAgent:
     """Return the agent's placement, or its last one.
 
-    Raises `NotFound` if it was never placed, `UnknownAgent` with the present name of one that was renamed.
+    Raises `NeverPlaced`, or `UnknownAgent` with the present name of one that was renamed.
     """
     placed = rows.find(tx, project.id, agent)
     if placed is None:
         if agents.name_now(tx, project.id, agent) is not None:
             raise agents.unknown(tx, project.id, agent)
-        raise NotFound(NOUN, agent)
+        raise NeverPlaced(agent)
     return placed
 
 

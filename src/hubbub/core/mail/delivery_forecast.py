@@ -23,7 +23,7 @@ WORKER = "work"  # the runtime of agents that `hubbub work` runs
 BUILT_IN = "echo, built in"  # the runtime of the echo, which the hub itself runs
 NOTES = {
     "people": "People read it when they look at the dashboard.",
-    "worker": "hubbub work runs it: it does tasks and answers them; a message it only shows.",
+    "worker": "It is a worker: it shows messages and runs only tasks.",
     "built_in": "The hub itself runs it: it answers at once.",
     "here": "It is online, but nothing wakes it: it sees this when it next reads its inbox.",
     "away": "It is offline: it sees this when it starts.",

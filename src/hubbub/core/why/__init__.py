@@ -10,7 +10,7 @@ from hubbub.core.agents import agents as names
 from hubbub.core.why import agents, files, leases, presence, tasks
 from hubbub.core.why.explanation import Explanation, Fact, SubjectKind
 from hubbub.core.work import tasks as work
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import NotFound, NothingSoCalled
 from hubbub.model.records import Project
 from hubbub.store.fleet import nodes
 from hubbub.store.tx import Tx
@@ -24,7 +24,8 @@ def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None)
     """Explain a task (by number or id), an agent, a machine or a thing (by name), or a file (by path).
 
     Without a `kind` it is the first of these that exists; a name with a slash or a dot may always be a file. Raises
-    `NotFound`; `UnknownAgent`, with near names, if only an agent can be meant; `Invalid` for a wrong path.
+    `NotFound`, with near names of agents `NothingSoCalled`, or `UnknownAgent` if only an agent can be meant; `Invalid`
+    for a wrong path.
     """
     found = {
         SubjectKind.TASK: _task,
@@ -39,9 +40,10 @@ def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None)
         account = found[each](tx, project, ref)
         if account is not None:
             return account
+    unknown = names.unknown(tx, project.id, ref)
     if names.name_now(tx, project.id, ref) is not None:
-        raise names.unknown(tx, project.id, ref)
-    raise NotFound(str(kind or "task, agent, machine, file or thing"), ref)
+        raise unknown
+    raise NothingSoCalled(ref, unknown.near) if kind is None else NotFound(str(kind), ref)
 
 
 def _task(tx: Tx, project: Project, ref: str) -> Explanation | None:

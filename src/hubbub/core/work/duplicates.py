@@ -15,7 +15,7 @@ from hubbub.core.agents import file_claims, scopes
 from hubbub.core.agents.agents import OWN_DOORS, presence
 from hubbub.core.work import permissions
 from hubbub.model.agents.scopes import Scope
-from hubbub.model.errors import Duplicate, Invalid, quoted
+from hubbub.model.errors import ANOTHER, Duplicate, Invalid, quoted
 from hubbub.model.fleet.nodes import NODE_PREFIX
 from hubbub.model.lifecycle import HELD
 from hubbub.model.people.rights import HUB
@@ -87,7 +87,7 @@ def look(tx: Tx, task: Task, needs: Sequence[Task], on_duplicate: OnDuplicate) -
     tx.catch_up()
     met = next(_found(tx, task, saying, needs), None)
     if met is not None and on_duplicate is OnDuplicate.REFUSE:
-        said = f"{_described(met.task, met.why)}; say anyway to make another"
+        said = f"{_described(met.task, met.why)}; {ANOTHER}"
         raise Duplicate(said, met.task.number, str(met.task.id))
     return Looked(saying, met)
 

@@ -15,7 +15,7 @@ from hubbub.core.fleet import dispatches, managed_agents, nodes, own_machine
 from hubbub.core.log import idempotency
 from hubbub.core.people import access
 from hubbub.dialects.call import ActivitySource, HubContext
-from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NotDone, NotFound, Offline
+from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NeverPlaced, NotDone, Offline
 from hubbub.model.fleet.calls import Node, NodeCall, Principal, RefusalCode, ToolResult
 from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS, ManagedAgent
 from hubbub.model.people.rights import Actor, Right
@@ -246,7 +246,7 @@ def refusal(outcome: ToolResult, agent: str | None = None) -> HubError:
         case RefusalCode.DENIED:
             return Forbidden(f"the machine's gate denies it: {why}")
         case RefusalCode.NOT_FOUND if agent is not None:
-            return NotFound(managed_agents.NOUN, agent)
+            return NeverPlaced(agent)
         case code:
             return _REFUSALS.get(code or RefusalCode.FAILED, NotDone)(why)
 
