@@ -35,7 +35,7 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was copied."""
+    """The numbers of tables and rows that were copied."""
 
     tables: int
     rows: int
