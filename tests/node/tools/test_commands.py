@@ -504,26 +504,6 @@ def test_of_many_at_once_as_many_begin_as_there_is_room(
     job_folder.end_all(bare.data)
 
 
-def test_without_room_in_the_background_a_command_goes_on_as_before(
-    bare: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A command that would go there since it takes long is waited for, as if the policy did not say so."""
-    monkeypatch.setattr(commands, "MOST_IN_BACKGROUND", 1)
-    task_id = begin(bare, "sleep 1000")
-    impatient = replace(bare, policy=replace(bare.policy, background_after=timedelta(milliseconds=1)))
-    pipe = bare.data / "pipe"
-    os.mkfifo(pipe)
-
-    async def both() -> ToolResult:
-        waits = perform(impatient, "execute_command", command=f"read -r line <'{pipe}'; echo $line")
-        outcome, _written = await asyncio.gather(waits, asyncio.to_thread(pipe.write_text, "here\n"))
-        return outcome
-
-    assert asyncio.run(both()).value == {"stdout": "here\n", "stderr": "", "exit_code": 0}
-    assert [each.task_id for each, _record in job_folder.every(bare.data)] == [task_id]
-    job_folder.end_all(bare.data)
-
-
 def test_commands_that_ended_long_ago_are_forgotten(
     bare: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -68,7 +69,7 @@ class CommandMonitor:
 
     def _start(self) -> None:
         if self._work.in_background:
-            self._open_folder()
+            self._open_folder(self._work.most_in_background)
         if self._work.ruleset is not None:
             self._make_temporary(self._work.ruleset)
         pipes = CommandPipes()
@@ -83,10 +84,10 @@ class CommandMonitor:
             self._watch(self._line.fileno(), self._told)
             self._allow(self._work.timeout)
 
-    def _open_folder(self) -> None:
-        """Take a place among the commands in the background. Raises `NoRoom`."""
+    def _open_folder(self, most: int = sys.maxsize) -> None:
+        """Take a place among `most` commands in the background. Raises `NoRoom`."""
         folder = JobFolder(Path(self._work.folder))
-        with room(Path(self._work.data), self._work.most_in_background):
+        with room(Path(self._work.data), most):
             self._listener = folder.listen()
             folder.write(RECORD, self._work.record)
         self._watch(self._listener.fileno(), self._asked)
@@ -143,16 +144,13 @@ class CommandMonitor:
             self._selector.unregister(end)
 
     def _told(self) -> None:
-        """Take the caller's message that it stops waiting, or note that it has gone. Without room it waits on."""
+        """Take the caller's message that it stops waiting, or note that it has gone."""
         assert self._line is not None
         self._selector.unregister(self._line.fileno())
         with suppress(OSError):
             if self._line.recv(len(INTO_THE_BACKGROUND)) == INTO_THE_BACKGROUND:
-                try:
-                    self._open_folder()
-                    self._go_on_alone()
-                except NoRoom:
-                    self._watch(self._line.fileno(), self._told)
+                self._open_folder()
+                self._go_on_alone()
                 return
         self._end(JobStatus.KILLED, signal.SIGTERM)
 
