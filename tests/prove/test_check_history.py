@@ -47,7 +47,7 @@ def history(change: Mapping[str, Line], kept: list[str], marks: list[str], *more
         }
         answered = {
             name: call.pop(name)
-            for name in ("texts", "whole", "fence")
+            for name in ("texts", "whole", "fence", "shows")
             if name in call and call["do"] != "ack"
         }
         at, then, said = call.pop("asked"), call.pop("told"), call.pop("answer")
@@ -144,6 +144,10 @@ def test_nothing_else_comes_again(change: dict[str, Line]) -> None:
 ACKED: dict[str, Line] = {
     "o2": {"do": "ack", "who": "b", "texts": ["one"], "asked": 8.9, "told": 8.95, "answer": "yes"}
 }
+UNSEEN: dict[str, Line] = {"o2": {**ACKED["o2"], "shows": False}}
+PERHAPS: dict[str, Line] = {
+    "o1": {"do": "give", "who": "b", "thing": "db", "asked": 8.6, "told": 20, "answer": "unknown"}
+}
 UNHEARD: dict[str, Line] = {"g1": {**WORK["g1"], "answer": "unknown", "told": float("inf")}}
 
 
@@ -162,7 +166,9 @@ def test_work_comes_again_once_for_each_coming() -> None:
 
 
 def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
-    """Where a clock was set on, or an agent was not heard for long, its next call may be a coming; a death is none."""
+    """Where a clock was set on, or an agent was silent for long, it may come until the next call that shows it; a death
+    makes nobody come, and who counted as gone twice came once if no call between may have shown it.
+    """
     nobody: Line = {"g1": {}}
     gone: Line = {"gone": ["b"], "at": 8.5}
 
@@ -174,7 +180,11 @@ def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
     assert again({"l2": {"texts": ["two", "perhaps", "one"], "asked": 130, "told": 131}}) == []
     assert again({}, gone) != []
     assert again({}, {**gone, "absent": True, "gone": ["a"]}) != []
-    assert again({}, {**gone, "absent": True, "at": 6.5}) != []
+    assert again({}, {**gone, "absent": True, "at": 3.5}) != []
+    unshown: dict[str, Line] = {name: {"shows": False} for name in ("l1", "t2", "f1")}
+    assert again(unshown, {**gone, "absent": True, "at": 3.5}) == []
+    assert again(UNSEEN, {**gone, "absent": True}, {**gone, "absent": True, "at": 8.97}) != []
+    assert again({**UNSEEN, **PERHAPS}, {**gone, "absent": True}, {**gone, "absent": True, "at": 8.97}) == []
 
 
 def test_work_that_comes_again_keeps_the_order() -> None:

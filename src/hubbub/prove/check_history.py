@@ -9,10 +9,11 @@ The deeds are `send` (of a `text`, `to` an inbox; if it is `work`, whoever ackno
 to everybody), `look` (answered with the `texts` in their order, and whether they are the `whole` inbox), `ack` (of
 `texts`), `come` (as somebody new, whom the work held before may reach again), `take` and `give` (of a `thing`, perhaps
 with a `fence` that rises, perhaps for some seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`,
-to be made once). An answer is yes, no or unknown; a call without an answer is unknown. `{"gone": […], "at": …}` says
-that nobody relies on these agents' things any more; if they are `absent`, they may count as gone, as after a long
-silence: then the next answered call of each may be its coming, too. `{"kept": […]}` lists the texts at the end,
-`{"marks": […]}` the marks, and `{"broken": […]}` malformed answers.
+to be made once). An answer is yes, no or unknown; a call without an answer is unknown; unless it says that it does not
+(`"shows": false`), it shows that the caller is there. `{"gone": […], "at": …}` says that nobody relies on these agents'
+things any more; if they are `absent`, they may count as gone, as after a long silence: then each may come once more,
+at the latest by its next call that shows it. `{"kept": […]}` lists the texts at the end, `{"marks": […]}` the marks,
+and `{"broken": […]}` malformed answers.
 
 Nothing here knows the answering program: it needs only the standard library, and the meaning of the words.
 """
@@ -111,19 +112,29 @@ def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
 
 
 def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call]:
-    """Yield how agents that may have counted as gone came back: by the next of their calls that was answered."""
-    answered: dict[str, list[Call]] = defaultdict(list)
-    for call in sorted(calls, key=lambda each: float(each["told"])):
-        if call["answer"] != "unknown":
-            answered[call["who"]].append(call)
+    """Yield how agents that may have counted as gone came back: between then and the next answer that shows them.
+
+    Who counted as gone twice came twice, unless no call was made meanwhile that may have shown it.
+    """
+    shown, unsure = defaultdict[str, list[Call]](list), defaultdict[str, list[float]](list)
+    for call in sorted(calls, key=lambda each: float(each["asked"])):
+        if call["answer"] == "unknown":
+            unsure[call["who"]].append(call["asked"])
+        elif call.get("shows", True):
+            shown[call["who"]].append(call)
     left = defaultdict[str, list[float]](list)
-    for who, at in sorted(absent, key=lambda each: each[1]):
+    for who, at in absent:
         left[who].append(at)
-    for who, those in answered.items():
-        for one, other in pairwise(those):
-            begun, ended = one["told"], other["told"]
-            if ended - begun >= SILENCE or bisect(left[who], begun) < bisect(left[who], ended):
-                yield {"who": who, "asked": begun, "told": ended, "answer": "unknown"}
+    for who, those in shown.items():
+        told = sorted(call["told"] for call in those)
+        left[who] += (one for one, other in pairwise(told) if other - one >= SILENCE)
+    for who, times in left.items():
+        ways: dict[tuple[float, int], float] = {}
+        for at in sorted(times):
+            seen = min((call["told"] for call in shown[who] if call["asked"] >= at), default=NEVER)
+            ways.setdefault((seen, bisect(unsure[who], at)), at)
+        for (seen, _), at in ways.items():
+            yield {"who": who, "asked": at, "told": seen, "answer": "unknown"}
 
 
 def arrivals(look: Call, sent: Call, acks: list[Call], comes: list[Call]) -> list[Span]:

@@ -174,6 +174,7 @@ class Door:
     name: str
     wire: Wire
     bridge: Bridge | None = None
+    shows: bool = False  # whether the last call showed that the agent is there, as the hub's own tools do
     _stay: str | None = None  # of GolemXV
 
     # ---- coming
@@ -282,10 +283,12 @@ class Door:
         return reply
 
     def _rest(self, method: str, path: str, key: str | None, **body: object) -> Reply:
+        self.shows = False
         status, said = self.wire.ask(method, f"/api/v1/{path}", body if method == "POST" else None, key)
         return Reply(status < http.client.BAD_REQUEST, said)
 
     def _tool(self, dialect: str, tool: str, key: str | None, **given: object) -> Reply:
+        self.shows = dialect == "hub"
         meta = {"_meta": {"hubbub/idempotency-key": key}} if key else {}
         params = {"name": tool, "arguments": given, **meta}
         if self.kind == "stdio" and dialect == "hub" and self.bridge is not None:

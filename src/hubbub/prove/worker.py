@@ -91,11 +91,11 @@ class Agent:
         call = self._history.asked("look", self.name, door=self.door.kind)
         found = self.door.look()
         if found is None:
-            self._history.told(call, "no")
+            self._history.told(call, "no", shows=False)
             return False
         letters, whole = found
         texts = [text for _, text in letters if text != RESULT]
-        self._history.told(call, "yes", texts=texts, whole=whole)
+        self._history.told(call, "yes", shows=self.door.shows, texts=texts, whole=whole)
         for letter, text in letters:
             if self._shared.drains or self._chance.randrange(4):
                 call = self._history.asked("ack", self.name, texts=[text] if text != RESULT else [])
@@ -136,13 +136,14 @@ class Agent:
         answer: Answer = "yes" if reply.is_yes and reply.said.get("exit_code") == 0 else "unknown"
         if reply.said.get("code") in NOT_DONE and "order" not in reply.said:
             answer = "no"
-        self._history.told(call, answer, said=reply.said)
+        self._history.told(call, answer, shows=False, said=reply.said)
 
     def _tell(self, call: str, reply: Reply, **facts: object) -> None:
         why = {} if reply.is_yes else {"said": reply.said}
         if reply.said.get("error") == Invalid.code:  # the fault is ours, and the history proves little
             self._history.note(broken=[f"{self.door.kind}: {reply.said}"])
-        self._history.told(call, "yes" if reply.is_yes else "no", **facts, **why)
+        shows = reply.is_yes and self.door.shows
+        self._history.told(call, "yes" if reply.is_yes else "no", shows=shows, **facts, **why)
 
     def _text(self) -> str:
         """Return a text that nobody else has."""
