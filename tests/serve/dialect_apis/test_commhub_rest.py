@@ -10,11 +10,14 @@ import pytest
 
 from hubbub.core.actions import completion_reports
 from hubbub.core.agents import agents
+from hubbub.core.mail import messages
 from hubbub.core.people import users
 from hubbub.core.presence import presences
+from hubbub.core.work import tasks
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Profile, ReportedNode
 from hubbub.serve.http import passwords
+from hubbub.store.tx import Tx
 from tests.serve.conftest import both_engines
 from tests.serve.served_hub import Hub, anew, running_hub
 from tests.serve.web_client import Json, Visit, Web
@@ -267,6 +270,30 @@ def test_completions_and_messages_are_listed(web: Web, hub: Hub) -> None:
     assert [each["content"] for each in yes(web.get("/messages", limit=1))["messages"]] == ["second"]
 
 
+def test_lists_are_narrowed_by_the_words_of_commhubs_clients(web: Web, hub: Hub) -> None:
+    """Its clients ask for sessions by `status`, for tasks by `to_name`, and for messages from or to an `alias`."""
+
+    def fill(tx: Tx) -> None:
+        ttl, here = timedelta(minutes=10), hub.project.id
+        for name, condition in ((NAME, Condition.IDLE), ("busy", Condition.WORKING)):
+            presences.report(tx, here, name, instance="i", condition=condition, profile=Profile(), ttl=ttl)
+            tasks.send(tx, here, sender="third", to=name, text=f"for {name}")
+        for sender, to in ((NAME, "busy"), ("busy", NAME), ("third", "busy")):
+            messages.send(tx, here, sender=sender, to=to, body=f"{sender} to {to}")
+
+    hub.meet("busy")
+    hub.do(fill)
+
+    assert [each["alias"] for each in yes(web.get("/status", status="working"))["sessions"]] == ["busy"]
+    assert [each["to_name"] for each in yes(web.get("/tasks", to_name=NAME))["tasks"]] == [NAME]
+    said = [each["content"] for each in yes(web.get("/messages", alias=NAME))["messages"]]
+    assert said == [f"busy to {NAME}", f"{NAME} to busy"]
+    assert [each["content"] for each in yes(web.get("/messages", alias="busy", limit=1))["messages"]] == [
+        "third to busy"
+    ]
+    assert len(yes(web.get("/messages", alias=""))["messages"]) == 3
+
+
 REFUSED: list[tuple[str, Callable[[Web], httpx2.Response], tuple[int, str]]] = [
     ("unknown agent", lambda w: w.post("/task", {"alias": "nobody", "task": "x"}), (404, "alias_not_found")),
     ("no task", lambda w: w.post("/task", {"alias": NAME}), (400, "invalid_arguments")),
@@ -280,7 +307,7 @@ REFUSED: list[tuple[str, Callable[[Web], httpx2.Response], tuple[int, str]]] = [
     ("a limit beyond", lambda w: w.get("/tasks", limit=101), (400, "invalid_arguments")),
     ("no limit at all", lambda w: w.get("/tasks", limit="many"), (400, "invalid_arguments")),
     ("an endless limit", lambda w: w.get("/tasks", limit="inf"), (400, "invalid_arguments")),
-    ("an unknown filter", lambda w: w.get("/messages", alias=NAME), (400, "invalid_arguments")),
+    ("an unknown filter", lambda w: w.get("/messages", to=NAME), (400, "invalid_arguments")),
     ("a misspelt filter", lambda w: w.get("/tasks", from_session=NAME), (400, "invalid_arguments")),
     ("a filter of one thing", lambda w: w.get("/nodes", limit=5), (400, "invalid_arguments")),
     ("what the path says", lambda w: w.get("/task/1", task_id="2"), (400, "invalid_arguments")),

@@ -45,12 +45,12 @@ def node_token(tx: Tx, network_id: str | None, node_name: str | None) -> Reply:
     return {"token": secret, "network_id": vocabulary.network_id(project), "node_name": node_name}
 
 
-def message_history(tx: Tx, network_id: str | None, limit: int) -> Reply:
-    """List the messages of the caller's networks, newest first."""
+def message_history(tx: Tx, network_id: str | None, alias: str | None, limit: int) -> Reply:
+    """List the messages of the caller's networks, newest first; those from or to one alias, if it is given."""
     rows = [
         vocabulary.message_row(message, project)
         for project in access.visible(tx, network_id)
-        for message in messages.history(tx, project.id, limit=limit)
+        for message in messages.history(tx, project.id, party=alias, limit=limit)
     ]
     rows.sort(key=lambda row: str(row["id"]), reverse=True)
     return {"messages": rows[:limit]}

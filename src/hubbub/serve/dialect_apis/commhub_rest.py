@@ -48,6 +48,7 @@ class NodeToken(Networked):
 
 
 class History(Networked):
+    alias: OptionalId = None
     limit: Annotated[int, Field(ge=1, le=LONGEST_HISTORY)] = HISTORY
 
 
@@ -66,8 +67,8 @@ class CommHubRest:
             _route("POST", "/api/auth/login", self.login),
             _route("GET", "/api/auth/me", self.me),
             _route("POST", "/api/auth/node-token", self.node_token),
-            _route("GET", "/api/status", self._tool("get_all_status")),
-            _route("GET", "/api/tasks", self._tool("list_tasks")),
+            _route("GET", "/api/status", self._tool("get_all_status", status="filter_status")),
+            _route("GET", "/api/tasks", self._tool("list_tasks", to_name="alias")),
             _route("GET", "/api/task/{task_id}", self._tool("get_task")),
             _route("GET", "/api/completions", self._tool("get_completions")),
             _route("GET", "/api/messages", self.messages),
@@ -112,7 +113,9 @@ class CommHubRest:
     async def messages(self, request: Request) -> ToolResult:
         asked = _checked(History, _query(request, History))
         return await self._read(
-            request, lambda tx: rest_replies.message_history(tx, asked.network_id, asked.limit)
+            request,
+            lambda tx: rest_replies.message_history(tx, asked.network_id, asked.alias, asked.limit),
+            long=asked.alias is not None,  # it may look through many messages of others
         )
 
     async def nodes(self, request: Request) -> ToolResult:
@@ -127,14 +130,18 @@ class CommHubRest:
             return answer
         return _yes({"task_id": answer.content["message_id"], **answer.content})
 
-    def _tool(self, name: str) -> Handler:
-        """Return a handler for the tool of that name, with the members of body or query, and path, as arguments."""
+    def _tool(self, name: str, **words: str) -> Handler:
+        """Return a handler for the tool of that name, with the members of body or query, and path, as arguments.
+
+        `words` are CommHub's further names for parameters of the query, with the argument that each means.
+        """
 
         async def handle(request: Request) -> ToolResult:
             if request.method == "POST":
                 given = await json_object(request)
             else:
-                given = _numbered(_query(request, DIALECT.tools[name].input))
+                query = _query(request, DIALECT.tools[name].input, *words)
+                given = {words.get(each, each): value for each, value in _numbered(query).items()}
             return await self._call(request, name, {**given, **request.path_params})
 
         return handle
@@ -144,9 +151,9 @@ class CommHubRest:
         actor = actor_of(request.scope)
         return await DIALECT.call(self.transactions, actor, tool, arguments, key, shape=encode_large)
 
-    async def _read(self, request: Request, operation: Operation[Reply]) -> ToolResult:
+    async def _read(self, request: Request, operation: Operation[Reply], *, long: bool = False) -> ToolResult:
         actor: Actor = actor_of(request.scope)
-        return _yes(await self.transactions.read(actor, operation))
+        return _yes(await self.transactions.read(actor, operation, long=long))
 
 
 def _route(method: str, path: str, handler: Handler) -> BaseRoute:
@@ -171,9 +178,9 @@ def _checked(model: type[Model], given: Body) -> Model:
         raise Invalid(validation_message(error.errors(include_url=False))) from None
 
 
-def _query(request: Request, model: type[BaseModel]) -> Mapping[str, str]:
+def _query(request: Request, model: type[BaseModel], *further: str) -> Mapping[str, str]:
     """Return the query. Raises `Invalid` for an unknown parameter: without its filter the answer would mislead."""
-    known = [name for name in model.model_fields if name not in request.path_params]
+    known = [name for name in (*model.model_fields, *further) if name not in request.path_params]
     strange = next((name for name in request.query_params if name not in known), None)
     if strange is not None:
         raise Invalid(complaint("this call", strange, known, "parameter"))

@@ -53,11 +53,16 @@ def history(
     *,
     before: int | None = None,
     sender: str | None = None,
+    party: str | None = None,
     after: int | None = None,
     limit: int,
 ) -> list[Message]:
-    """List the project's messages, newest first; before a number, by one sender, after an `exact` moment."""
+    """List the project's messages, newest first.
+
+    Before a number; by one `sender`; from or to one `party`; after an `exact` moment.
+    """
     narrowed = " AND m.sender = :sender" if sender is not None else ""
+    narrowed += " AND (m.sender = :party OR m.recipient = :party)" if party is not None else ""
     narrowed += _AFTER if after is not None else ""
     return _MESSAGES.all(
         tx,
@@ -65,6 +70,7 @@ def history(
         project_id=project_id,
         before=before or sequence_numbers.LAST,
         sender=sender,
+        party=party,
         after=after,
         limit=limit,
     )
