@@ -55,7 +55,7 @@ def test_everything_told_is_kept(world: World) -> None:
 
     assert (completion.task, completion.result) == ("无任务", "写完了")
     assert (completion.score, completion.duration_minutes) == (8.5, 2.25)
-    assert completion.artifacts == '["/报告.md", "b"]'
+    assert completion.artifacts == '["/报告.md","b"]'
     assert world.do(completion_reports.search, [world.id], limit=1) == [completion]
     assert report(world, "x", artifacts=[]).completion.artifacts == "[]"
     assert report(world, "x").completion.artifacts is None

@@ -1,9 +1,13 @@
 """report_completion and get_completions: what agents say they have done."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 
+from hubbub.core.agents import agents
+from hubbub.core.work import tasks
+from hubbub.store.tx import Tx
 from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
@@ -28,7 +32,7 @@ def _completions(fleet: Fleet, **narrowed: object) -> list[Json]:
 @requires("report_completion.reply", "get_completions.row", "get_completions.artifacts")
 @both_engines
 def test_a_completion_is_kept_whole(fleet: Fleet) -> None:
-    """The answer names the completion; its row has the nine columns, the artifacts as JSON text."""
+    """The answer names the completion; its row has the nine columns, the artifacts as JavaScript's JSON text."""
     coder = fleet.online("代码1号")
 
     answer = coder.report_completion(
@@ -49,7 +53,7 @@ def test_a_completion_is_kept_whole(fleet: Fleet) -> None:
         "session_name": "代码1号",
         "task": "写排序",
         "result": "完成",
-        "artifacts": '["/tmp/排序.py", "u"]',
+        "artifacts": '["/tmp/排序.py","u"]',
         "score": 8.5,
         "duration_minutes": 2,
         "network_id": fleet.network_id,
@@ -118,6 +122,39 @@ def test_a_completion_puts_the_session_to_rest(fleet: Fleet) -> None:
     row = fleet.row("coder-1")
     assert (row["status"], row["task"], row["progress"]) == ("idle", None, 0)
     assert (row["score"], row["model"], row["resume_id"]) == (5, "m", "run of coder-1")
+
+
+@requires("report_completion.rests")
+@both_engines
+def test_a_completion_ends_what_an_absent_agent_was_doing(fleet: Fleet) -> None:
+    """The session of an agent that is offline stays so, but has no task any more, and progress 0."""
+    fleet.online("coder-1", status="working", task="sort", progress=90, model="m")
+    fleet.online("coder-1", status="offline")
+
+    fleet.agent("coder-1").report_completion(alias="coder-1", task="sort", result="done")
+
+    row = fleet.row("coder-1")
+    assert (row["status"], row["task"], row["progress"], row["model"]) == ("offline", None, 0, "m")
+
+
+@requires("report_completion.replies")
+def test_a_completion_does_not_end_a_task_that_is_held_back(fleet: Fleet) -> None:
+    """A task that waits for others is not completed by a report; the agent is told, and the report is kept."""
+    coder = fleet.online("coder-1")
+
+    def hold_back(tx: Tx) -> str:
+        agents.meet(tx, fleet.project.id, "planner")
+        send = partial(tasks.send, tx, fleet.project.id, sender="planner")
+        return str(send(to="coder-1", text="second", needs=[send(to=None, text="first")]).id)
+
+    held = fleet.hub.do(hold_back)
+    for named in (held, "second"):
+        answer = coder.report_completion(alias="coder-1", task=named, result="done")
+        assert answer["ok"] is True
+    assert fleet.task(held)["status"] == "created"
+    assert len(_completions(fleet)) == 2
+    told = coder.report_completion(alias="coder-1", task=held, result="done")["message"]
+    assert told == "the report is kept, but the task is not completed: it waits for tasks that it needs"
 
 
 @requires("report_completion.replies", "report_completion.by_id", "report_completion.by_text", "report_completion.logs",

@@ -151,16 +151,18 @@ def test_only_working_starts_a_task(fleet: Fleet, status: str) -> None:
 @requires("life.starts.oldest")
 @both_engines
 def test_of_tasks_with_one_text_the_oldest_is_started(fleet: Fleet) -> None:
-    """A text that several tasks have starts the oldest that has not begun, each time the next."""
-    fleet.online("coder-1")
+    """A text that several tasks have starts the oldest; the next heartbeats start no other until that has ended."""
+    coder = fleet.online("coder-1")
     ids = [fleet.program().send_task(alias="coder-1", task="again")["message_id"] for _ in range(3)]
     fleet.online("coder-2")
     other = fleet.program().send_task(alias="coder-2", task="again")["message_id"]
 
-    for begun in range(1, 4):
-        fleet.online("coder-1", status="working", task="again")
-        statuses = [fleet.task(each)["status"] for each in ids]
-        assert statuses == ["running"] * begun + ["delivered"] * (3 - begun)
+    for ended in range(3):
+        for _heartbeat in range(2):
+            fleet.online("coder-1", status="working", task="again")
+            statuses = [fleet.task(each)["status"] for each in ids]
+            assert statuses == [*["replied"] * ended, "running", *["delivered"] * (2 - ended)]
+        coder.report_completion(alias="coder-1", task="again", result="done")
     assert fleet.task(other)["status"] == "delivered"
 
 

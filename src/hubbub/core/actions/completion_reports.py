@@ -46,14 +46,15 @@ def report(
     """Store a report of work that `agent` has finished, and complete the task it means.
 
     `task` is the id of the task, or its text: of the agent's tasks with that text the newest that is begun, else the
-    newest. If the task has ended, or no task is found, only the report is kept. Records `completion.reported`.
+    newest. If the task has ended or is still held back, or no task is
+    found, only the report is kept. Records `completion.reported`.
     Raises `NotYours` if it is another agent's task.
     """
     meant = _meant(tx, project_id, agent, task)
     account = completion.WorkReport(
         task=task, artifacts=artifacts, score=score, duration_minutes=duration_minutes
     )
-    if meant is None or meant.is_ended:
+    if meant is None or meant.status not in HELD:
         task_id = meant.id if meant is not None else None
         kept = completion.keep(tx, project_id, agent, result, task_id=task_id, account=account)
         return ReportedCompletion(completion=kept, task=meant, truncated=False)

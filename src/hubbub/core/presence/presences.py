@@ -178,9 +178,12 @@ def beat(
 
 
 def rest(tx: Tx, project_id: UUID, name: str) -> None:
-    """Mark a present agent as idle. Records `agent.changed`."""
+    """Mark a present agent as idle, and end what an absent one was doing. Records `agent.changed`."""
     last = agents.presence(tx, project_id, name, lock=True)
-    if last is None or not last.is_live(tx.now):
+    if last is None:
+        return
+    if not last.is_live(tx.now):
+        agents.update_presence(tx, replace(last, doing=None, progress=0))
         return
     since = last.since if last.condition is Condition.IDLE else tx.now
     idle = replace(last, condition=Condition.IDLE, doing=None, progress=0, since=since)

@@ -108,7 +108,7 @@ def keep(
             task=account.task or str(task_id),
             task_id=task_id,
             result=result,
-            artifacts=json.dumps(list(made), ensure_ascii=False) if made is not None else None,
+            artifacts=_as_json(made) if made is not None else None,
             score=account.score,
             duration_minutes=account.duration_minutes,
             completed_at=tx.now,
@@ -123,6 +123,11 @@ def keep(
         detail={"completion_id": str(completion.id)},
     )
     return completion
+
+
+def _as_json(texts: Sequence[str]) -> str:
+    """Return a JSON array without blanks, as JavaScript writes it: some readers compare the text."""
+    return json.dumps(list(texts), ensure_ascii=False, separators=(",", ":"))
 
 
 def _reply(tx: Tx, ended: Task, *, about: Task, text: str, by: str) -> None:

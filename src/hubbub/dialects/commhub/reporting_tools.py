@@ -97,13 +97,13 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
 
 
 def _startable(tx: Tx, project: Project, name: str, words: str) -> Task | None:
-    ready = (Status.DELIVERED, Status.ACCEPTED)
+    ready, unhanded = (Status.DELIVERED, Status.ACCEPTED), HELD - {Status.IN_REVIEW}
     try:
         task: Task | None = tasks.find(tx, [project.id], words, lock=True, by_number=False)
     except NotFound:
-        alike = [each for each in tasks.under_way(tx, project.id, name, ready) if each.text == words]
-        if alike:
-            return alike[0]
+        alike = [each for each in tasks.under_way(tx, project.id, name, unhanded) if each.text == words]
+        if alike:  # a heartbeat that says it again starts no other one
+            return alike[0] if all(each.status in ready for each in alike) else None
         task = tasks.by_short_id(tx, project.id, words)
     if task is None:
         return None
@@ -140,6 +140,8 @@ def _undone(tx: Tx, task: Task) -> str | None:
     """Return why a report has not completed its task; None if the task is completed."""
     if task.status in ENDED - {Status.COMPLETED}:
         return f"the report is kept, but the task is {vocabulary.STATUS[task.status]} already, and stays so"
+    if task.status is Status.QUEUED:
+        return "the report is kept, but the task is not completed: it waits for tasks that it needs"
     return proof.missing(tx, task)
 
 
