@@ -1,6 +1,8 @@
 import asyncio
 import os
+import select
 import signal
+import socket
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -418,6 +420,37 @@ def test_a_command_that_takes_long_goes_on_in_the_background(here: ToolContext) 
     assert run(patient, "echo quick")["stdout"] == "quick\n"
 
 
+def test_a_command_that_ends_as_its_time_to_go_there_comes_is_answered(
+    bare: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its result arrives, though the caller says in the same moment that it stops waiting."""
+    run(bare, "true")  # there is a forker from now on: the last line made is that to the command's keeper
+    lines, pair = list[tuple[socket.socket, socket.socket]](), socket.socketpair
+
+    def made() -> tuple[socket.socket, socket.socket]:
+        lines.append(pair())
+        return lines[-1]
+
+    monkeypatch.setattr(socket, "socketpair", made)
+    pipe, in_time = bare.data / "pipe", timedelta(hours=1)
+    os.mkfifo(pipe)
+    patient = replace(bare, policy=replace(bare.policy, background_after=in_time))
+
+    async def both() -> ToolResult:
+        loop = asyncio.get_running_loop()
+        waits = asyncio.ensure_future(
+            perform(patient, "execute_command", command=f"read -r line <'{pipe}'; echo $line")
+        )
+        with await asyncio.to_thread(pipe.open, "w") as end:  # the command has begun
+            end.write("here\n")
+        select.select([lines[-1][0]], [], [], 30)  # its keeper has answered; the caller has not read it yet
+        now = loop.time
+        monkeypatch.setattr(loop, "time", lambda: now() + in_time.total_seconds())
+        return await waits
+
+    assert asyncio.run(both()).value == {"stdout": "here\n", "stderr": "", "exit_code": 0}
+
+
 @pytest.mark.parametrize(
     ("name", "number"), [("INT", 2), ("SIGINT", 2), ("sigquit", 3), ("HUP", 1), ("KILL", 9), (None, 15)]
 )
@@ -501,6 +534,26 @@ def test_of_many_at_once_as_many_begin_as_there_is_room(
     assert [each.is_error for each in outcomes].count(False) == 2
     assert {refusal(each)[0] for each in outcomes if each.is_error} == {"failed"}
     assert len(job_folder.every(bare.data)) == 2
+    job_folder.end_all(bare.data)
+
+
+def test_without_room_in_the_background_a_command_goes_on_as_before(
+    bare: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that would go there since it takes long is waited for, as if the policy did not say so."""
+    monkeypatch.setattr(commands, "MOST_IN_BACKGROUND", 1)
+    task_id = begin(bare, "sleep 1000")
+    impatient = replace(bare, policy=replace(bare.policy, background_after=timedelta(milliseconds=1)))
+    pipe = bare.data / "pipe"
+    os.mkfifo(pipe)
+
+    async def both() -> ToolResult:
+        waits = perform(impatient, "execute_command", command=f"read -r line <'{pipe}'; echo $line")
+        outcome, _written = await asyncio.gather(waits, asyncio.to_thread(pipe.write_text, "here\n"))
+        return outcome
+
+    assert asyncio.run(both()).value == {"stdout": "here\n", "stderr": "", "exit_code": 0}
+    assert [each.task_id for each, _record in job_folder.every(bare.data)] == [task_id]
     job_folder.end_all(bare.data)
 
 

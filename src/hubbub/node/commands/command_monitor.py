@@ -5,7 +5,6 @@ import os
 import selectors
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -69,7 +68,7 @@ class CommandMonitor:
 
     def _start(self) -> None:
         if self._work.in_background:
-            self._open_folder(self._work.most_in_background)
+            self._open_folder()
         if self._work.ruleset is not None:
             self._make_temporary(self._work.ruleset)
         pipes = CommandPipes()
@@ -84,10 +83,10 @@ class CommandMonitor:
             self._watch(self._line.fileno(), self._told)
             self._allow(self._work.timeout)
 
-    def _open_folder(self, most: int = sys.maxsize) -> None:
-        """Take a place among `most` commands in the background. Raises `NoRoom`."""
+    def _open_folder(self) -> None:
+        """Take a place among the commands in the background. Raises `NoRoom`."""
         folder = JobFolder(Path(self._work.folder))
-        with room(Path(self._work.data), most):
+        with room(Path(self._work.data), self._work.most_in_background):
             self._listener = folder.listen()
             folder.write(RECORD, self._work.record)
         self._watch(self._listener.fileno(), self._asked)
@@ -106,7 +105,7 @@ class CommandMonitor:
         if hub_process is not None:
             self._watch(hub_process, partial(self._end_for_lack_of, hub_process))
         self._allow(self._work.lasting)
-        self._answer({"status": JobStatus.RUNNING})
+        self._answer({"status": JobStatus.RUNNING}, is_last=False)
 
     def _give_up(self, fault: str) -> None:
         self._answer({"fault": fault})
@@ -144,13 +143,16 @@ class CommandMonitor:
             self._selector.unregister(end)
 
     def _told(self) -> None:
-        """Take the caller's message that it stops waiting, or note that it has gone."""
+        """Take the caller's message that it stops waiting, or note that it has gone. Without room it waits on."""
         assert self._line is not None
         self._selector.unregister(self._line.fileno())
         with suppress(OSError):
             if self._line.recv(len(INTO_THE_BACKGROUND)) == INTO_THE_BACKGROUND:
-                self._open_folder()
-                self._go_on_alone()
+                try:
+                    self._open_folder()
+                    self._go_on_alone()
+                except NoRoom:
+                    self._watch(self._line.fileno(), self._told)
                 return
         self._end(JobStatus.KILLED, signal.SIGTERM)
 
@@ -223,7 +225,8 @@ class CommandMonitor:
             self._folder.write(ENDING, ending | {"output_tail": self._hearing.recent.last(RECENT)})
             self._listener.close()
         for each in self._enders:
-            _say(each, {"killed": self._status is JobStatus.KILLED})
+            with each, suppress(OSError):
+                _say(each, {"killed": self._status is JobStatus.KILLED})
         if self._has_begun:
             printed = {"stdout": self._hearing.stdout.text(), "stderr": self._hearing.stderr.text()}
             self._answer(ending | printed)
@@ -235,11 +238,18 @@ class CommandMonitor:
         """Tell whether the command was run: one that ended before its sandbox stood has not begun."""
         return self._status is not JobStatus.EXITED or not self._work.is_walled or self._hearing.wall_stood
 
-    def _answer(self, answer: Mapping[str, object]) -> None:
-        """Send the caller, if it still waits, its only answer."""
+    def _answer(self, answer: Mapping[str, object], *, is_last: bool = True) -> None:
+        """Send the caller, if it still waits, its only answer; the last thing that is done waits until it has gone.
+
+        It may stop waiting in the same moment, and an answer on a line that is closed on an unread word is lost.
+        """
         line, self._line = self._line, None
         if line is not None:
-            _say(line, answer)
+            with line, suppress(OSError):
+                _say(line, answer)
+                line.shutdown(socket.SHUT_WR)
+                while is_last and line.recv(len(INTO_THE_BACKGROUND)):
+                    pass
 
 
 def _code_of(status: int) -> int:
@@ -249,5 +259,4 @@ def _code_of(status: int) -> int:
 
 
 def _say(line: socket.socket, answer: Mapping[str, object]) -> None:
-    with line, suppress(OSError):  # the caller may have gone
-        line.sendall(json.dumps(answer, ensure_ascii=False).encode())
+    line.sendall(json.dumps(answer, ensure_ascii=False).encode())
