@@ -217,7 +217,7 @@ def _counted(count: str, found: Found) -> Found:
 
 
 LEAST_ROUNDS = 100  # below it the power cuts of every day are made
-PROGRAMS_A_SECOND = 50
+PROGRAMS_A_SECOND = 150
 SWAPS = 460_000  # of the tests of swapped links, each time
 CHECKS: Mapping[str, tuple[int, Callable[[Plan, float], Found]]] = {
     HISTORIES: (5, _sqlite),

@@ -1,7 +1,7 @@
 """`python -m tests.shellgate.shell.fuzzer`: many programs, in a sandbox where there is one, on all cores.
 
-Each program is run in real bash where nothing can be found. A call that the reader missed without a doubt is a
-failure; the program is made as small as it can be and told.
+The programs that the reader has no doubt about run in real bash, where nothing can be found. A call that it missed is
+a failure; the program is made as small as it can be and told.
 """
 
 import argparse
@@ -61,8 +61,8 @@ def main() -> int:
     found = _workers(asked.seed, asked.programs)
     clear = found.programs - found.doubted
     summary = (
-        f"{found.programs} programs, {clear} of them without a doubt; {found.calls} calls,"
-        f" {found.clear_calls} of them in programs without a doubt; {len(found.misses)} missed"
+        f"{found.programs} programs, {clear} of them without a doubt, with {found.calls} calls;"
+        f" {len(found.misses)} missed"
     )
     sys.stdout.write("\n".join([*found.misses, summary]) + "\n")
     return 1 if found.misses else 0

@@ -1,28 +1,48 @@
-"""Runs a program in real bash where it can do nothing, and reports its calls.
+"""Runs programs in real bash where they can do nothing, and reports their calls.
 
 No program can be found: the search path leads nowhere. What is called is a marker function or a name that does not
-exist; both tell their name, their folder and their arguments over a pipe.
+exist; both tell their name, their folder and their arguments. Each program has a folder and a home of its own. It runs
+alone, as the product runs it, or beside others: then one bash forks itself for each, which takes half the time.
 """
 
 import contextlib
 import os
 import select
+import shlex
 import shutil
 import signal
 import subprocess
 import time
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from shellgate.shell.bash import argv
 from tests.shellgate.shell.fuzzer.programs import MARKER
 
+TOGETHER = 200  # programs of one bash
+_TOLD, _ALIVE = (
+    217,
+    218,
+)  # descriptors that no program names: for its calls, and open as long as anything runs
 # A line's end would be written on its own, and what runs beside it could come between.
 _TELL = (
-    'builtin set -- {name} "${{@//$\'\\n\'/$\'\\x1e\'}}"; builtin printf \'%s\\0\' "$PWD" "$#" "$@" >&{pipe}'
+    'builtin set -- {name} "${{@//$\'\\n\'/$\'\\x1e\'}}"; builtin printf \'%s\\0\' "$PWD" "$#" "$@" >&{told}'
 )
-_SECONDS = 1.0
-_REST = 0.05  # for what still runs when the program itself has ended
+# The fork is made to look like a bash that has just begun.
+_FORK = """(
+builtin cd {work}; builtin unset OLDPWD; builtin declare -x OLDPWD; HOME={home}; BASH_EXECUTION_STRING={program}
+: {bash}
+builtin eval -- "$BASH_EXECUTION_STRING"
+builtin printf {whole} >&{alive}
+) {told}>{file}
+builtin printf {over} >&{alive}
+"""
+_WHOLE, _OVER = "w", "o"  # a program ran to its end, and is over
+_LONGEST = 100_000  # bytes of an argument, of which the system takes 128 KiB
+_MOST_TOLD = 1_000_000  # bytes of a program, which could call something for ever
+_SECONDS = 5.0  # of a program, on a machine that may be busy
+_REST = 1.0  # seconds of silence for what still runs when the programs themselves have ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,77 +54,151 @@ class Call:
 
 
 class Bash:
-    """Runs programs, one after another, in a folder of its own."""
+    """Runs programs at places of its folder, each with a number."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.home = folder / "home"
+        self._folder = folder
+        (folder / "told").mkdir(exist_ok=True)
 
-    def run(self, program: str) -> list[Call]:
-        """The calls that a program made within a second."""
-        self._clean()
+    def work(self, number: int) -> Path:
+        """Return the folder that a program begins in: there is nothing in it but an empty one."""
+        return self._folder / str(number) / "work"
+
+    def home(self, number: int) -> Path:
+        """Return the home of a program, which is empty."""
+        return self._folder / str(number) / "home"
+
+    def tidy(self, *numbers: int) -> None:
+        """Make places as they are to be, without what programs left there."""
+        for number in numbers:
+            place, work, home = self._folder / str(number), self.work(number), self.home(number)
+            with contextlib.suppress(OSError):
+                inside = [
+                    sorted(each.name for each in os.scandir(folder))
+                    for folder in (place, work, work / "sub", home)
+                ]
+                if inside == [["home", "work"], ["sub"], [], []]:
+                    continue
+            shutil.rmtree(place, ignore_errors=True)
+            (work / "sub").mkdir(parents=True)
+            home.mkdir()
+
+    def alone(self, program: str, number: int = 0) -> list[Call]:
+        """Return the calls of a program, run as the product runs it."""
+        self.tidy(number)
+        with self._told(number).open("wb") as told:
+            os.dup2(told.fileno(), _TOLD)
+        try:
+            self._run(program, number, _TOLD)
+        finally:
+            os.close(_TOLD)
+        return self._calls(number)
+
+    def together(self, programs: list[str]) -> list[list[Call]]:
+        """Return the calls of each of many programs, run by one bash until one of them holds it up; places are tidy.
+
+        An error that ends a line ends all of a fork. So what did not come to its end there runs again alone.
+        """
+        forks = [self._fork(number, program) for number, program in enumerate(programs)]
+        ended: list[bool] = []  # of each that is over, whether it ran to its end
+        while (begun := len(ended)) < len(forks):
+            count = _that_fit(forks[begun:])
+            over = self._run("".join(forks[begun : begun + count]), begun).split(_OVER)
+            ended += [_WHOLE in each for each in over[:count]]
+        called = [self._calls(number) for number in range(len(programs))]
+        for number, (program, is_whole) in enumerate(zip(programs, ended, strict=True)):
+            if not is_whole:
+                called[number] = self.alone(program, number)
+        return called
+
+    def _fork(self, number: int, program: str) -> str:
+        """Return what the bash of many runs for one of them."""
+        self._told(number).write_bytes(b"")  # the bash may end before it gets there
+        return _FORK.format(
+            work=self.work(number),
+            home=self.home(number),
+            program=shlex.quote(program),
+            bash=argv("")[0],
+            told=_TOLD,
+            file=self._told(number),
+            alive=_ALIVE,
+            whole=_WHOLE,
+            over=_OVER,
+        )
+
+    def _told(self, number: int) -> Path:
+        return self._folder / "told" / str(number)
+
+    def _run(self, text: str, number: int, *descriptors: int) -> str:
+        """Run a text that begins at a place, and return what it said of the programs that ended."""
         reading, writing = os.pipe()
+        os.dup2(writing, _ALIVE)
+        os.close(writing)
         process = subprocess.Popen(
-            argv(program),
-            cwd=self.folder / "work",
-            env=self._environment(writing),
+            argv(text),
+            cwd=self.work(number),
+            env=self._environment(number),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(writing,),
+            pass_fds=(_ALIVE, *descriptors),
             process_group=0,
         )
-        os.close(writing)
+        os.close(_ALIVE)
         try:
-            return _calls(self._told(reading, process))
+            return _said(reading, process)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             os.close(reading)
 
-    def _told(self, reading: int, process: "subprocess.Popen[bytes]") -> bytes:
-        told, ends_at = b"", time.monotonic() + _SECONDS
-        while (left := ends_at - time.monotonic()) > 0:
-            if not select.select([reading], [], [], min(left, _REST))[0]:
-                if process.poll() is not None:
-                    break
-                continue
-            data = os.read(reading, 65536)
-            if not data or len(told) > 1_000_000:
-                break
-            told += data
-        return told
+    def _calls(self, number: int) -> list[Call]:
+        with self._told(number).open("rb") as told:
+            return _calls(told.read(_MOST_TOLD))
 
-    def _clean(self) -> None:
-        """An empty home, and a folder to work in with nothing in it but an empty one."""
-        work = self.folder / "work"
-        if not work.is_dir() or [*work.rglob("*")] != [work / "sub"]:
-            shutil.rmtree(work, ignore_errors=True)
-            (work / "sub").mkdir(parents=True)
-        if not self.home.is_dir() or [*self.home.iterdir()]:
-            shutil.rmtree(self.home, ignore_errors=True)
-            self.home.mkdir(parents=True)
-
-    def _environment(self, pipe: int) -> dict[str, str]:
+    def _environment(self, number: int) -> dict[str, str]:
+        called, not_found = (_TELL.format(name=name, told=_TOLD) for name in (MARKER, ""))
         return {
             "PATH": "/nonexistent",
-            "HOME": str(self.home),
+            "HOME": str(self.home(number)),
             "val": "m env",
             "LC_ALL": "C.UTF-8",
             "FUNCNEST": "6",
-            f"BASH_FUNC_{MARKER}%%": f"() {{ {_TELL.format(name=MARKER, pipe=pipe)}; }}",
-            "BASH_FUNC_command_not_found_handle%%": f"() {{ {_TELL.format(name='', pipe=pipe)}; builtin return 127; }}",
+            f"BASH_FUNC_{MARKER}%%": f"() {{ {called}; }}",
+            "BASH_FUNC_command_not_found_handle%%": f"() {{ {not_found}; builtin return 127; }}",
         }
+
+
+def _that_fit(texts: list[str]) -> int:
+    """Return how many of the texts are together an argument that the system takes; at least one."""
+    sizes = accumulate(len(text.encode()) for text in texts)
+    return max(1, sum(size <= _LONGEST for size in sizes))
+
+
+def _said(reading: int, process: "subprocess.Popen[bytes]") -> str:
+    """Return what was said until all had ended, or a program took too long."""
+    said, until = b"", time.monotonic() + _SECONDS
+    while (left := until - time.monotonic()) > 0:
+        if not select.select([reading], [], [], min(left, _REST))[0]:
+            if process.poll() is not None:
+                break
+            continue
+        more = os.read(reading, 65536)
+        if not more:
+            break
+        said, until = said + more, time.monotonic() + _SECONDS
+    return said.decode("ascii", "replace")
 
 
 def _calls(told: bytes) -> list[Call]:
     fields = [field.decode("utf-8", "replace").replace("\x1e", "\n") for field in told.split(b"\0")[:-1]]
     calls: list[Call] = []
-    while len(fields) >= 2 and fields[1].isdigit():
-        end = 2 + int(fields[1])
+    at = 0
+    while at + 2 <= len(fields) and fields[at + 1].isdigit():
+        end = at + 2 + int(fields[at + 1])
         if end > len(fields):
             break  # it was stopped in the middle of telling
-        calls.append(Call(fields[0], tuple(fields[2:end])))
-        fields = fields[end:]
+        calls.append(Call(fields[at], tuple(fields[at + 2 : end])))
+        at = end
     return calls
