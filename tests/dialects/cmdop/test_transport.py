@@ -1,12 +1,16 @@
-"""cmdop over HTTP: calls may stream, for clients that take events; all others are served as everywhere."""
+"""cmdop over HTTP: a call whose tool says something streams, for clients that take events; all others do not."""
 
 import json
 from typing import Any
 
 import httpx2
 import pytest
+from anyio.from_thread import BlockingPortal
+from mcp.client.client import ConnectMode
 
 from tests.dialects.cmdop.callers import Board
+from tests.dialects.cmdop.test_elicitation import EACH_ERA, called
+from tests.dialects.cmdop.workshop import Workshop
 from tests.dialects.running_hub import NO_TLS, Json, call
 from tests.support.waiting import patience
 
@@ -32,7 +36,7 @@ def _content(response: httpx2.Response) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("accept", "kind"), [(JSON, JSON), (f"{JSON}, {EVENTS}", EVENTS), ("*/*", EVENTS), (EVENTS, EVENTS)]
+    ("accept", "kind"), [(JSON, JSON), (f"{JSON}, {EVENTS}", JSON), ("*/*", JSON), (EVENTS, EVENTS)]
 )
 def test_a_transport_session_is_served_as_its_client_takes_it(
     anywhere: Board, accept: str, kind: str
@@ -60,3 +64,17 @@ def test_a_bare_call_is_answered_plainly(anywhere: Board) -> None:
 
     assert response.headers["content-type"].startswith(JSON)
     assert response.json()["result"]["structuredContent"] == {"result": []}
+
+
+@EACH_ERA
+def test_a_long_result_reaches_the_official_client(
+    machine: Workshop, portal: BlockingPortal, mode: ConnectMode
+) -> None:
+    """It comes as plain JSON: in a stream that client takes a mebibyte for an event, and no more."""
+    machine.policy('mode = "bypass"')
+    much = {"command": f"head -c {1024 * 1024} /dev/zero | tr '\\0' x"}
+
+    answer, is_error = portal.call(called, machine, mode, None, "execute_command", much)
+
+    assert not is_error
+    assert len(answer["stdout"]) == 1024 * 1024

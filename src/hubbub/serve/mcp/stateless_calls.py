@@ -42,6 +42,12 @@ CANCELLED = -32800  # the SDK's code for a call that its client has cancelled
 KEEP_ALIVE = timedelta(seconds=15)
 LOOK_EVERY = timedelta(seconds=1)  # for the answer to a question, if nobody reports it
 PROGRESS = "notifications/progress"
+PLAIN = ((b"content-type", b"application/json"),)
+STREAMED = (
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"content-type", b"text/event-stream"),
+    (b"x-accel-buffering", b"no"),
+)
 
 
 async def answer(
@@ -64,7 +70,10 @@ async def stream(
     connection: Connection,
     known: ConnectionCache,
 ) -> None:
-    """Answer a call by a stream of events: the tool's words and questions during the call, then the result."""
+    """Answer a call by a stream of events: the tool's words and questions during the call, then the result.
+
+    If none comes for `KEEP_ALIVE` before the result, that is plain JSON: clients limit the length of an event.
+    """
     exchange = _Streaming(message["id"], _around(request), connection=connection, known=known)
     exchange.token = (message.get("params") or {}).get("_meta", {}).get("progressToken")
     working = asyncio.create_task(_answered(server, message, exchange, connection))
@@ -84,28 +93,35 @@ async def stream(
 async def _write(
     exchange: "_Streaming", working: "asyncio.Task[Json]", connection: Connection, send: Send
 ) -> None:
-    headers = [
-        (b"cache-control", b"no-cache, no-transform"),
-        (b"content-type", b"text/event-stream"),
-        (SESSION.encode(), connection.id.encode()),
-        (b"x-accel-buffering", b"no"),
-    ]
+    event = await _event(exchange)
+    is_streamed = (
+        event is not None or working.cancelled()
+    )  # who has called off may have gone, and trip over JSON
+    headers = [*(STREAMED if is_streamed else PLAIN), (SESSION.encode(), connection.id.encode())]
     await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
-    while True:
-        try:
-            said = await asyncio.wait_for(exchange.said.get(), KEEP_ALIVE.total_seconds())
-        except TimeoutError:
-            await send({"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True})
-            continue
-        if said is None:
-            break
-        await send({"type": "http.response.body", "body": _framed(said), "more_body": True})
-    if working.cancelled():
-        error = {"code": CANCELLED, "message": "Request cancelled"}
-        last = {"jsonrpc": "2.0", "id": exchange.request_id, "error": error}
-    else:
-        last = working.result()
-    await send({"type": "http.response.body", "body": _framed(last), "more_body": False})
+    while event is not None:
+        await send({"type": "http.response.body", "body": event, "more_body": True})
+        event = await _event(exchange)
+    last = _last(exchange, working)
+    body = _framed(last) if is_streamed else pydantic_core.to_json(last)
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def _event(exchange: "_Streaming") -> bytes | None:
+    """Return what the tool says next, or a sign of life if that takes long; None once it has ended."""
+    try:
+        said = await asyncio.wait_for(exchange.said.get(), KEEP_ALIVE.total_seconds())
+    except TimeoutError:
+        return b": ping\r\n\r\n"
+    return None if said is None else _framed(said)
+
+
+def _last(exchange: "_Streaming", working: "asyncio.Task[Json]") -> Json:
+    """Return the answer of a call that has ended."""
+    if not working.cancelled():
+        return working.result()
+    error = {"code": CANCELLED, "message": "Request cancelled"}
+    return {"jsonrpc": "2.0", "id": exchange.request_id, "error": error}
 
 
 def _framed(message: Json) -> bytes:
