@@ -62,7 +62,7 @@ def test_wait_gives_up(hub: RunningHub) -> None:
     hub.meet("ada")
     done = hub.run("wait", "ada", "--timeout", "0.1")
     assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
-    assert at_terminal(hub, "wait", "ada", "--timeout", "0.1") == "Nothing came in 0.1 seconds.\n"
+    assert at_terminal(hub, "wait", "ada", "--timeout", "0.1") == "Nothing came in 0.1 s.\n"
 
 
 def test_wait_is_given_up(own_hub: RunningHub) -> None:

@@ -36,7 +36,7 @@ def test_says_what_to_do(tmp_path: Path) -> None:
     assert done.returncode == 1
     bad = {each["subject"]: each["do"] for each in json.loads(done.stdout) if not each["well"]}
     assert bad == {
-        "rights": "take their rights away with: chmod -R go= FOLDER",
+        "rights": f"take their rights away with: chmod -R go= {data}",
         "hub": "start one with: hubbub up",
     }
 

@@ -46,6 +46,10 @@ def test_a_task_is_named_by_the_beginning_of_its_id(hub: RunningHub) -> None:
     assert hub.json("why", second[:-2])["name"] == "2"
     assert hub.json("proof", first[:-2])["findings"] == []
     assert hub.run("task", "cancel", first[:-2]).stdout == "T-1 cancelled: first\n"
+    part = hub.json("task", "add", "part", "--parent", first[:-2], "--depends-on", second[:-2])
+    assert (part["parent_id"], part["depends_on"]) == (first, [second])
+    assert "depends on T-2\n" in hub.run("task", "show", "4").stdout
+    assert hub.run("log", "--task", second[:-2]).stdout == hub.run("log", "--task", "2").stdout != ""
     minute = second[:8]  # which it has in common with the one before, the one after, or both
     assert f" ids begin with {minute!r}; give more of the id\n" in hub.run("task", "show", minute).stderr
 
@@ -103,14 +107,14 @@ def test_open_queue_and_parts(hub: RunningHub) -> None:
 def test_a_task_can_wait_for_others(hub: RunningHub) -> None:
     """With --depends-on, which may be repeated, a task waits for others, named by number or id, and shows them."""
     hub.meet("ada")
-    first, second = (hub.json("task", "add", name)["id"] for name in ("first", "second"))
+    _first, second = (hub.json("task", "add", name)["id"] for name in ("first", "second"))
     held = hub.run("task", "add", "third", "--to", "ada", "--depends-on", "1", "--depends-on", second)
     assert held.stdout == "T-3 queued, with ada, waits for others: third\n"
     assert (
         hub.run("task", "add", "fourth", "--depends-on", "3").stdout
         == "T-4 queued, waits for others: fourth\n"
     )
-    assert f"depends on {first}, {second}\n" in hub.run("task", "show", "3").stdout
+    assert "depends on T-1, T-2\n" in hub.run("task", "show", "3").stdout
     for each in ("1", "2"):
         hub.client().step(each, "start", by="ada")
         hub.client().step(each, "complete", by="ada")

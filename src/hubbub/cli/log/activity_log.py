@@ -10,7 +10,7 @@ import click
 
 from hubbub.client import ActivityReply, Hub, HubUnreachable
 from hubbub.model.log.event_types import KINDS, expanded
-from hubbub.terminal import display, parties
+from hubbub.terminal import display, parties, short_ids
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import command, uses_project
 from hubbub.terminal.durations import Moment
@@ -87,7 +87,7 @@ def log(
     """
     if follow and until is not None:
         raise click.UsageError("--follow goes on and --until ends: give one of them")
-    about = {"task": hub.task(task)["id"] if task is not None else None, "agent": agent}
+    about = {"task": hub.task(short_ids.task(hub, task))["id"] if task is not None else None, "agent": agent}
     kinds = expanded(kind)
     is_brief = sys.stdout.isatty() and not (is_all or as_json or task or kinds)
     asked = MOST if is_brief else min(limit + 1, MOST)

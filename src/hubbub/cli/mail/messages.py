@@ -249,7 +249,7 @@ def wait(*, hub: Hub, name: str | None, timeout: float | None, as_json: bool) ->
     try:
         letters = _letters(hub, name, timeout)
         if not letters:
-            display.advise(f"Nothing came in {timeout:g} seconds.")
+            display.advise(f"Nothing came in {timeout:g} s.")
     except KeyboardInterrupt:  # a person gives up
         letters = []
     if not letters:

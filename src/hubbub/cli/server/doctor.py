@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shlex
 import shutil
 import time
 from collections.abc import Iterator
@@ -49,11 +50,12 @@ AMOUNTS = {
     "stored": "MiB stored a day",
 }
 MORE = {
-    "calls": "look for a loop in its user, or make a token with a higher limit by: hubbub token create --rate",
-    "streams": "end what nobody follows, or allow more by HUBBUB_TOKEN_STREAMS",
-    "connections": "of more the one idle longest is ended; give each agent a token, or set HUBBUB_MCP_CONNECTIONS",
-    "stored": "it is refused at the limit; allow more by HUBBUB_TOKEN_MEGABYTES",
+    "calls": "look for a loop in its user, or make a token with a higher limit: hubbub token create --rate N",
+    "streams": "close tabs and programs that follow the hub for nobody, or allow more: HUBBUB_TOKEN_STREAMS",
+    "connections": "the longest idle one gives way; make a token for each agent, or set HUBBUB_MCP_CONNECTIONS",
+    "stored": "at the limit it is refused; allow more: HUBBUB_TOKEN_MEGABYTES",
 }
+AGAIN = "hubbub down, then hubbub up"
 WAKERS = frozenset({*WakeMethod})
 
 
@@ -98,7 +100,7 @@ def _machine() -> Iterator[CheckResult]:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = hard == resource.RLIM_INFINITY or hard >= LEAST_FILES
     shown = "unlimited" if hard == resource.RLIM_INFINITY else str(hard)
-    yield CheckResult("open files", enough, f"{shown} allowed", f"allow {LEAST_FILES} or more (ulimit -Hn)")
+    yield CheckResult("open files", enough, f"{shown} allowed", f"as root: ulimit -Hn {LEAST_FILES}")
 
 
 def _folder(data: Path) -> Iterator[CheckResult]:
@@ -106,21 +108,26 @@ def _folder(data: Path) -> Iterator[CheckResult]:
         yield CheckResult("data folder", False, f"{data} is a file", "choose a folder with --data")
         return
     if not data.is_dir():
-        yield CheckResult("data folder", False, f"{data} does not exist", "hubbub up makes it")
+        yield CheckResult("data folder", False, f"{data} does not exist", "make it with: hubbub up")
         return
-    usable = os.access(data, os.R_OK | os.W_OK | os.X_OK)
-    yield CheckResult("data folder", usable, str(data), "give yourself the right to read and write it")
+    usable, quoted_data = os.access(data, os.R_OK | os.W_OK | os.X_OK), shlex.quote(str(data))
+    yield CheckResult(
+        "data folder", usable, str(data), f"let yourself use it with: chmod u+rwx {quoted_data}"
+    )
     private = [each for each in (data, *(data / name for name in PRIVATE)) if each.exists()]
     open_to_others = [file.name for file in private if file.stat().st_mode & OTHERS]
     yield CheckResult(
         "rights",
         not open_to_others,
         f"others may use {', '.join(open_to_others)}" if open_to_others else "only you may read it",
-        "take their rights away with: chmod -R go= FOLDER",
+        f"take their rights away with: chmod -R go= {quoted_data}",
     )
     free = shutil.disk_usage(data).free
     yield CheckResult(
-        "disk", free >= LEAST_DISK, f"{free // MIB} MiB free", f"make room; {LEAST_DISK // MIB} MiB at least"
+        "disk",
+        free >= LEAST_DISK,
+        f"{free // MIB} MiB free",
+        f"delete files there, for {LEAST_DISK // MIB} MiB",
     )
     url = settings.read().database
     yield _sqlite(data / DATABASE) if url is None else _postgres(url)
@@ -133,10 +140,10 @@ def _sqlite(file: Path) -> CheckResult:
         with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as db:
             missing = migrate.missing(migrate.known(), migrate.applied_sqlite(db))
     except (StoreRefused, apsw.Error) as error:
-        return CheckResult("database", False, str(error), "see hubbub restore, if you have a backup")
+        return CheckResult("database", False, str(error), "or bring back a backup: hubbub restore FILE")
     if missing:
         behind = f"{len(missing)} migration{'' if len(missing) == 1 else 's'} behind"
-        return CheckResult("database", False, behind, "hubbub serve applies them")
+        return CheckResult("database", False, behind, "apply them: hubbub migrate")
     return CheckResult("database", True, "at this version")
 
 
@@ -150,9 +157,10 @@ def _postgres(url: str) -> CheckResult:
         with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as db:
             migrate.check_postgres(db)
     except StoreRefused as error:
-        return CheckResult("database", False, str(error), "hubbub migrate applies the missing ones")
+        return CheckResult("database", False, str(error), "apply the missing ones: hubbub migrate")
     except psycopg.Error:
-        return CheckResult("database", False, "PostgreSQL does not let us in", "check HUBBUB_DATABASE")
+        advice = "check the server, user and password in HUBBUB_DATABASE"
+        return CheckResult("database", False, "PostgreSQL does not let us in", advice)
     return CheckResult("database", True, "PostgreSQL, at this version")
 
 
@@ -170,7 +178,7 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
         version = hub.health().get("version")
         same = version == __version__
         yield CheckResult(
-            "hub", same, f"{url} answers, version {version}", f"restart it; this is version {__version__}"
+            "hub", same, f"{url} answers, version {version}", f"restart it for version {__version__}: {AGAIN}"
         )
         yield _token(hub) if token else CheckResult("token", False, "none", SIGN_IN)
         if token:
@@ -225,7 +233,7 @@ def _quota(token: dict[str, Any]) -> CheckResult | None:
         counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
         since, last = display.moment(use["refused_since"]), display.moment(use["refused_at"])
         told.insert(0, f"calls were refused since {since} ({counts}), last {last}")
-        advice = ["look for a loop in its user, or allow more by HUBBUB_TOKEN_…"]
+        advice = ["look for a loop in its user, or allow more: HUBBUB_TOKEN_RATE and the like"]
     if not told:
         return None
     whose = f"quota of token {token['id']} ({token['agent'] or 'a person or any agent'})"
@@ -284,7 +292,10 @@ def _unclaimed() -> Iterator[CheckResult]:
     at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "seconds")
     found = f"{edits} went on unclaimed, as the hub did not answer within {DEADLINE:g} s; the last at {at}"
     yield CheckResult(
-        "claims", last < time.time() - RECENT, found, "look what keeps the hub or this machine busy"
+        "claims",
+        last < time.time() - RECENT,
+        found,
+        "see what keeps this machine busy, or the hub: hubbub log --all",
     )
 
 

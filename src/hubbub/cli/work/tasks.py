@@ -149,9 +149,26 @@ def task() -> None:
 @click.option("--anyway", is_flag=True, help="Add it even if another open task is the same job.")
 @click.option("--wait", "is_awaited", is_flag=True, help="Wait for its result, and print that.")
 @uses_project
-def add(*, hub: Hub, done_when: tuple[str, ...], is_awaited: bool, as_json: bool, **facts: object) -> None:
-    """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
-    wanted = {**facts, "done_when": done_when or None}
+def add(
+    *,
+    hub: Hub,
+    parent_id: str | None,
+    depends_on: tuple[str, ...],
+    done_when: tuple[str, ...],
+    is_awaited: bool,
+    as_json: bool,
+    **facts: object,
+) -> None:
+    """Send a task with the text TEXT, or what comes on standard input if that is `-`.
+
+    ID is a task's number, its id or the beginning of that.
+    """
+    wanted = {
+        **facts,
+        "parent_id": short_ids.task(hub, parent_id) if parent_id is not None else None,
+        "depends_on": [short_ids.task(hub, each) for each in depends_on],
+        "done_when": done_when or None,
+    }
     try:
         task = awaited_result.send(hub, "/tasks", wanted, is_awaited=is_awaited)["task"]
         if not is_awaited:
@@ -183,12 +200,13 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     if shown["area"]:
         display.show(f"in the area {shown['area']}")
     if shown["depends_on"]:
-        display.show(f"depends on {', '.join(shown['depends_on'])}")
+        needed = [f"T-{hub.task(each)['number']}" for each in shown["depends_on"]]
+        display.show(f"depends on {', '.join(needed)}")
     if shown["issue"]:
         display.show(f"about {shown['issue']} on GitHub")
     for each in hub.get(f"/tasks/{segment('task', ref)}/proof")["findings"]:
         display.show(f"done when {each['means']}")
-    display.show(f"\n{shown['text']}\n")
+    display.show("" if shown["text"] == shown["title"] else f"\n{shown['text']}\n")
     if shown["result"]:
         display.show(f"result: {shown['result']}\n")
     history = [(each["at"], f"{each['kind']} by {each['actor']}") for each in reversed(whole["activity"])]
