@@ -90,7 +90,7 @@ def test_the_chips_choose_groups_and_stand_in_the_address(visit: Visit) -> None:
     page = visit("/activity")
     page.get_by_role("button", name="Approvals").click()
     expect(page).to_have_url(re.compile("kinds=approval"))
-    expect(rows(page).first).to_contain_text("asks to run")
+    expect(rows(page).first).to_contain_text("asks to use")
     expect(rows(page).filter(has_text="accepted")).to_have_count(0)
     page.get_by_role("button", name="Clear filters").click()
     expect(rows(page).filter(has_text="accepted").first).to_be_visible()

@@ -41,6 +41,15 @@ def test_the_strip_filters_by_agent(visit: Visit) -> None:
     expect(others.first).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [1440, 1180, 1024, 800])
+def test_the_strip_shows_every_machine(visit: Visit, width: int) -> None:
+    """Agents that do not fit beside each other are on the next line; the strip does not scroll sideways."""
+    page = visit("/board", size=(width, 800))
+    strip = page.get_by_role("group", name="Agents by machine")
+    expect(strip.get_by_role("button", name="Ze zephyr")).to_be_in_viewport()
+    assert strip.evaluate("(strip) => strip.scrollWidth <= strip.clientWidth")
+
+
 def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> None:
     """`x` chooses cards; what is done to all of them is told in one sentence."""
     page = visit("/board")

@@ -89,11 +89,11 @@ def test_what_an_agents_own_program_asks_is_shown_as_that(visit: Visit, hub: Hub
     asked = ask(hub, {"command": "rotate keys"}, QuestionKind.CALL, node=beside("ember", "prod-db"))
     card = visit("/").locator(f"[data-item='need:approval:{asked.id}']")
     expect(card).to_contain_text(
-        "ember’s own program, which says it is on prod-db, wants to run run_command:"
+        "ember’s own program, which says it is on prod-db, wants to use run_command:"
     )
     entries = visit("/audit").locator(".audit-table")
     expect(entries).to_contain_text(
-        re.compile("ember’s own program, which says it is on prod-db, asks to run run_command", re.IGNORECASE)
+        re.compile("ember’s own program, which says it is on prod-db, asks to use run_command", re.IGNORECASE)
     )
 
 

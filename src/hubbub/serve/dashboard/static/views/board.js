@@ -387,7 +387,7 @@ function Strip({ picture }) {
   const isOpen = useSignal(false);
   if (!picture.agents.size) return null;
   return html`
-    <div class=${`strip scroll-x ${isOpen.value ? "is-open" : ""}`} role="group" aria-label=${t("board.strip")}
+    <div class=${`strip ${isOpen.value ? "is-open" : ""}`} role="group" aria-label=${t("board.strip")}
       tabindex="0">
       <button type="button" class="strip-open" aria-expanded=${isOpen.value}
         onClick=${() => (isOpen.value = !isOpen.value)}><${Crew} picture=${picture} /></button>

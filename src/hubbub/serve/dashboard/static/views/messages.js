@@ -251,8 +251,9 @@ export function View() {
       ${!onlyDead && pages.next && html`<${Button} small onClick=${pages.more}>${t("messages.older")}<//>`}
     </section>
     ${chosen ? html`<${Conversation} key=${chosen} id=${chosen} onBack=${() => set({ thread: null })} />`
-      : html`<div class="conversation is-empty"><${Empty} icon="messages-square" title=${t("messages.pick")}
-          text=${t("messages.pick_text")} /></div>`}
+      : html`<div class="conversation is-empty">${pages.value?.length > 0
+          && html`<${Empty} icon="messages-square" title=${t("messages.pick")}
+            text=${t("messages.pick_text")} />`}</div>`}
   </div>`;
 }
 
@@ -278,6 +279,11 @@ function useThreads() {
   return { value: newest.value && [...all.values()], error: newest.error, next: last?.next, more };
 }
 
+const PLAIN = /^\w[\w.@+-]*$/; // a name that a shell takes as it is
+
+/** An agent to write to; while there is none, all people. */
+const somebody = () => [...shown.value.agents.keys()].find((name) => PLAIN.test(name)) ?? "hub";
+
 function Threads({ threads, chosen }) {
   const query = parse(route.value.query.q);
   const there = existed(threads).filter((thread) => isAsked(thread, query));
@@ -287,7 +293,7 @@ function Threads({ threads, chosen }) {
   }
   if (there.length === 0) {
     return html`<${Empty} icon="messages-square" title=${t("messages.empty")} text=${t("messages.empty_text")}
-      command=${inProject('hubbub send hub "Hello"')} />`;
+      command=${inProject(`hubbub send ${somebody()} "Hello"`)} />`;
   }
   return html`<ul class="threads">${there.map((thread) => html`<${ThreadRow} key=${thread.id} thread=${thread}
     at=${at} current=${chosen === thread.id} picture=${shown.value} />`)}</ul>`;
