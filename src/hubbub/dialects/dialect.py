@@ -146,6 +146,7 @@ class Dialect:
     greeting: Callable[[str, Project], Reply] | None = None
     inbox_event: Callable[[Tx, Activity], Reply | None] | None = None
     refusals_are_errors: bool = False  # whether the protocol is to call a refusal an error
+    leave: Callable[[Tx, Call], None] | None = None  # what the end of a connection means for its agent
     streams: bool = False  # whether its tools may send or ask something before they answer
     tools: dict[str, Tool] = field(default_factory=dict)
 

@@ -315,3 +315,43 @@ def test_progress_is_told_by_the_holder(world: World) -> None:
     world.on(task, task_actions.cancel, by="ann", reason=None)
     with pytest.raises(InvalidTransition):
         world.on(task, task_actions.progress, "bob", progress=70)
+
+
+def test_an_agent_that_hangs_up_leaves_at_once(world: World) -> None:
+    """With nothing in hand its presence ends; a second goodbye changes nothing."""
+    world.report("bob")
+    for _ in range(2):
+        world.do(presences.hang_up, world.id, "bob")
+    assert not present(world).is_live(world.clock())
+    assert comings_and_goings(world) == [("agent.checkin", None), ("agent.checkout", "left")]
+
+
+def test_who_hangs_up_at_work_has_a_minute_to_come_back(world: World) -> None:
+    """A begun task stays with an agent whose next connection speaks within a minute, and is released after that."""
+    world.report("bob")
+    task = world.accept(world.send(to=None))
+    world.do(presences.hang_up, world.id, "bob")
+    world.pass_time(timedelta(seconds=50))
+    assert world.task(task).assignee == "bob"
+    world.report("bob")
+    world.pass_time(timedelta(minutes=5))
+    assert world.task(task).assignee == "bob"
+    world.do(presences.hang_up, world.id, "bob")
+    world.pass_time(timedelta(seconds=61))
+    assert world.task(task).assignee is None
+    assert comings_and_goings(world) == [("agent.checkin", None), ("agent.timeout", "silent")]
+
+
+def test_a_goodbye_at_one_door_leaves_the_others(world: World) -> None:
+    """An agent that speaks by another door, too, stays until it says goodbye there or falls silent."""
+    world.report("bob")
+
+    def elsewhere(tx: Tx) -> None:
+        tx.door = "hub"
+        presences.report(
+            tx, world.id, "bob", instance="i", condition=Condition.IDLE, profile=Profile(), ttl=TEN_MINUTES
+        )
+        presences.hang_up(tx, world.id, "bob")
+
+    world.do(elsewhere)
+    assert present(world).is_live(world.clock())

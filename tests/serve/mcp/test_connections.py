@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from hubbub.model.people.rights import Role
-from tests.serve.mcp.wire import BOTH, LEGACY, PATH, message
+from tests.serve.mcp.wire import BOTH, LEGACY, PATH, call, message
 from tests.serve.served_hub import Hub, running_hub
 from tests.serve.web_client import Visit, Web, refusal
 
@@ -79,3 +79,31 @@ def test_opening_a_session_brings_little(web: Web) -> None:
     assert refused.status_code == 400
     assert refused.json()["error"]["message"] == "initialize takes at most 64 KiB"
     assert opened(web, "/mcp/relay", x={"y": "z" * 60_000}).status_code == 200
+
+
+def test_an_agent_is_offline_as_soon_as_its_client_ends_its_session(hub: Hub, visit: Visit) -> None:
+    """DELETE ends the presence of the agent that spoke in it, unless it speaks in another session, too."""
+    token = hub.token("ada")
+    web, rest = visit(hub, token, ""), visit(hub, token)
+
+    def live() -> bool:
+        return bool(rest.http.get("/agents/ada").json()["agent"]["live"])
+
+    def session(*, speaks: bool) -> dict[str, str]:
+        headers = {**BOTH, SESSION: opened(web, "/mcp").headers[SESSION], "mcp-protocol-version": LEGACY}
+        if speaks:
+            web.http.post("/mcp", json=call("join"), headers=headers).raise_for_status()
+        return headers
+
+    first, silent = session(speaks=True), session(speaks=False)
+    assert live()
+    web.http.delete("/mcp", headers=silent).raise_for_status()
+    assert live()
+    hub.do(
+        lambda tx: tx.run("UPDATE presences SET seen_at = seen_at - 60000")
+    )  # so that the next call is news
+    second = session(speaks=True)
+    web.http.delete("/mcp", headers=first).raise_for_status()
+    assert live()
+    web.http.delete("/mcp", headers=second).raise_for_status()
+    assert not live()

@@ -12,6 +12,7 @@ from hubbub.store.agents import connections as rows
 from hubbub.store.tx import MustWrite, Tx
 
 KEEP = timedelta(hours=1)  # after the last noted use
+TWIN = timedelta(minutes=10)  # after the last noted use of another one; clients that crash end none
 KEEP_CHOICES = timedelta(days=90)
 
 begin = rows.insert
@@ -41,6 +42,11 @@ def remember(tx: Tx, connection_id: str | None, memory: str) -> None:
 def recall(tx: Tx, connection_id: str | None) -> str | None:
     """Return the facts stored with the connection; None if there are none, or no connection."""
     return rows.recall(tx, connection_id) if connection_id is not None else None
+
+
+def has_twin(tx: Tx, connection_id: str) -> bool:
+    """Tell whether the agent of a connection goes on by another one, as far as can be known."""
+    return rows.has_twin(tx, connection_id, tx.now - milliseconds(TWIN))
 
 
 def choose(tx: Tx, token_id: UUID, choice: str) -> None:

@@ -102,6 +102,15 @@ def _no_tool(name: str) -> str:
     return f"there is no tool {name!r}; {hint}"
 
 
+def _leave(tx: Tx, call: Call) -> None:
+    """Have the agent of a connection leave with it, unless it goes on by another."""
+    if (name := connections.recall(tx, call.connection)) is not None and not connections.has_twin(
+        tx, str(call.connection)
+    ):
+        project = _meant(tx, call, Right.WRITE)
+        presences.hang_up(tx, project.id, access.speak(tx, project.id, name))
+
+
 def _caller(tx: Tx, call: Call) -> str | None:
     """Return the caller before the call is looked at; None if only the call can tell, or is refused."""
     try:
@@ -129,6 +138,7 @@ DIALECT = MailNoticeDialect(
     },
     invalid=lambda sentence: no(Invalid.code, sentence),
     unknown=lambda name: no("unknown_tool", _no_tool(name)),
+    leave=_leave,
     refusals_are_errors=True,
     in_steps=frozenset({"inbox", "ask"}),
     caller=_caller,
@@ -169,7 +179,7 @@ def act(tx: Tx, call: Call, name: str | None = None) -> OwnContext:
     named = caller(tx, call, project, name)
     spoken = access.speak(tx, project.id, named)
     if spoken != HUB:
-        _keep(tx, project, spoken)
+        _keep(tx, project, spoken, call.connection)
     return OwnContext(project, spoken)
 
 
@@ -215,15 +225,22 @@ def stay(tx: Tx, project: Project, name: str, condition: Condition, profile: Pro
     )
 
 
-def _keep(tx: Tx, project: Project, name: str) -> None:
-    """Take a call as a heartbeat. Raises `MustWrite` in a read, unless there was one a moment ago."""
+def _keep(tx: Tx, project: Project, name: str, connection: str | None) -> None:
+    """Take a call as a heartbeat; an agent's own token leaves with its connection.
+
+    Raises `MustWrite` in a read, unless there was a heartbeat a moment ago.
+    """
     last = agents.presence(tx, project.id, name, lock=not tx.is_read)
     is_there = last is not None and last.is_live(tx.now)
     speaks = last is not None and is_there and tx.door in last.voices
-    if last is not None and speaks and tx.now - last.seen_at <= RENEWED // timedelta(milliseconds=1):
-        return
+    if last is not None and speaks:
+        has_hung_up = last.expires_at < last.seen_at + last.ttl
+        if not has_hung_up and tx.now - last.seen_at <= RENEWED // timedelta(milliseconds=1):
+            return
     if tx.is_read:
         raise MustWrite
+    if tx.actor.agent is not None:
+        connections.remember(tx, connection, name)
     if last is not None and speaks:
         presences.keep(tx, last)
     else:

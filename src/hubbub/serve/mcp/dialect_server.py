@@ -7,6 +7,7 @@ core's. The caller is identified per request, by the token that came with it.
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
+from starlette.requests import Request
 
 import hubbub
 from hubbub.core.people.access import StaleToken
@@ -23,9 +25,11 @@ from hubbub.core.presence import wakes
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, HubContext, NotYet
 from hubbub.dialects.dialect import Dialect, Shape, complete
+from hubbub.model.agents.connections import Connection
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet.calls import InputRequired, ToolResult
 from hubbub.model.people.rights import Actor
+from hubbub.serve.http.guard import actor_of
 from hubbub.serve.live import resources
 from hubbub.serve.live.subscribers import Subscribers
 from hubbub.serve.mcp.address_options import AddressOptions, options_of
@@ -41,6 +45,7 @@ from hubbub.serve.mcp.request_context import (
     resource_not_found,
 )
 from hubbub.serve.mcp.resource_updates import ResourceUpdates
+from hubbub.store.tx import Tx
 
 PROMPT = "work-here"
 PROMPT_SAYS = "How an agent works with this hub"
@@ -170,6 +175,20 @@ class DialectServer:
             if mail is None
             else replace(answer, texts=(*answer.shown, mail), structured=answer.content)
         )
+
+    async def leave(self, request: Request, connection: Connection) -> None:
+        """Tell the dialect that a client ends its connection; the end holds whatever the dialect refuses."""
+        leave = self.dialect.leave
+        if leave is None:
+            return
+        call = Call(site=self.site, headers=request.headers, connection=connection.id)
+
+        def operation(tx: Tx) -> None:
+            tx.door = self.dialect.name
+            leave(tx, call)
+
+        with suppress(HubError):
+            await self.transactions.write(actor_of(request.scope), operation)
 
     def _note(self, actor: Actor, call: Call, tool: str, begun: float) -> None:
         self.measure(self.dialect, tool, time.perf_counter() - begun)

@@ -190,6 +190,7 @@ class Endpoint:
             with self.sessions.using(connection.token_id, connection.id, asks=False):
                 await self.streams.serve(connection, scope, receive, send)
         elif scope["method"] == "DELETE":
+            await self.served.leave(Request(scope), connection)
             await self.known.end(connection.id)
             await Response(status_code=HTTPStatus.OK)(scope, receive, send)
         else:

@@ -42,6 +42,16 @@ def recall(tx: Tx, connection_id: str) -> str | None:
     return tx.value("SELECT memory FROM connections WHERE id = :id", id=connection_id)
 
 
+def has_twin(tx: Tx, connection_id: str, since: int) -> bool:
+    """Tell whether its token has another connection of the dialect, with the same facts, that was used since then."""
+    return tx.any(
+        """SELECT 1 FROM connections c JOIN connections o ON o.dialect = c.dialect AND o.id <> c.id
+           WHERE c.id = :id AND o.used_at >= :since AND o.token_id = c.token_id AND o.memory = c.memory""",
+        id=connection_id,
+        since=since,
+    )
+
+
 def count_stream(tx: Tx, connection_id: str) -> int:
     """Count one more stream of the connection, and return the number so far."""
     row = tx.one(
