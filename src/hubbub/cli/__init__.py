@@ -31,6 +31,13 @@ class Group(click.Group):
             usage = f"{ctx.command_path} COMMAND {option} …"
             raise click.UsageError(f"{option} comes after the command: {usage}", ctx) from None
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with whole sentences, on several lines where one is too narrow."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, each.get_short_help_str(WHOLE)) for name, each in commands if each is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the first examples of its commands, if it has no other last words."""
         if self.epilog is None:
@@ -120,6 +127,8 @@ class LazyGroup(Group):
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(widest), entry.about) for name, entry in entries.items()])
 
+
+WHOLE = 1_000  # characters, which no sentence about a command has
 
 COMMON = frozenset({"--url", "--token", "--project", "--data"})  # options of commands, and not of groups
 

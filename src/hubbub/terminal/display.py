@@ -13,7 +13,8 @@ from typing import Any
 
 import click
 
-from hubbub.model.timestamps import duration_text
+from hubbub.model.errors import Invalid
+from hubbub.model.timestamps import duration_text, parse_timestamp
 
 Columns = Mapping[
     str, str | Callable[[Any], object]
@@ -22,6 +23,7 @@ Columns = Mapping[
 GAP = "  "
 LEAST_WIDTH = 8  # of a column that has to give way
 ELLIPSIS = "…"
+UTC_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 
 # Cc control, Cf format (bidirectional overrides, zero-width), Cs half of a surrogate pair, Zl and Zp line breaks.
 HOSTILE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -226,6 +228,20 @@ def brief(at: int | None) -> str:
     if abs(passed) > RECENT:
         return moment(at).partition(" ")[0]
     return f"{_span(passed)} ago" if passed >= timedelta() else f"in {_span(-passed)}"
+
+
+def in_own_zone(text: str) -> str:
+    """Return a sentence of the hub for people: on a terminal its moments, which are UTC, are in their own zone."""
+    if not sys.stdout.isatty():
+        return text
+    return UTC_MOMENT.sub(_in_own_zone, text)
+
+
+def _in_own_zone(found: re.Match[str]) -> str:
+    try:
+        return moment(parse_timestamp("", found[1]))
+    except Invalid:  # somebody's words, and no moment
+        return found[0]
 
 
 def stamp(at: int) -> str:

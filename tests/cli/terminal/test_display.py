@@ -120,6 +120,19 @@ def test_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     assert display.brief(now + 3 * 86_400_000 + 60_000) == "in 3 d"
 
 
+def test_sentences_of_the_hub_are_told_in_the_own_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal the moments in a sentence are local, but for what only looks like one; programs get UTC."""
+    told = "It ended 2026-11-28 02:00:47 UTC, and says '2026-99-99 00:00:00 UTC'."
+    assert display.in_own_zone(told) == told
+    with monkeypatch.context() as west:
+        west.setattr("sys.stdout.isatty", lambda: True)
+        west.setenv("TZ", "EST5")
+        time.tzset()
+        here = display.in_own_zone(told)
+    time.tzset()
+    assert here == "It ended 2026-11-27 21:00:47 EST, and says '2026-99-99 00:00:00 UTC'."
+
+
 def test_an_age_is_short_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """An age is told in one unit; where no person reads it, the moment itself is."""
     now = 10_000_000_000

@@ -77,7 +77,9 @@ def work(
     choice: Choice,
     as_json: bool,
 ) -> None:
-    """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C. Several NAME=COMMAND are several.
+    """Be the agent NAME: run COMMAND for each of its tasks, until you press Ctrl-C.
+
+    Each further NAME=COMMAND is another agent.
 
     The words of COMMAND may also stand after the NAME and `--`.
 

@@ -23,4 +23,4 @@ def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
     """Explain in one paragraph why a task, an agent, a machine, a file or a thing is as it is, and what changes it."""
     named = short_ids.task(hub, ref) if kind in (None, "task") else ref
     found: WhyReply = hub.get(f"/why/{quoted(named)}", kind=kind)
-    display.show_result(found, found["sentence"], lines=False, as_json=as_json)
+    display.show_result(found, display.in_own_zone(found["sentence"]), lines=False, as_json=as_json)
