@@ -17,15 +17,11 @@ def visible(text: str) -> str:
 
     Line ends and tabs too: the result is one line, so that nothing can be pushed out of sight.
     """
-    return "".join(each if _is_seen(each) else _escape(each) for each in text)
+    return "".join(each if is_seen(each) else _escape(each) for each in text)
 
 
-def first_hidden(text: str) -> str | None:
-    """Return the first invisible or reordering character; None if all are seen."""
-    return next((each for each in text if not _is_seen(each)), None)
-
-
-def _is_seen(character: str) -> bool:
+def is_seen(character: str) -> bool:
+    """Tell whether people see the character, and see it in its place."""
     if " " <= character <= "~":
         return True
     is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"

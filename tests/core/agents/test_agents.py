@@ -44,7 +44,7 @@ def test_some_names_are_nobodys(world: World, name: str) -> None:
 
 
 @on_one_engine
-@pytest.mark.parametrize("mark", [*"\u200b\u200d\u00ad\u202e\u2060\ufeff\ufe0f\u3164\u3000"])
+@pytest.mark.parametrize("mark", [*"\u200b\u200c\u200d\u00ad\u202e\u2060\ufeff\ufe0f\u3164\u3000"])
 def test_no_name_hides_a_character(world: World, mark: str) -> None:
     """A name that looks like another's is refused, with the character that nobody sees."""
     with pytest.raises(
@@ -57,6 +57,58 @@ def test_no_name_hides_a_character(world: World, mark: str) -> None:
 def test_names_of_all_scripts_are_good(name: str) -> None:
     """Letters with their marks, pictures and single blanks may be in a name."""
     agents.require_nameable(name)
+
+
+SHAPED = {
+    "two emoji in one": "\U0001f469\u200d\U0001f4bb",
+    "with a skin tone": "\U0001f469\U0001f3fd\u200d\U0001f4bb",
+    "a sign as an emoji": "\u2764\ufe0f bot",
+    "a sign before another": "\U0001f3f3\ufe0f\u200d\U0001f308",
+    "a key": "1\ufe0f\u20e3",
+    "a Persian word": "می\u200cروم",
+    "a Persian word with a vowel": "مِ\u200cروم",
+    "a conjunct held apart": "क्\u200cष",
+    "a half letter": "क्\u200dष",
+}
+
+
+@pytest.mark.parametrize("name", SHAPED.values(), ids=SHAPED)
+def test_a_name_has_the_joiners_that_its_writing_needs(name: str) -> None:
+    """What shapes an emoji or a word of its script may be in a name."""
+    agents.require_nameable(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\u200db", "\U0001f469\u200d", "\u200d\U0001f4bb", "\U0001f469\u200dx", "\u200cروم", "می\u200c", "می\u200cx",
+        "می\u200c\u200cروم", "می\u200dروم", "क्\u200d", "क\u200dष", "क्\u200d1", "\ufe0f\u2764", "a\ufe0f", "1\ufe0f",
+        "\u2764\ufe0f\ufe0f", "\U0001f469\u200d\u200d\U0001f4bb", "\u2764\ufe0e",
+    ],
+)  # fmt: skip
+def test_a_joiner_that_shapes_nothing_is_refused(name: str) -> None:
+    """A joiner elsewhere would only hide in the name."""
+    with pytest.raises(Invalid, match="no invisible or control characters"):
+        agents.require_nameable(name)
+
+
+@pytest.mark.parametrize(
+    ("known", "like"),
+    [
+        ("\u2764\ufe0f", "\u2764"),
+        ("\u2764", "\u2764\ufe0f"),
+        ("می\u200cروم", "میروم"),
+        ("میروم", "می\u200cروم"),
+    ],
+)
+def test_no_name_differs_from_another_by_what_nobody_sees(world: World, known: str, like: str) -> None:
+    """A new name that differs from an agent's by joiners alone is refused; the first of the two stays."""
+    world.do(rows.meet, world.id, known)
+
+    with pytest.raises(Invalid, match=re.escape(f"looks like that of the agent {known!r}")):
+        world.do(agents.meet, world.id, like)
+
+    world.do(agents.meet, world.id, known)
 
 
 @on_one_engine

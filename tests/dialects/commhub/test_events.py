@@ -21,7 +21,7 @@ def _denied(fleet: Fleet, name: str, secret: str | None, query: str = "") -> int
 
 
 @requires("events.unnamed", "events.connected", "events.names", "words.names")
-@pytest.mark.parametrize("name", ["代码1号", "coder 1", "a/b", "100%?#&=;+", "Ünïcode 🦊"])
+@pytest.mark.parametrize("name", ["代码1号", "coder 1", "a/b", "100%?#&=;+", "Ünïcode 🦊", "می\u200cروم"])
 def test_a_stream_says_hello(fleet: Fleet, name: str) -> None:
     """The first frame is connected, with the name and the network; frames have an id and data, and no name."""
     fleet.online(name)

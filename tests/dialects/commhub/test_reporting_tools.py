@@ -148,6 +148,19 @@ def test_only_working_starts_a_task(fleet: Fleet, status: str) -> None:
     assert fleet.task(task_id)["status"] == "delivered"
 
 
+@requires("report_status.alias", "words.names")
+def test_an_alias_may_be_an_emoji(fleet: Fleet) -> None:
+    """An alias is any text that people see; none differs from another by a character that nobody sees."""
+    program = fleet.program()
+    report = {"resume_id": "r", "status": "idle"}
+
+    assert program.report_status(alias="\U0001f469\u200d\U0001f4bb", **report)["ok"] is True
+    assert program.report_status(alias="\u2764\ufe0f bot", **report)["ok"] is True
+    like, is_error = program.ask("report_status", {"alias": "\u2764 bot", **report})
+    assert (like["error"], is_error) == ("invalid_arguments", True)
+    assert like["message"] == "the name looks like that of the agent '\u2764\ufe0f bot'; choose another name"
+
+
 @requires("life.starts.oldest")
 @both_engines
 def test_of_tasks_with_one_text_the_oldest_is_started(fleet: Fleet) -> None:

@@ -189,8 +189,8 @@ LIMITS: list[tuple[str, str, object, object]] = [
     ("broadcast_thinking", "content", "x" * 65_536, "x" * 65_537),
 ]
 
-GOOD_NAMES = ["a", "fe2", "代码1号", "ग्राहक", "Ünïcode_-", "-", "٣"]
-BAD_NAMES = ["", "a b", "a/b", "a.b", "../a", "a\n", " a", "🦊", "a\u200b", "½"]
+GOOD_NAMES = ["a", "fe2", "代码1号", "ग्राहक", "Ünïcode_-", "-", "٣", "می\u200cروم"]
+BAD_NAMES = ["", "a b", "a/b", "a.b", "../a", "a\n", " a", "🦊", "a\u200b", "½", "a\u200cb"]
 BAD_RUNS = ["", "a b", "a.b", "../a", "a/b", "r\n", "名", "a\u0661"]
 
 

@@ -10,7 +10,6 @@ from hubbub.model.agents import agent_names
 from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.people.rights import EVERYONE, EVERYONES, HUB
 from hubbub.model.records import Agent, Condition, Presence
-from hubbub.model.visible_text import first_hidden
 from hubbub.store.agents import agents
 from hubbub.store.log import activity, projection
 from hubbub.store.people import users
@@ -32,15 +31,16 @@ nodes = agents.nodes
 def meet(tx: Tx, project_id: UUID, name: str, *, is_machine: bool = False) -> None:
     """Make `name` an agent of the project. Records `agent.met` the first time.
 
-    Raises `Invalid` for a name that means others. At the hub's own doors, also raises it for a new name
-    that shells, addresses or files may not take as it is, or that is another person's, unless it belongs to a machine.
-    The documented tool sets have rules of their own.
+    Raises `Invalid` for a name that means others, or looks like another's. At the hub's own doors, also raises it
+    for a new name that shells, addresses or files may not take as it is, or that is another person's, unless it belongs
+    to a machine. The documented tool sets have rules of their own.
     """
     if agents.find(tx, project_id, name) is not None:
         return  # as nearly always
     require_nameable(name)
     if tx.is_read:
         raise MustWrite
+    _require_unlike(tx, project_id, name)
     if agents.meet(tx, project_id, name):
         if tx.door in OWN_DOORS and not is_machine:
             require_choosable(name)
@@ -64,7 +64,7 @@ def require_nameable(name: str) -> None:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if name in EVERYONES:
         raise Invalid(f"{name!r} means all agents of the project; choose another name")
-    if (hidden := first_hidden(name)) is not None:
+    if (hidden := agent_names.first_hidden(name)) is not None:
         raise Invalid(
             f"an agent's name has no invisible or control characters, and this has U+{ord(hidden):04X}"
         )
@@ -72,6 +72,14 @@ def require_nameable(name: str) -> None:
         raise Invalid("an agent's name has no blanks at its ends")
     if name in STEPS:
         raise Invalid(f"an address cannot contain an agent's name like {name!r}; choose another name")
+
+
+def _require_unlike(tx: Tx, project_id: UUID, name: str) -> None:
+    """Raise `Invalid` for a new name that differs from an agent's by characters that nobody sees."""
+    if name.isascii():  # no other name looks like it: where a joiner may be, another sign stands beside it
+        return
+    if (other := agents.look_alike(tx, project_id, name)) is not None:
+        raise Invalid(f"the name looks like that of the agent {other!r}; choose another name")
 
 
 def _require_not_anothers(tx: Tx, project_id: UUID, name: str) -> None:

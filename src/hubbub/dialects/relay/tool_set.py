@@ -12,6 +12,7 @@ from hubbub.core.people import access, runs
 from hubbub.dialects.call import Call, project_wanted
 from hubbub.dialects.dialect import EMPTY_IS_NONE, Dialect, Reply
 from hubbub.dialects.relay import vocabulary
+from hubbub.model.agents import agent_names
 from hubbub.model.errors import (
     Conflict,
     Forbidden,
@@ -161,10 +162,12 @@ def require_room(held: int, cap: int | None, noun: str) -> None:
 
 
 def _require_well_formed(argument: str, name: str) -> None:
-    if not 1 <= len(name) <= AGENT_LENGTH or not all(map(_is_allowed, name)):
+    is_seen = agent_names.first_hidden(name) is None
+    if not 1 <= len(name) <= AGENT_LENGTH or not all(map(_is_allowed, name)) or not is_seen:
         raise Invalid(f"{argument}: must be 1 to {AGENT_LENGTH} letters, digits, _ or -")
 
 
 def _is_allowed(character: str) -> bool:
-    """Tell whether a name may have the character: letters with the marks of their script, digits, `-` and `_`."""
-    return character in "_-" or unicodedata.category(character)[0] in "LM" or character.isdecimal()
+    """Tell whether a name may have the character: letters with the signs of their script, digits, `-` and `_`."""
+    is_of_script = unicodedata.category(character)[0] in "LM" or character in agent_names.JOINERS
+    return character in "_-" or is_of_script or character.isdecimal()

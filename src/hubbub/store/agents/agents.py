@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import NamedTuple
 from uuid import UUID
 
+from hubbub.model.agents.agent_names import JOINERS
 from hubbub.model.records import Agent, Condition, Presence, Profile, ReportedNode
 from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
@@ -50,6 +51,24 @@ def meet(tx: Tx, project_id: UUID, name: str) -> bool:
         name=name,
         now=tx.now,
     )
+
+
+def look_alike(tx: Tx, project_id: UUID, name: str) -> str | None:
+    """Return the name of an agent that differs from this one by joiners alone; None if there is none."""
+    first, second, third = JOINERS
+    found: str | None = tx.value(
+        """SELECT name FROM agents
+           WHERE project_id = :project_id AND name <> :name
+             AND replace(replace(replace(name, :first, ''), :second, ''), :third, '') = :bare
+           ORDER BY name LIMIT 1""",
+        project_id=project_id,
+        name=name,
+        bare="".join(each for each in name if each not in JOINERS),
+        first=first,
+        second=second,
+        third=third,
+    )
+    return found
 
 
 def forget(tx: Tx, project_id: UUID, name: str) -> None:
