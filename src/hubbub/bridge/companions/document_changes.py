@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from urllib.parse import urlencode
 
-from hubbub.bridge.transport.mcp_upstream import FAILED, STREAM, TEMPORARY, events_of, transport_to
+from hubbub.bridge.transport.mcp_upstream import TEMPORARY, events_of, transport_to
 from hubbub.bridge.transport.transport import Away
 from hubbub.client import Hub
+from hubbub.client.event_stream import STREAM
+from hubbub.client.transport import FAILED
 from hubbub.workspace.documents import KINDS, Subject, subject_of
 
 PAUSE = 1.0  # seconds before we ask again, when the stream has ended

@@ -1,12 +1,12 @@
 """The transport to a hub on another machine: httpx2, with TLS, and the proxies of the environment."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
 
 import httpx2
 
 from hubbub.bridge.transport.transport import Away
-from hubbub.client import CONNECT_SECONDS, QUIET_SECONDS
+from hubbub.client.transport import CONNECT_SECONDS, QUIET_SECONDS
 from hubbub.model.programs.proxy_trust import trusts_environment
 
 
@@ -55,8 +55,12 @@ class _FarAnswer:
             raise Away(str(error)) from error
         return content
 
-    def response(self) -> httpx2.Response:
-        return self._response
+    async def chunks(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._response.aiter_bytes():
+                yield chunk
+        except httpx2.TransportError as error:
+            raise Away(str(error)) from error
 
     async def __aenter__(self) -> "_FarAnswer":
         return self

@@ -11,10 +11,9 @@ from typing import cast
 from urllib.parse import urlsplit
 
 import httptools
-import httpx2
 
 from hubbub.bridge.transport.transport import Away
-from hubbub.client import CONNECT_SECONDS, QUIET_SECONDS
+from hubbub.client.transport import CONNECT_SECONDS, QUIET_SECONDS
 
 HTTP_PORT = 80
 READ_AHEAD = 256 * 1024  # bytes of a body that nobody has read yet; then the hub has to wait
@@ -71,7 +70,7 @@ class _Line(asyncio.Protocol):
 
     def __init__(self, url: str, headers: Mapping[str, str], idle: "list[_Line]") -> None:
         parts = urlsplit(url)
-        self._url, self._idle = url, idle
+        self._idle = idle
         target = parts._replace(scheme="", netloc="", path=parts.path or "/", fragment="").geturl()
         self._target = f"{target} HTTP/1.1\r\nHost: {parts.netloc.rpartition('@')[2]}\r\n"
         self._common = _lines(headers)
@@ -139,12 +138,7 @@ class _Line(asyncio.Protocol):
             await self._news()
         return b"".join(self._chunks)
 
-    def response(self) -> httpx2.Response:
-        request = httpx2.Request("GET", self._url)  # required by its errors
-        return httpx2.Response(self.status, headers=self._headers, stream=_Body(self), request=request)
-
-    async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body, as it comes."""
+    async def chunks(self) -> AsyncIterator[bytes]:
         while True:
             chunks, self._chunks, self._held = self._chunks, [], 0
             for chunk in chunks:
@@ -201,20 +195,6 @@ class _Line(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         self._is_whole, self._is_kept = True, self._parser.should_keep_alive()
-
-
-class _Body(httpx2.AsyncByteStream):
-    """The body of a line's answer, for httpx2."""
-
-    def __init__(self, line: _Line) -> None:
-        self._line = line
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for chunk in self._line.body():
-                yield chunk
-        except Away as error:
-            raise httpx2.ReadError(str(error)) from error
 
 
 def _lines(headers: Mapping[str, str]) -> str:

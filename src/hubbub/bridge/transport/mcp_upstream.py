@@ -5,29 +5,23 @@ the process of the hub that opened it. The newer revision's requests stand for t
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from urllib.parse import urlsplit
-
-import httpx2
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
 from hubbub.bridge.messages import json_rpc
 from hubbub.bridge.messages.json_rpc import Message
-from hubbub.bridge.transport.httpx_transport import HttpxTransport
 from hubbub.bridge.transport.loopback_http import LoopbackTransport
 from hubbub.bridge.transport.transport import Away, HttpAnswer, Transport
 from hubbub.client import refusal
+from hubbub.client.event_stream import STREAM, EventReader
+from hubbub.client.transport import FAILED, NOT_FOUND, Reply, Unreachable, is_near
 from hubbub.model.programs import retry_after
-from hubbub.model.programs.proxy_trust import trusts_environment
 
 Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and returns whether it has heard enough
 
 SESSION_HEADER = "Mcp-Session-Id"
-JSON, STREAM = "application/json", "text/event-stream"
+JSON = "application/json"
 LARGEST_EVENT = 64 * 1024 * 1024
 TEMPORARY = frozenset({409, 429, 502, 503, 504})
-NOT_FOUND = 404
-FAILED = 400  # the least status of a failure
 
 
 class SessionGone(Exception):
@@ -142,60 +136,56 @@ class Upstream:
             if answer.status < FAILED:
                 return answer
             async with answer:
-                with _reaching():
-                    response = answer.response()
-                    await response.aread()
-            wait = retry_after.retry_seconds(response)
+                headers_told = {"retry-after": answer.header(b"retry-after")}
+                reply = Reply(answer.status, headers_told, await answer.whole(), "")
+            wait = retry_after.retry_seconds(reply)
             if wait is None:
                 break
             await asyncio.sleep(wait)
-        raise _failure(response, in_session=SESSION_HEADER in headers)
+        raise _failure(reply, in_session=SESSION_HEADER in headers)
 
 
 def transport_to(address: Callable[[], str], headers: Mapping[str, str]) -> Transport:
     """Return the fastest transport to the URL that `address` returns."""
     url = address()
-    is_near = urlsplit(url).scheme == "http" and not trusts_environment(url)
-    return LoopbackTransport(address, headers) if is_near else HttpxTransport(address, headers)
+    if is_near(url):
+        return LoopbackTransport(address, headers)
+    from hubbub.bridge.transport.httpx_transport import HttpxTransport
+
+    return HttpxTransport(address, headers)
 
 
 def _is_stream(answer: HttpAnswer) -> bool:
     return answer.header(b"content-type").startswith(STREAM)
 
 
-@contextmanager
-def _reaching() -> Iterator[None]:
-    """Turn failures on the way into `Away`."""
-    try:
-        yield
-    except httpx2.TransportError as error:
-        raise Away(str(error)) from error
-
-
-def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
-    if response.status_code in TEMPORARY:
+def _failure(reply: Reply, *, in_session: bool) -> Exception:
+    if reply.status_code in TEMPORARY:
         return Away(
-            str(refusal(response))
-            if response.status_code == retry_after.TOO_MANY
-            else f"status {response.status_code}"
+            str(refusal(reply))
+            if reply.status_code == retry_after.TOO_MANY
+            else f"status {reply.status_code}"
         )
-    if response.status_code == NOT_FOUND and in_session:
+    if reply.status_code == NOT_FOUND and in_session:
         return SessionGone()
     try:
-        body = response.json()
+        body = reply.json()
     except ValueError:
         body = None
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         return HttpRefused(str(body["error"].get("message")), body)
-    return HttpRefused(str(refusal(response)))
+    return HttpRefused(str(refusal(reply)))
 
 
 async def events_of(answer: HttpAnswer) -> AsyncGenerator[bytes, None]:
     """Yield the events of a stream, as they come. Raises `Away`."""
-    with _reaching():
-        async for event in httpx2.EventSource(answer.response(), LARGEST_EVENT):
-            if event.data:
+    try:
+        reader = EventReader(answer.header(b"content-type"), LARGEST_EVENT)
+        async for chunk in answer.chunks():
+            for event in reader.events(chunk):
                 yield event.data.encode()
+    except Unreachable as error:
+        raise Away(str(error)) from error
 
 
 def read(content: bytes) -> Message:

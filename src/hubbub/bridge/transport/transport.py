@@ -1,14 +1,12 @@
 """Transports: they carry HTTP requests to one address of a hub, and bring the answers.
 
 There are two. `loopback_http` is for a hub on this machine and made to be fast; `httpx_transport` is for all others,
-and knows TLS and proxies. A caller that needs more than the fast one offers gets a response of httpx2 from either.
+and knows TLS and proxies.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Protocol, Self
-
-import httpx2
 
 
 class Away(Exception):
@@ -30,8 +28,8 @@ class HttpAnswer(Protocol):
     async def whole(self) -> bytes:
         """Return the body."""
 
-    def response(self) -> httpx2.Response:
-        """Return the answer as httpx2's, its body unread. Its errors are httpx2's."""
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body, as it comes."""
 
     async def __aenter__(self) -> Self: ...
 

@@ -10,7 +10,8 @@ import click
 
 from hubbub.cli.work import awaited_result
 from hubbub.cli.work.tasks import PRIORITIES, show_line
-from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
+from hubbub.client import Hub, HubRefused, HubUnreachable, LetterReply
+from hubbub.client.transport import WAIT_SECONDS
 from hubbub.model.errors import UnknownAgent
 from hubbub.model.people.rights import EVERYONE, HUB
 from hubbub.model.records import LetterKind

@@ -1,7 +1,10 @@
 """Trust on the way to an address: this machine itself needs less than others."""
 
-import ssl
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import ssl
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -11,11 +14,13 @@ def trusts_environment(url: str) -> bool:
     return urlsplit(url).hostname not in LOOPBACK
 
 
-def authorities(url: str) -> ssl.SSLContext | bool:
+def authorities(url: str) -> "ssl.SSLContext | bool":
     """Return the certificate authorities for httpx2: the system's, which take longer to load than a call.
 
     Plain HTTP to this machine itself has no certificate, so it gets none.
     """
     if urlsplit(url).scheme == "http" and not trusts_environment(url):
+        import ssl  # which a command that calls a hub on this machine need not load
+
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return True

@@ -27,7 +27,7 @@ def retry_seconds(answer: RetryableResponse) -> float | None:
 
     The hub did nothing for a request with such a response: any request may be sent again.
     """
-    after = answer.headers.get("Retry-After", "")
+    after = answer.headers.get("retry-after", "")
     if answer.status_code != TOO_MANY or not after.isdecimal() or float(after) > LONGEST_PAUSE:
         return None
     return float(after)

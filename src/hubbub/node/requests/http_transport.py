@@ -10,7 +10,8 @@ from datetime import timedelta
 
 import httpx2
 
-from hubbub.client import CONNECT_SECONDS, READ_SECONDS, WAIT_SECONDS, refusal
+from hubbub.client import refusal
+from hubbub.client.transport import CONNECT_SECONDS, READ_SECONDS, WAIT_SECONDS
 from hubbub.model.errors import HubError, Invalid, NotFound, StoreUnavailable
 from hubbub.model.fleet.link_protocol import REFUSALS, HubRequest, Message
 from hubbub.model.programs.proxy_trust import authorities, trusts_environment

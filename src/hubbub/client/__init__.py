@@ -12,23 +12,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict
-from urllib.parse import quote, urlsplit
+from typing import Any, Protocol, TypedDict
+from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
-import httpx2
-
+from hubbub.client.event_stream import STREAM, EventReader
+from hubbub.client.transport import (
+    FAILED,
+    NOT_FOUND,
+    QUIET_SECONDS,
+    READ_SECONDS,
+    WAIT_SECONDS,
+    Answer,
+    Reply,
+    TooLate,
+    Transport,
+    Unreachable,
+    is_near,
+    transport_to,
+)
 from hubbub.model import data_folder
 from hubbub.model.errors import Invalid
-from hubbub.model.programs.proxy_trust import authorities, trusts_environment
 from hubbub.model.programs.retry_after import patiently
 from hubbub.processes import durable_files
 
-CONNECT_SECONDS = 5.0
-READ_SECONDS = 30.0
-WAIT_SECONDS = 45  # the longest wait that the hub grants in one request
-QUIET_SECONDS = 75.0  # a live stream sends something every 30 s; after this long it is dead
-NOT_FOUND = 404
+JSON = {"Content-Type": "application/json"}
 TEMPORARY = frozenset({429, 502, 503, 504})
 SCHEMES = frozenset({"http", "https"})
 BARE = re.compile(r"[a-z0-9][a-z0-9.-]*(?P<port>:[0-9]{1,5})|[a-z0-9][a-z0-9.-]*\.[a-z]+", re.IGNORECASE)
@@ -156,18 +164,12 @@ class Hub:
     """
 
     def __init__(
-        self, url: str, token: str, *, project: str | None = None, http: httpx2.Client | None = None
+        self, url: str, token: str, *, project: str | None = None, http: Transport | None = None
     ) -> None:
         self.url = _address(url)
         self.token = _sendable(token)
         self.project = project
-        self._http = http or httpx2.Client(
-            base_url=self.url,
-            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, pool=None),
-            limits=httpx2.Limits(max_connections=None),
-            verify=authorities(self.url),
-            trust_env=trusts_environment(self.url),
-        )
+        self._http = http or transport_to(self.url)
 
     def close(self) -> None:
         self._http.close()
@@ -204,22 +206,23 @@ class Hub:
     def health(self) -> dict[str, Any]:
         """Return the hub's public facts: that it runs, and its version."""
         with _reachable(self.url):
-            response = self._http.get("/health")
-        facts: dict[str, Any] = _content(response)
+            reply = self._http.request("GET", "/health", {})
+        facts: dict[str, Any] = _content(reply)
         return facts
 
     def sign_in(self, user: str, password: str, label: str) -> str:
         """Return a token of the person for their password; `label` says what it is for."""
         account = {"username": user, "password": password, "label": label}
         with _reachable(self.url):
-            made: dict[str, Any] = _content(self._http.post("/api/auth/login", json=account))
+            reply = self._http.request("POST", "/api/auth/login", JSON, _encoded(account))
+        made: dict[str, Any] = _content(reply)
         return str(made["token"])
 
     def speaks(self, dialect: str) -> bool:
         """Tell whether the hub serves MCP in this dialect."""
         with _reachable(self.url):
-            response = self._http.options(f"/mcp/{quoted(dialect)}", headers=self._identity)
-        return response.status_code != NOT_FOUND
+            reply = self._http.request("OPTIONS", f"/mcp/{quoted(dialect)}", self._identity)
+        return reply.status_code != NOT_FOUND
 
     def inbox(self, name: str, *, limit: int = 50, wait_seconds: float = 0) -> list[LetterReply]:
         """Return the pending letters of `name`, most urgent first; wait up to `wait_seconds` while there is none."""
@@ -266,13 +269,11 @@ class Hub:
         try:
             with (
                 _reachable(self.url),
-                self._http.stream("GET", f"/api/v1{path}", headers=self._identity, timeout=None) as response,
+                self._http.stream(f"/api/v1{path}", self._identity, timeout=None) as answer,
             ):
-                if response.is_error:
-                    response.read()
-                    raise refusal(response)
+                _require_granted(answer)
                 with partial.open("wb") as file:
-                    file.writelines(response.iter_bytes())
+                    file.writelines(answer.chunks())
             durable_files.put(partial, target)
         finally:
             partial.unlink(missing_ok=True)
@@ -280,18 +281,15 @@ class Hub:
     def _frames(
         self, path: str, headers: Mapping[str, str], query: Mapping[str, object]
     ) -> Generator[Frame, None, None]:
-        timeout = httpx2.Timeout(QUIET_SECONDS, connect=CONNECT_SECONDS)
-        sent = {"Accept": "text/event-stream", **headers, **self._identity}
-        params = self._query(query)
+        sent = {"Accept": STREAM, **headers, **self._identity}
         with (
             _reachable(self.url),
-            self._http.stream("GET", path, params=params, headers=sent, timeout=timeout) as response,
+            self._http.stream(path + self._query(query), sent, timeout=QUIET_SECONDS) as answer,
         ):
-            if response.is_error:
-                response.read()
-                raise refusal(response)
-            for event in httpx2.EventSource(response):
-                if event.data:
+            _require_granted(answer)
+            reader = EventReader(answer.headers.get("content-type", ""))
+            for chunk in answer.chunks():
+                for event in reader.events(chunk):
                     yield Frame(event.id, json.loads(event.data))
 
     def _call(
@@ -305,24 +303,28 @@ class Hub:
         patience: float = READ_SECONDS,
     ) -> Any:
         patience += WAIT_SECONDS if query.get("wait_seconds") else 0
-        said = content and {name: each for name, each in content.items() if each is not None}
-        send = partial(self._http.request, method, f"/api/v1{path}", params=self._query(query), json=said)
         sent = {**(headers or {}), **self._identity}
-        timeout = httpx2.Timeout(patience, connect=CONNECT_SECONDS)
+        body = None
+        if content is not None:
+            sent |= JSON
+            body = _encoded({name: each for name, each in content.items() if each is not None})
+        target = f"/api/v1{path}{self._query(query)}"
         with _reachable(self.url):
-            return _content(patiently(partial(send, headers=sent, timeout=timeout)))
+            return _content(
+                patiently(partial(self._http.request, method, target, sent, body, timeout=patience))
+            )
 
     @property
     def _identity(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
-    def _query(self, query: Mapping[str, object]) -> httpx2.QueryParams:
-        """Return the query as pairs: a tuple is several of one name, None is none."""
-        pairs: list[tuple[str, str | int | float | bool | None]] = []
+    def _query(self, query: Mapping[str, object]) -> str:
+        """Return the query as the end of an address: a tuple is several of one name, None is none."""
+        pairs: list[tuple[str, str]] = []
         for name, value in {"project": self.project, **query}.items():
             values = value if isinstance(value, tuple) else () if value is None else (value,)
             pairs += [(name, str(each)) for each in values]
-        return httpx2.QueryParams(pairs)
+        return f"?{urlencode(pairs)}" if pairs else ""
 
 
 def quoted(name: str) -> str:
@@ -343,13 +345,23 @@ def _address(url: str) -> str:
     """Return the address without a slash at its end. Raises `Invalid` for an address that no hub can have."""
     try:
         parts = urlsplit(url)
-        httpx2.URL(url)
         is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
-    except (ValueError, httpx2.InvalidURL):
+    except ValueError:
         is_whole = False
-    if not is_whole or any(each.isspace() for each in url):
+    if not is_whole or not (is_near(url) or _is_known_form(url)) or any(each.isspace() for each in url):
         raise Invalid(f"the address of a hub is like http://127.0.0.1:8420, not {url!r}{_meant(url)}")
     return url.rstrip("/")
+
+
+def _is_known_form(url: str) -> bool:
+    """Tell whether httpx2 takes an address on another machine."""
+    import httpx2
+
+    try:
+        httpx2.URL(url)
+    except (ValueError, httpx2.InvalidURL):
+        return False
+    return True
 
 
 def _meant(url: str) -> str:
@@ -365,25 +377,46 @@ def _sendable(token: str) -> str:
     return token
 
 
-def refusal(response: httpx2.Response) -> HubRefused:
+class Refusal(Protocol):
+    """The part of an answer that says why the hub refused."""
+
+    @property
+    def status_code(self) -> int: ...
+
+    @property
+    def url(self) -> object: ...
+
+    def json(self) -> Any: ...
+
+
+def refusal(reply: Refusal) -> HubRefused:
     """Return the hub's refusal; for a reply that is not the hub's, its status."""
     try:
-        body = response.json()
+        body = reply.json()
     except ValueError:
         body = None
     if isinstance(body, dict) and isinstance(body.get("message"), str):
-        code, hub = str(body.get("error", "refused")), str(response.url).partition("/api/")[0]
-        return HubRefused(response.status_code, code, body["message"], hub=hub)
-    return HubRefused(response.status_code, "refused", f"the hub answered with status {response.status_code}")
+        code, hub = str(body.get("error", "refused")), str(reply.url).partition("/api/")[0]
+        return HubRefused(reply.status_code, code, body["message"], hub=hub)
+    return HubRefused(reply.status_code, "refused", f"the hub answered with status {reply.status_code}")
 
 
-def _content(response: httpx2.Response) -> Any:
-    if response.is_error:
-        raise refusal(response)
+def _require_granted(answer: Answer) -> None:
+    if answer.status_code >= FAILED:
+        raise refusal(answer.reply())
+
+
+def _encoded(content: Mapping[str, object]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _content(reply: Reply) -> Any:
+    if reply.is_error:
+        raise refusal(reply)
     try:
-        return response.json() if response.content else None
+        return reply.json() if reply.content else None
     except ValueError:
-        raise HubUnreachable(f"what answers at {response.url.host} is not a hub") from None
+        raise HubUnreachable(f"what answers at {urlsplit(reply.url).hostname} is not a hub") from None
 
 
 @contextmanager
@@ -391,7 +424,6 @@ def _reachable(url: str) -> Iterator[None]:
     """Turn failures on the way into `HubUnreachable`."""
     try:
         yield
-    except (httpx2.TransportError, httpx2.InvalidURL) as error:
-        is_late = isinstance(error, httpx2.TimeoutException)
-        reason = "took too long to answer" if is_late else "cannot be reached"
+    except Unreachable as error:
+        reason = "took too long to answer" if isinstance(error, TooLate) else "cannot be reached"
         raise HubUnreachable(f"the hub at {url} {reason}") from error
