@@ -56,6 +56,19 @@ def test_a_broadcast_reaches_all(crew: Crew) -> None:
     assert crew.fleet.inbox("ann") == []
 
 
+@requires("send_message.type")
+@pytest.mark.parametrize(
+    ("kind", "letter"), [("status", "message"), ("request", "broadcast"), ("text", "broadcast")]
+)
+def test_a_status_to_all_is_only_read(crew: Crew, kind: str, letter: str) -> None:
+    """Whoever works for broadcasts, as CommHub's agents do, does nothing for it."""
+    crew.fleet.online("coder-1")
+
+    crew.checkin("ann").send_message(to="broadcast", content="on auth", type=kind)
+
+    assert [row["type"] for row in crew.fleet.inbox("coder-1")] == [letter]
+
+
 @requires("send_message.to")
 def test_the_word_that_broadcasts_show_is_nobody(crew: Crew) -> None:
     """A message to all, as a broadcast shows, is refused with the word that means it."""

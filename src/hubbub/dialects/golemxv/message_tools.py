@@ -11,7 +11,7 @@ from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import vocabulary
 from hubbub.dialects.golemxv.tool_set import DIALECT, Name, Secret, Slug, Text, act, look
 from hubbub.model.errors import Invalid
-from hubbub.model.records import Intent
+from hubbub.model.records import Intent, LetterKind
 from hubbub.model.timestamps import parse_microseconds
 from hubbub.store.tx import Tx
 
@@ -31,8 +31,15 @@ def send_message(
     thread = messages.Thread(intent=Intent(type))
     if to == vocabulary.BROADCAST:
         recipients = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
+        kind = LetterKind.MESSAGE if thread.intent is Intent.STATUS else LetterKind.BROADCAST
         sent, _rows = messages.broadcast(
-            tx, here.project.id, sender=here.name, body=content, recipients=recipients, thread=thread
+            tx,
+            here.project.id,
+            sender=here.name,
+            body=content,
+            recipients=recipients,
+            kind=kind,
+            thread=thread,
         )
     elif to == vocabulary.EVERYONE and not agents.is_known(tx, here.project.id, to):
         raise Invalid(f"to: {to!r} is how a broadcast shows; {vocabulary.BROADCAST!r} sends to all agents")
