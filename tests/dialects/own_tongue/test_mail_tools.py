@@ -338,6 +338,21 @@ def test_a_person_has_one_name(team: Team) -> None:
     assert [each["from"] for each in person.inbox()["letters"]] == ["ember", "ember"]
 
 
+def test_an_answer_may_be_to_everyone(team: Team) -> None:
+    """With reply_to, mail to everyone is known as an answer; an answer to nothing is refused, and sends none."""
+    ada, ben = team.joined("ada"), team.joined("ben")
+    asked = ada.send(to="ben", text="Which port?")["id"]
+
+    ben.send(to="everyone", text="8420, for all", reply_to=asked)
+
+    (heard,) = ada.inbox()["letters"]
+    assert (heard["text"], heard["reply_to"]) == ("8420, for all", asked)
+    assert [each["text"] for each in ada.inbox(about=asked)["history"]] == ["Which port?", "8420, for all"]
+    refused = ben.wrong("send", to="everyone", text="lost", reply_to="M-99")
+    assert refused["error"] == "not_found"
+    assert len(ada.inbox()["letters"]) == 1
+
+
 @requires("send.broadcast")
 def test_mail_to_everyone(team: Team) -> None:
     """All who were ever there get a message, or a broadcast if it says so; the reply counts them by their wake."""

@@ -113,14 +113,24 @@ def broadcast(
     body: str,
     recipients: Iterable[str],
     kind: LetterKind = LetterKind.BROADCAST,
+    in_reply_to: UUID | None = None,
     thread: Thread = _NO_THREAD,
 ) -> tuple[Message, list[Delivery]]:
-    """Put one message into the inboxes of all `recipients`.
+    """Put one message into the inboxes of all `recipients`; `in_reply_to` is the task or message that it answers.
 
     A `BROADCAST` is to be acted on, so that workers run their programs for it; a `MESSAGE` is only read.
     Records `message.sent`, once, and `message.delivered` for each of them.
     """
-    message = _insert(tx, project_id, kind=kind, sender=sender, recipient=None, body=body, thread=thread)
+    message = _insert(
+        tx,
+        project_id,
+        kind=kind,
+        sender=sender,
+        recipient=None,
+        body=body,
+        in_reply_to=in_reply_to,
+        thread=thread,
+    )
     _record(tx, "message.sent", message)
     rows = []
     for name in sorted(set(recipients)):

@@ -207,7 +207,7 @@ def send(
     if not text.strip():
         raise Invalid("text: must say something")
     if meant is LetterKind.BROADCAST or (meant is LetterKind.MESSAGE and to == EVERYONE):
-        return _to_everyone(tx, here, ways, text, meant)
+        return _to_everyone(tx, here, ways, text, meant, reply_to)
     if reply_to is not None:
         sent = _answer(tx, here, reply_to, to, text)
     elif to is not None:
@@ -322,11 +322,20 @@ def _sent(
     return {"id": ref, "to": to, "state": str(DeliveryStatus.STORED), **asdict(expected)}
 
 
-def _to_everyone(tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str, kind: LetterKind) -> Reply:
+def _to_everyone(
+    tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str, kind: LetterKind, answered: str | None
+) -> Reply:
     """Send to every agent that was ever here; count their wakes by kind, and those likely to look soon."""
     receivers = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
+    subject = short_ids.subject(tx, here.project.id, answered) if answered is not None else None
     sent, rows = messages.broadcast(
-        tx, here.project.id, sender=here.name, body=text, recipients=receivers, kind=kind
+        tx,
+        here.project.id,
+        sender=here.name,
+        body=text,
+        recipients=receivers,
+        kind=kind,
+        in_reply_to=subject.id if subject is not None else None,
     )
     expected = [delivery_forecast.forecast(tx, here.project.id, row.recipient, ways) for row in rows]
     return {
