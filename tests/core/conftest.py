@@ -172,7 +172,11 @@ class World:
                 return error
 
         with ThreadPoolExecutor(len(operations)) as threads:
-            return list(threads.map(run, range(len(operations)), operations))
+            begun = [threads.submit(run, *each) for each in enumerate(operations)]
+        failed = [error for error in (each.exception() for each in begun) if error]
+        for error in sorted(failed, key=lambda each: isinstance(each, threading.BrokenBarrierError)):
+            raise error  # the cause first, before those who only could not meet
+        return [each.result() for each in begun]
 
 
 def _meet(barrier: threading.Barrier, tx: Tx) -> None:

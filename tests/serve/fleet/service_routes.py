@@ -1,7 +1,7 @@
 """The ways of a machine to its hub: in the hub's own process, over a link, and by a POST with an agent's token."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ from hubbub.serve.live.log_tail import LogTail
 from hubbub.serve.live.subscribers import Subscribers
 from hubbub.store.tx import Tx
 from tests.serve.served_hub import Hub
-from tests.support.waiting import patience
+from tests.support.waiting import until_soon
 
 ABOUT = NodeInfo(name="box", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 DIGEST = "0123456789abcdef" * 4
@@ -157,14 +157,13 @@ async def answer(hub: Hub, approval_id: str, *, approved: bool) -> Approval:
 
 async def asked(hub: Hub) -> Approval:
     """The question that waits, as soon as there is one."""
-    async with asyncio.timeout(patience()):
-        while True:
-            found = await hub.store.read(
-                hub.owner, lambda tx: approvals.search(tx, [hub.project.id], status=ApprovalStatus.PENDING)
-            )
-            if found:
-                return found[0]
-            await asyncio.sleep(0)  # the turn of others: the store is read at once
+
+    def pending() -> Sequence[Approval]:
+        return hub.store.read_now(
+            hub.owner, lambda tx: approvals.search(tx, [hub.project.id], status=ApprovalStatus.PENDING)
+        )
+
+    return (await until_soon(pending, "a question that waits"))[0]
 
 
 async def kept(hub: Hub, approval_id: str) -> Approval:

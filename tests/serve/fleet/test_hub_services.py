@@ -219,22 +219,40 @@ def is_spent(hub: Hub, question: Approval) -> bool:
     return bool(found.status is ApprovalStatus.SPENT)
 
 
-async def test_who_gives_up_leaves_a_question_that_lets_nothing_through(hub: Hub, opened: Open) -> None:
-    """When the call is cancelled while it waits, a later yes is for nobody: it lapses, or is spent on who gave up.
-
-    Over a link the hub does not hear that its machine waits no more, and says the yes to it.
-    """
+@at_a_client
+async def test_who_gives_up_takes_the_question_back(hub: Hub, opened: Open) -> None:
+    """When the call is cancelled while it waits, nobody can answer any more."""
     async with opened(hub) as machine:
+        approval_id = await machine.put(question(), MINUTE)
+        waiting = asyncio.create_task(machine.answer(approval_id))
+        await asyncio.sleep(0)  # its turn, in which it begins to wait
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await machine.settle()
+        with pytest.raises(Conflict, match="its call was cancelled"):
+            await answer(hub, approval_id, approved=True)
+
+
+async def test_a_yes_that_is_faster_is_spent_on_who_gave_up(hub: Hub) -> None:
+    """Over a link the hub hears a moment later that a call was cancelled; a yes before that lets nothing through."""
+    async with by_link(hub) as machine:
         waiting = asyncio.create_task(machine.ask(question(), MINUTE))
         found = await asked(hub)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await answer(hub, str(found.id), approved=True)
-        if opened is by_link:
-            await until_soon(lambda: is_spent(hub, found), "the yes to be said to the machine")
-            return
-    later = await kept(hub, str(found.id))
+        hub.do(lambda tx: approvals.answer(tx, str(found.id), approved=True), hub.owner)  # in this very turn
+        await until_soon(lambda: is_spent(hub, found), "the yes to be said to the machine")
+
+
+@at_a_client
+async def test_a_yes_for_which_nobody_waits_lapses(hub: Hub, opened: Open) -> None:
+    """When the call is cancelled before it waits, a later yes is for nobody, and soon over."""
+    async with opened(hub) as machine:
+        approval_id = await machine.put(question(), MINUTE)
+        await answer(hub, approval_id, approved=True)
+    later = await kept(hub, approval_id)
     assert later.status is ApprovalStatus.APPROVED
     assert later.expires_at - (later.answered_at or 0) <= approvals.GOOD_FOR // timedelta(milliseconds=1)
 
