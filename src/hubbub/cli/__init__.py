@@ -196,7 +196,7 @@ SECTIONS = {
         "work": CommandEntry("hubbub.cli.agents.work", "Turn any program into an agent."),
         "chat": CommandEntry("hubbub.cli.agents.chat", "Talk to this machine's own agent."),
         "agent": CommandEntry(
-            "hubbub.cli.agents.managed_agents", "Start, stop, follow, rename and remove agents."
+            "hubbub.cli.agents.managed_agents", "Start, stop, follow, change, rename and remove agents."
         ),
         "mcp": CommandEntry("hubbub.cli.clients.mcp", "Serve MCP on standard input and output."),
     },

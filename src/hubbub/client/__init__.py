@@ -108,6 +108,7 @@ class AgentReply(TypedDict):
 
     name: str
     condition: str
+    description: str | None
     doing: str | None
     instance: str | None
     hostname: str | None

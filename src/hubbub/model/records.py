@@ -79,6 +79,7 @@ class Agent:
     name: str
     created_at: int
     presence_id: UUID | None
+    description: str | None = None  # what people say that it is for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,23 @@ def test_an_agent_is_renamed(hub: RunningHub) -> None:
         assert refused.stderr == "Error: 'codre2' is called 'coder2' now\n", command
 
 
+def test_an_agent_is_described(hub: RunningHub) -> None:
+    """A description is set and cleared, and stands in the list; an area waits until the agent is there."""
+    hub.meet("coder")
+    changed = hub.run("agent", "change", "coder", "--description", "Reviews the parser")
+    assert changed.stdout == "changed coder\ndescription: Reviews the parser\n"
+    assert "Reviews the parser" in hub.run("agents").stdout
+    assert (
+        hub.run("agent", "change", "coder", "--description", "").stdout
+        == "changed coder\ndescription: none\n"
+    )
+    refused = hub.run("agent", "change", "coder", "--area", "api")
+    assert (refused.returncode, "'coder' is not here" in refused.stderr) == (1, True)
+    nothing = hub.run("agent", "change", "coder")
+    assert nothing.returncode == 2
+    assert nothing.stderr == "Error: say what to change: --description, --area or both\n"
+
+
 def test_a_person_makes_no_agent_with_a_strange_name(hub: RunningHub, tmp_path: Path) -> None:
     """Whatever a person makes an agent by, its name is one that every shell and address takes."""
     commands = (

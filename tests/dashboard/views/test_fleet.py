@@ -378,6 +378,22 @@ def test_an_old_link_leads_to_a_renamed_agent(hub: Hub, visit: Visit, watch: Wat
     until_whole(nobody)
 
 
+def test_a_person_says_what_an_agent_is_for(hub: Hub, visit: Visit) -> None:
+    """Its panel edits what an agent is for and the area it works in, and shows both."""
+    come(hub, "helper", hostname="demeter")
+    page = visit("/fleet?agent=helper")
+    panel(page).get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Description").fill("Reviews the parser")
+    dialog.get_by_label("Area").select_option("docs")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").filter(has_text="helper is changed.")).to_be_visible()
+    expect(panel(page)).to_contain_text("Reviews the parser")
+    expect(panel(page).get_by_role("region", name="Facts")).to_contain_text("docs")
+    panel(page).get_by_role("button", name="Edit").click()
+    expect(dialog.get_by_label("Description")).to_have_value("Reviews the parser")
+
+
 def test_why_an_agent_keeps_its_name_is_told(hub: Hub, visit: Visit, watch: Watch) -> None:
     """An agent that is there keeps its name: the hub's sentence says so, and what was typed is there again."""
     come(hub, "staying", hostname="demeter")

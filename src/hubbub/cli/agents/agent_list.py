@@ -7,7 +7,7 @@ from hubbub.terminal.command import command, uses_project
 NOBODY = "No agents yet. Connect one: hubbub install CLIENT, or hubbub work NAME --run COMMAND"
 TITLES = (
     *("name", "status", "doing", "unread", "last seen", "runtime", "machine"),
-    *("last tool", "used", "last output", "printed"),
+    *("last tool", "used", "last output", "printed", "description"),
 )
 
 
@@ -40,6 +40,7 @@ def _row(agent: AgentReply) -> tuple[object, ...]:
         display.age(agent["last_tool_at"], now),
         agent["last_output"],
         display.age(agent["last_output_at"], now),
+        agent["description"],
     )
 
 

@@ -21,9 +21,9 @@ START = "agent_start"  # the order to its machine
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
 
 
-@click.group("agent", cls=Group, short_help="Start, stop, follow, rename and remove agents.")
+@click.group("agent", cls=Group, short_help="Start, stop, follow, change, rename and remove agents.")
 def agent() -> None:
-    """Start, stop, follow, rename and remove agents.
+    """Start, stop, follow, change, rename and remove agents.
 
     An agent started on a machine is restarted when it dies, and when the machine starts.
     """
@@ -125,6 +125,24 @@ def _agreed(name: str) -> bool:
     return questions.agreed(f"{display.clean(name)} is online. Remove it?")
 
 
+@command(
+    "change",
+    example="hubbub agent change coder-1 --description 'Reviews the parser'\nhubbub agent change coder-1 --area api",
+)
+@click.argument("name", shell_complete=agents)
+@click.option("--description", metavar="TEXT", help="What it is for; an empty text clears that.")
+@click.option("--area", metavar="A", help="Area of the project it works in now; an empty text means none.")
+@uses_project
+def change(*, hub: Hub, name: str, as_json: bool, **changes: str | None) -> None:
+    """Change what the agent NAME is for, and the area it works in while it is online."""
+    wanted = {key: value for key, value in changes.items() if value is not None}
+    if not wanted:
+        raise click.UsageError("say what to change: --description, --area or both")
+    changed = hub.patch(f"/agents/{quoted(name)}", wanted)["agent"]
+    told = [f"{key}: {changed[key] or 'none'}" for key in wanted]
+    display.show_result(changed, "\n".join([f"changed {name}", *told]), as_json=as_json)
+
+
 @command("rename", example="hubbub agent rename codre-1 coder-1")
 @click.argument("old", shell_complete=agents)
 @click.argument("new")
@@ -158,5 +176,6 @@ def _show_line(line: dict[str, Any], *, as_json: bool) -> None:
 agent.add_command(start)
 agent.add_command(stop)
 agent.add_command(logs)
+agent.add_command(change)
 agent.add_command(rename)
 agent.add_command(remove)

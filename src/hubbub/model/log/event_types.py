@@ -9,8 +9,8 @@ LONGEST = 100  # characters of a name that are compared with the existing ones
 GROUPS: Mapping[str, Sequence[str]] = {
     "account": ("changed", "paused", "removed", "resumed"),
     "agent": (
-        "changed", "checkin", "checkout", "described", "heartbeat", "met", "removed", "renamed", "scope_change",
-        "timeout", "woken",
+        "changed", "checkin", "checkout", "described", "edited", "heartbeat", "met", "removed", "renamed",
+        "scope_change", "timeout", "woken",
     ),
     "approval": ("approved", "asked", "denied", "expired", "spent", "withdrawn"),
     "area": ("put",),

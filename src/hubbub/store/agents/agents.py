@@ -81,6 +81,16 @@ def forget(tx: Tx, project_id: UUID, name: str) -> None:
         )
 
 
+def describe(tx: Tx, project_id: UUID, name: str, description: str | None) -> None:
+    """Store what the agent is for."""
+    tx.run(
+        "UPDATE agents SET description = :description WHERE project_id = :project_id AND name = :name",
+        project_id=project_id,
+        name=name,
+        description=description,
+    )
+
+
 def find(tx: Tx, project_id: UUID, name: str) -> Agent | None:
     return _AGENTS.find(tx, project_id=project_id, name=name)
 

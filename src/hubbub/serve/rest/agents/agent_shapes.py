@@ -62,6 +62,7 @@ class AgentShape(Shape):
     need: NeedShape | None = Field(description="why a person is needed, and from when on; null: for nothing")
     live: bool = Field(description="whether it is there now")
     unread: int = Field(description="messages and tasks that wait to be acknowledged")
+    description: str | None = Field(None, description="what people say that it is for")
     doing: str | None = None
     instance: str | None = None
     hostname: str | None = None

@@ -10,7 +10,7 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from hubbub.core import agent_removal, agent_renaming
+from hubbub.core import agent_editing, agent_removal, agent_renaming
 from hubbub.core.actions import inbox
 from hubbub.core.agents import agents
 from hubbub.core.log.idempotency import Reply
@@ -108,6 +108,13 @@ class Removed(Model):
     """The name of the agent that is removed."""
 
     removed: str
+
+
+class ChangedAgent(Body):
+    """What changes; omitted members stay as they are, and null or an empty text clears one."""
+
+    description: LongText | None = Field(None, description="what the agent is for")
+    area: Line | None = Field(None, description="the area of the project in which it works while it is there")
 
 
 class NewName(Body):
@@ -240,6 +247,21 @@ async def remove_agent(call: Call, name: str) -> Removed:
     return Removed(removed=await call.write(remove))
 
 
+@router.patch("/agents/{name:path}", response_model=OneAgent)
+async def change_agent(request: Request, call: Call, name: str, body: ChangedAgent) -> Reply:
+    """Change an agent's description, and its area while it is there. For people."""
+
+    def change(tx: Tx) -> OneAgent:
+        project = call.enter(tx)
+        if "area" in body.model_fields_set:
+            agent_editing.set_area(tx, project, name, body.area)
+        if "description" in body.model_fields_set:
+            agent_editing.describe(tx, project, name, body.description)
+        return OneAgent(agent=_found(tx, project, name, request.app.state.news))
+
+    return await call.create(change)
+
+
 @router.post("/agents/{name:path}/rename", response_model=Renamed)
 async def rename_agent(call: Call, name: str, body: NewName) -> Reply:
     """Give an agent that is not there another name. For people.
@@ -260,10 +282,16 @@ async def show_agent(request: Request, call: Call, name: str) -> OneAgent:
 
     def look(tx: Tx) -> AgentShape:
         project = call.enter(tx, Right.READ)
-        found = agents.find(tx, project.id, agents.name_now(tx, project.id, name) or name)
-        return _shape(tx, found, agent_location.of(tx, project.id, found.name), request.app.state.news)
+        now = agents.name_now(tx, project.id, name) or name
+        return _found(tx, project, now, request.app.state.news)
 
     return OneAgent(agent=await call.read(look))
+
+
+def _found(tx: Tx, project: Project, name: str, news: LiveActivitySource) -> AgentShape:
+    """Return one agent. Raises `UnknownAgent`."""
+    found = agents.find(tx, project.id, name)
+    return _shape(tx, found, agent_location.of(tx, project.id, name), news)
 
 
 def _shapes(tx: Tx, project: Project, news: LiveActivitySource) -> Iterator[AgentShape]:
@@ -280,6 +308,7 @@ def _shape(tx: Tx, agent: Agent, found: AgentLocation, news: LiveActivitySource)
     evidence = found.evidence
     more = {
         "created_at": agent.created_at,
+        "description": agent.description,
         "name": agent.name,
         "condition": presence.condition if presence and is_live else Condition.OFFLINE,
         "live": is_live,

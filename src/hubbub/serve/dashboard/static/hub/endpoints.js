@@ -105,6 +105,7 @@ const AGENTS = {
   resumeAccount: onAccount("resume"),
   liftStop: on("stops", "stop", "/breakers/stops")("lift"),
   releaseScope: on("agents", "agent", "/agents")("release-scope"),
+  changeAgent: { request: ({ agent, ...body }, options) => patch(at("/agents", agent), body, options) },
   rename: on("agents", "agent", "/agents")("rename"),
   start: {
     request: ({ agent, ...body }, options) => post(at("/agents", agent, "/start"), body, options),

@@ -74,7 +74,7 @@ const BUCKETS = 30;
 
 /** Signs of life, and what was done to an agent: no evidence that it works. */
 const NO_WORK = new Set(["agent.heartbeat", "agent.met", "agent.checkin", "agent.checkout", "agent.timeout",
-  "agent.renamed", "token.created", "token.revoked"]);
+  "agent.edited", "agent.renamed", "token.created", "token.revoked"]);
 
 const NOTHING = Object.freeze(Array(BUCKETS).fill(0));
 

@@ -12,6 +12,7 @@ import { Button } from "../../ui/controls.js";
 import { toast } from "../../ui/overlays.js";
 import { done } from "../fetching.js";
 import { refOf } from "../task/actions.js";
+import { change } from "./changing.js";
 
 /** Whether what was started on a machine runs there, or is to. */
 export const isRunning = ({ status }) => ["starting", "running", "restarting"].includes(status);
@@ -74,6 +75,7 @@ export function AgentActions({ agent, placed }) {
     <${Button} small icon="plus" disabled=${off} onClick=${() => compose([name], "task")}>${t("fleet.give_task")}<//>
     ${agent.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${off}
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
+    <${Button} small icon="file-text" disabled=${off} onClick=${() => change(agent)}>${t("fleet.change")}<//>
     ${could.value.manage && html`<${Button} small icon="pencil" disabled=${off || !may.value.manage}
       onClick=${() => rename(name)}>${t("fleet.rename")}<//>`}
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>

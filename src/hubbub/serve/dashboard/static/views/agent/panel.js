@@ -170,6 +170,7 @@ export function View({ agent: name, onClose }) {
       ${followed && html`<p class="small muted"><bdi>${t("fleet.renamed", followed)}</bdi></p>`}
       <div><${StateWord} agent state=${agent.state} /></div>
       ${isNew(agent) && told && html`<p class="muted">${none(agent, told)}</p>`}
+      ${isPresent && told?.description && html`<p><${Text} value=${told.description} lines=${4} /></p>`}
       ${agent.doing && html`<p class="muted"><${Text} value=${agent.doing} lines=${4} /></p>`}
       ${could.value.write && html`<${AgentActions} agent=${agent} placed=${told?.placed} picture=${picture} />`}
       <${Held} tasks=${tasksOf(name, picture)} picture=${picture} />
