@@ -285,6 +285,19 @@ def test_a_scope_is_changed_in_part(crew: Crew) -> None:
     assert (row["declared_area"], row["declared_files"]) == (None, None)
 
 
+@requires("scope_update.omitted")
+def test_an_area_that_the_project_does_not_know_any_more_may_stay(crew: Crew) -> None:
+    """Where a project without areas got some, its agents keep the slug that they declared; another one is refused."""
+    ann = crew.checkin("ann", **scope("free", "a"))
+    crew.area("web", "web/**")
+
+    changed = ann.scope_update(declared_files=["b"])
+
+    assert (changed["declared_area"], changed["declared_files"]) == ("free", ["b"])
+    refused = no(ann, "scope_update", declared_area="backend")
+    assert refused == "the project has no area 'backend'; it has web"
+
+
 @requires("scope_update.conflicts", "conflict_check.own")
 def test_changing_a_scope_is_no_conflict_with_itself(crew: Crew) -> None:
     """An agent that declares again what it had declared is in conflict with nobody."""

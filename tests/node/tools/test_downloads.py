@@ -215,6 +215,8 @@ async def test_a_place_that_is_closed_stays_closed(machine: Machine) -> None:
     (machine.work / "folder").mkdir()
     assert refusal(await machine.fetch("http://good.test/file", "folder"))["code"] == "invalid"
     assert refusal(await machine.fetch("http://good.test/file", "folder/"))["code"] == "invalid"
+    nowhere = refusal(await machine.fetch("http://good.test/file", ""))
+    assert nowhere["error"] == "`.` is a folder; list_dir shows its content"
     assert list((machine.work / "folder").iterdir()) == []
 
 

@@ -30,13 +30,14 @@ def declare(
 
     `by` is the caller, if that is not the agent itself.
 
-    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `TooCostly` for a scope
-    that takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
+    Records `agent.scope_change`. Raises `Invalid` for another area that the project does not have, `TooCostly` for a
+    scope that takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
     """
-    changes = bool(scope or scopes.find(tx, presence))
+    before = scopes.find(tx, presence)
+    changes = bool(scope or before)
     if changes:
         scopes.lock(tx, project.id, presence.agent)
-    conflicts = check(tx, project, scope, but=presence.id)
+    conflicts = check(tx, project, scope, but=presence.id, kept=before.area)
     if conflicts and project.conflict_mode == "block":
         raise ScopeConflict(conflicts)
     if changes:
@@ -50,13 +51,16 @@ def declare(
     return conflicts
 
 
-def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) -> list[AgentConflict]:
+def check(
+    tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None, kept: str | None = None
+) -> list[AgentConflict]:
     """Return the conflicts that `scope` would cause, by agent; `but` is the asking presence, which is left out.
 
-    Raises `Invalid` for an area that the project does not have, `TooCostly` for a scope that takes too long to compare.
+    `kept` is the area that it declared before, which may stay although the project got other areas meanwhile. Raises
+    `Invalid` for another that the project does not have, `TooCostly` for a scope that takes too long to compare.
     """
     known = _known(tx, project.id)
-    if scope.area is not None:
+    if scope.area not in (None, kept):
         _require(scope.area, known)
     return list(_met(tx, project, scope, known, but))
 

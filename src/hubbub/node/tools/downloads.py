@@ -85,7 +85,7 @@ class DownloadTool:
         except NotFetched as error:
             return error.outcome
         except NotOpened as error:
-            return refused(error.code, f"{dest} {error.clause}")
+            return refused(error.code, f"`{dest or '.'}` {error.clause}")
         except (TimeoutError, httpx2.TimeoutException):
             return refused(RefusalCode.TIMEOUT, "the server took too long; nothing was saved")
         except httpx2.RequestError as error:
