@@ -87,7 +87,9 @@ class Fleet(Place):
         return self.hub.look(lambda tx: agents.nodes(tx, self.project.id))
 
     @contextmanager
-    def events(self, name: str, secret: str | None = None, *, after: str = "") -> Iterator[Frames]:
+    def events(
+        self, name: str, secret: str | None = None, *, after: str = "", **query: str
+    ) -> Iterator[Frames]:
         """The event stream of an inbox, after its first frame; with `after`, from the event of that id on."""
         headers = {"Authorization": f"Bearer {secret or self.agent(name).secret}"}
         if after:
@@ -96,6 +98,7 @@ class Fleet(Place):
             "GET",
             f"{self.hub.url}/events/{quote(name, safe='')}",
             headers=headers,
+            params=query,
             timeout=patience(),
             verify=NO_TLS,
         ) as response:

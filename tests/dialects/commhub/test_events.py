@@ -200,6 +200,23 @@ def test_a_person_follows_their_own_name(fleet: Fleet) -> None:
         assert frames.next()["type"] == "new_message"
 
 
+@requires("tokens.network_id", "events.person")
+@both_engines
+def test_a_person_follows_an_inbox_of_one_network(fleet: Fleet, elsewhere: Fleet) -> None:
+    """With network_id in the address, a person hears of the inbox in that network only; of another's, it is refused."""
+    person = fleet.person((fleet.project, Role.MEMBER), (elsewhere.project, Role.MEMBER))
+    for each in (elsewhere, fleet):
+        each.online("coder-1")
+
+    with fleet.events("coder-1", person.secret, network_id=fleet.network_id) as frames:
+        elsewhere.program().broadcast(message="elsewhere")
+        fleet.program().send_message(alias="coder-1", message="here")
+        assert frames.next()["type"] == "new_message"
+
+    foreign = f"?network_id={elsewhere.network_id}"
+    assert _denied(fleet, "coder-1", fleet.program().secret, foreign) == 404
+
+
 @requires("life.hub_receives", "events.new_reply")
 def test_the_mail_of_hub_is_heard_of(fleet: Fleet) -> None:
     """Mail for hub, which is nobody in particular, may be followed by unbound tokens and people."""

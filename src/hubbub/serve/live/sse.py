@@ -242,11 +242,11 @@ class InboxStream(EventStream):
         self.notified = notified
 
     def subject(self, tx: Tx, request: Request) -> StreamSubject:
-        name = request.path_params["name"]
+        name, query = request.path_params["name"], request.query_params
         access.require_inbox(tx, name)
         projects = [
             project
-            for project in access.visible(tx, request.query_params.get("project"))
+            for project in access.visible(tx, query.get("project") or query.get("network_id") or None)
             if name in (HUB, tx.actor.user_name) or agents.is_known(tx, project.id, name)
         ]
         if not projects:
