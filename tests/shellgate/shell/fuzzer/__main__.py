@@ -15,9 +15,11 @@ from pathlib import Path
 
 from tests.shellgate.shell.fuzzer.fuzzing import Findings, Fuzzer
 
+_OURS = (str(Path(__file__).parents[4]), sys.prefix)  # may be in /tmp, which is another one in the sandbox
 _SANDBOX = [
     *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
     *("--ro-bind", "/", "/", "--tmpfs", "/tmp", "--dev", "/dev", "--proc", "/proc"),
+    *(word for folder in _OURS for word in ("--ro-bind", folder, folder)),
 ]
 
 
