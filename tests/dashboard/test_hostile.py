@@ -176,7 +176,7 @@ def _name(number: int, text: str) -> str:
 
 def _come(tx: Tx, hub: Hub, name: str, text: str, number: int) -> None:
     """Add an agent and its machine, with descriptions of their own choice."""
-    line = visible(text[:190]).strip()[:190]
+    line = visible(text).strip()[:190].strip()
     machine = f"{line} {number}".replace("@", "(at)")  # which none may hold
     about = NodeInfo(name=machine, machine_id=line, platform=line, version=line, sandbox=line)
     nodes.report(tx, hub.project, about, labels=[line], ttl=NEVER)
