@@ -4,14 +4,16 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from fastapi import FastAPI
 
 from hubbub.model.fleet.link_protocol import HubRequest
 from hubbub.model.people.rights import Role
-from tests.serve.conftest import both_engines
+from tests.serve.conftest import both_engines, with_own_hub
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Json, Visit, Web, done, refusal
 
@@ -728,6 +730,28 @@ def test_the_words_of_the_interface_are_taken(hub: Hub, acting: Acting) -> None:
     path = f"/desk?project={hub.project.slug}"
     answers = {need: web.post(path, {"node": "box", "need": need}).text for need in HubRequest}
     assert {need for need, answer in answers.items() if "need: must be" not in answer} == {*needs}
+
+
+@with_own_hub
+def test_the_description_of_the_interface_is_made_once(
+    acting: Acting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many ask for it at the same time, or later: making it takes a second."""
+    made: list[FastAPI] = []
+    make = FastAPI.openapi
+
+    def counted(app: FastAPI) -> Json:
+        made.append(app)
+        return make(app)
+
+    monkeypatch.setattr(FastAPI, "openapi", counted)
+    web = acting()
+    with ThreadPoolExecutor(4) as threads:
+        pages = [done(each) for each in threads.map(lambda _: web.get("/openapi.json"), range(4))]
+    assert all(page == pages[0] for page in pages)
+    assert done(web.get("/openapi.json")) == pages[0]
+    assert pages[0]["servers"] == [{"url": "/api/v1"}]
+    assert len(made) == 1
 
 
 def test_the_interface_describes_itself(acting: Acting) -> None:

@@ -1,9 +1,11 @@
 """The REST application: one router a noun, one form for every refusal, and OpenAPI from the same types."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -11,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from hubbub import __version__
@@ -140,6 +142,7 @@ def application(
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
     app.state.prices, app.state.use = prices, use
     app.state.logs = {}
+    app.state.describing, app.state.description = Lock(), None
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.gatekeeper = gatekeeper
     return app
@@ -147,8 +150,21 @@ def application(
 
 async def _description(request: Request) -> Response:
     """Describe the interface. The first description takes a second, in which others are not kept waiting."""
-    page = await run_in_threadpool(request.app.openapi)
-    return JSONResponse({**page, "servers": [{"url": request.scope["root_path"]}]})
+    page = await run_in_threadpool(_described, request.app)
+    servers = json.dumps([{"url": request.scope["root_path"]}])
+    return Response(b'{"servers":%b,%b' % (servers.encode(), page[1:]), media_type="application/json")
+
+
+def _described(app: FastAPI) -> bytes:
+    """Return the description as JSON, without where it is served: one thread makes it, once for all."""
+    with app.state.describing:
+        if app.state.description is None:
+            app.state.description = json.dumps(
+                app.openapi(), ensure_ascii=False, separators=(",", ":")
+            ).encode()
+            app.openapi_schema = None  # which is ten times as large
+        description: bytes = app.state.description
+        return description
 
 
 async def _misunderstood(_request: Request, error: Exception) -> Response:
