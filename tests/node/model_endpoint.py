@@ -24,6 +24,13 @@ class Calls:
 
 
 @dataclass(frozen=True)
+class Scant:
+    """A turn told by its message alone, and as a whole even where a stream was asked for."""
+
+    turn: Says | Calls
+
+
+@dataclass(frozen=True)
 class Fails:
     """An answer that is no turn at all."""
 
@@ -39,7 +46,7 @@ class Hangs:
     let_go: threading.Event = field(default_factory=threading.Event)
 
 
-Turn = Says | Calls | Fails | Hangs
+Turn = Says | Calls | Scant | Fails | Hangs
 
 
 @dataclass
@@ -85,6 +92,14 @@ def _whole(turn: Says | Calls, model: str) -> dict[str, Any]:
     }
 
 
+def _scanty(turn: Says | Calls) -> dict[str, Any]:
+    """Return a whole turn as far as it says something; its calls have a function, and neither id nor type."""
+    (choice,) = _whole(turn, "")["choices"]
+    calls = [{"function": each["function"]} for each in choice["message"].get("tool_calls", ())]
+    said = {"tool_calls": calls} if calls else {"content": choice["message"]["content"]}
+    return {"id": None, "choices": [{"message": said}], "usage": {"prompt_tokens": 1}}
+
+
 def _chunks(turn: Says | Calls, model: str) -> Iterator[dict[str, Any]]:
     if isinstance(turn, Says):
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": piece} for piece in turn.pieces]
@@ -115,6 +130,8 @@ class _Handler(BaseHTTPRequestHandler):
             turn.let_go.wait()
         elif isinstance(turn, Fails):
             self._send(turn.status, "application/json", json.dumps({"error": {"message": turn.message}}))
+        elif isinstance(turn, Scant):
+            self._send(200, "application/json", json.dumps(_scanty(turn.turn)))
         elif body.get("stream"):
             events = [f"data: {json.dumps(chunk)}\n\n" for chunk in _chunks(turn, body["model"])]
             self._send(200, "text/event-stream", "".join([*events, "data: [DONE]\n\n"]))

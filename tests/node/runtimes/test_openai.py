@@ -11,7 +11,7 @@ import pytest
 from hubbub.node.policy.node_policy import OpenAIRuntime
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed, ToolCall
-from tests.node.model_endpoint import Calls, Fails, Hangs, Says, endpoint
+from tests.node.model_endpoint import Calls, Fails, Hangs, Says, Scant, endpoint
 from tests.node.tool_access import CATALOGUE, Record
 
 SLOW = Calls([("read_file", {"path": "again"})])
@@ -58,6 +58,24 @@ def test_the_model_is_offered_the_tools_and_their_results(record: Record) -> Non
     assert model.tool_results() == ['{"content": "green", "truncated": false}']
     assert answer.text == "It is green."
     assert list(answer.tool_calls) == [ToolCall("read_file", {"path": "colour.txt"}, ok=True)]
+
+
+@pytest.mark.parametrize("is_heard", [False, True])
+def test_an_endpoint_may_say_no_more_than_the_message(record: Record, is_heard: bool) -> None:
+    """Some leave out ids, types, places and sums, and know no stream: their answers count all the same."""
+    heard: list[str] = []
+
+    async def hear(text: str) -> None:
+        heard.append(text)
+
+    call = Calls([("read_file", {"path": "colour.txt"})])
+    with endpoint(Scant(call), Scant(Says(["It is green."]))) as model:
+        agent = asyncio.run(talk(model.url))
+        answer = asyncio.run(agent.say("which colour?", record.hands(), hear if is_heard else None))
+
+    assert answer.text == "It is green."
+    assert list(answer.tool_calls) == [ToolCall("read_file", {"path": "colour.txt"}, ok=True)]
+    assert heard == (["It is green."] if is_heard else [])
 
 
 def test_what_the_gate_refuses_is_told_to_the_model(record: Record) -> None:

@@ -32,6 +32,7 @@ from pydantic_ai.usage import UsageLimits
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet.calls import RefusalCode, ToolSpec, refused
 from hubbub.node.runtimes.conversation import PATIENCE, Answer, OnText, RuntimeFailed, ToolAccess, ToolCall
+from hubbub.node.runtimes.model_client import ModelClient
 
 pydantic_ai.BANNER_ENABLED = False  # the terminal is for our own words
 
@@ -100,7 +101,7 @@ class OpenAIConversation:
 
     @asynccontextmanager
     async def _agent(self, hands: ToolAccess, calls: list[ToolCall]) -> AsyncIterator[Agent]:
-        async with httpx2.AsyncClient(timeout=TIMEOUT) as http:
+        async with ModelClient(timeout=TIMEOUT) as http:
             client = AsyncOpenAI(base_url=self._url, api_key=self._key or "none", http_client=http)
             provider = OpenAICompatibleProvider("endpoint", openai_client=client)
             yield Agent(
