@@ -86,7 +86,7 @@ def test_tasks_are_listed(fleet: Fleet) -> None:
     assert (
         _listed(fleet, alias="nobody")
         == _listed(fleet, status="asleep")
-        == _listed(fleet, from_name="")
+        == _listed(fleet, from_name="nobody")
         == []
     )
     assert len(_listed(fleet, limit=3)) == 3
@@ -94,6 +94,19 @@ def test_tasks_are_listed(fleet: Fleet) -> None:
         "no task has this status: the statuses are "
         "created, delivered, acked, running, replied, failed, cancelled, expired"
     )
+
+
+@requires("list_tasks.filters", "get_all_status.filters", "get_completions.alias", "broadcast.filter_status")
+def test_an_empty_filter_is_none(fleet: Fleet) -> None:
+    """A filter that is an empty text counts as left out, in every tool that filters."""
+    coder, program = fleet.online("coder-1"), fleet.program()
+    program.send_task(alias="coder-1", task="t")
+    coder.report_completion(alias="coder-1", task="any", result="r")
+
+    assert program.list_tasks(alias="", status="", from_name="") == program.list_tasks()
+    assert program.get_all_status(filter_status="", filter_server="") == program.get_all_status()
+    assert program.get_completions(alias="", since="") == program.get_completions()
+    assert program.broadcast(message="b", filter_status="", filter_server="")["recipients"] == 1
 
 
 @requires("get_all_status.filters")

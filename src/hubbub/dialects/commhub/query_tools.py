@@ -12,7 +12,7 @@ from hubbub.core.agents import agents
 from hubbub.core.people import access
 from hubbub.core.work import task_search, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, Name, OptionalId
+from hubbub.dialects.commhub.tool_set import DIALECT, WHOLE, Filter, Name, OptionalId
 from hubbub.dialects.dialect import Reply
 from hubbub.model.json_chunks import LazyRows
 from hubbub.model.timestamps import parse_timestamp
@@ -33,9 +33,9 @@ def get_task(tx: Tx, task_id: str, network_id: OptionalId = None) -> Reply:
 @DIALECT.tool(reads=True)
 def list_tasks(
     tx: Tx,
-    alias: str | None = None,
-    status: str | None = None,
-    from_name: str | None = None,
+    alias: Filter = None,
+    status: Filter = None,
+    from_name: Filter = None,
     network_id: OptionalId = None,
     limit: Annotated[float, Field(le=100, **WHOLE)] = 20,
 ) -> Reply:
@@ -62,7 +62,7 @@ def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mappi
 @DIALECT.keeps(_standing)
 @DIALECT.tool(reads=True)
 def get_all_status(
-    tx: Tx, filter_status: str | None = None, filter_server: str | None = None, network_id: OptionalId = None
+    tx: Tx, filter_status: Filter = None, filter_server: Filter = None, network_id: OptionalId = None
 ) -> Reply:
     """Get all session statuses. Sessions without a heartbeat for over 10 minutes are offline."""
     known = {project.id: project for project in access.visible(tx, network_id)}
@@ -94,8 +94,8 @@ def get_session_status(tx: Tx, alias: Name, network_id: OptionalId = None) -> Re
 @DIALECT.tool(reads=True)
 def get_completions(
     tx: Tx,
-    alias: str | None = None,
-    since: str | None = None,
+    alias: Filter = None,
+    since: Filter = None,
     network_id: OptionalId = None,
     limit: Annotated[float, Field(le=500, **WHOLE)] = 50,
 ) -> Reply:

@@ -12,7 +12,7 @@ from hubbub.core.mail import messages
 from hubbub.core.people import access
 from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.tool_set import DIALECT, Name, OptionalId, Text, no
+from hubbub.dialects.commhub.tool_set import DIALECT, Filter, Name, OptionalId, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, InvalidTransition, MayNotBegin, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status
@@ -188,8 +188,8 @@ def reassign_task(
 def broadcast(
     tx: Tx,
     message: Text,
-    filter_server: str | None = None,
-    filter_status: str | None = None,
+    filter_server: Filter = None,
+    filter_status: Filter = None,
     network_id: OptionalId = None,
 ) -> Reply:
     """Broadcast a message to all online agents. The receivers are expected to act on it."""
