@@ -29,6 +29,7 @@ from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.programs import extras
 from hubbub.model.redaction import Redactor
+from hubbub.node.audit.witness import open_witness
 from hubbub.node.commands.job_folder import end_all
 from hubbub.node.system.load import measure
 from hubbub.processes import durable_files
@@ -224,8 +225,7 @@ class Hub:
         if self.settings.no_node:
             return None
         try:
-            with extras.required():
-                from hubbub.node.audit.witness import open_witness
+            extras.require("machine")
         except extras.NotInstalled:
             return None
         return open_witness(self.settings.data)

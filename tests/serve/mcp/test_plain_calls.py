@@ -274,7 +274,7 @@ def both_ways(store: Store, actor: Actor, dialect: Dialect) -> Iterator[tuple[Bo
                 whispers=EphemeralBroadcast(store),
             )
             running.enter_context(portal.wrap_async_context_manager(served.run()))
-            (endpoint,) = served.endpoints
+            (endpoint,) = portal.call(served.endpoints).values()
             ways.append(Way(endpoint, actor, portal))
             servers.append(endpoint.served)
         both = Both(ways[0], ways[1])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from hubbub.model.errors import HubError
 
@@ -32,6 +33,12 @@ class NotInstalled(HubError):
         super().__init__(
             f"{EXTRAS[name].purpose} needs what is not installed; get it by: pip install 'hubbub[{name}]'"
         )
+
+
+def require(name: str) -> None:
+    """Raise `NotInstalled` if a module of the extra is missing. Loads none of them."""
+    if any(find_spec(module) is None for module in EXTRAS[name].modules):
+        raise NotInstalled(name)
 
 
 @contextmanager

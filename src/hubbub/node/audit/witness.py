@@ -2,11 +2,15 @@
 
 Hooks keep their own record of each step beside the key (`clients/hook/step_journal.py`), which no hub can change. A
 statement that alters a step seen here, leaves one out, or draws another conclusion than this machine, is not signed.
+
+The library that signs takes 7 MB, so it is loaded when something is to be signed, and when the key is made.
 """
 
 import base64
+import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,13 +19,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 from hubbub.model.work.proof import Deed, Demand, Known, ProofRules, Sighting, Tree, judge, stored_command
 from hubbub.model.work.signatures import Answer, keyid, signed_bytes
 from hubbub.processes import durable_files
 
 FOLDER, KEY, KEYID = "machine", "key", "keyid"
+PUBLIC = "public"  # the public key, after a hash of the key that it belongs to: another one may be put in its place
+KEY_LENGTH = 32  # bytes, at random
 KEEP = timedelta(days=91)  # longer than a hub keeps what hooks told it
 MOST_STEPS = 100  # in a statement: one with so many may be cut
 NOBODY = UUID(int=0)
@@ -36,20 +40,16 @@ class Disagreement(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StepWitness:
-    """This machine, with its key and its record of steps in `folder`."""
+    """This machine, with its key and its record of steps in `folder`; `public` is the public key, in base64."""
 
     folder: Path
-    key: Ed25519PrivateKey = field(repr=False)
-
-    @property
-    def public(self) -> str:
-        """Return the public key, in base64."""
-        return base64.b64encode(self.key.public_key().public_bytes_raw()).decode()
+    key: bytes = field(repr=False)
+    public: str
 
     @property
     def keyid(self) -> str:
         """Return the name of the key."""
-        return keyid(self.key.public_key().public_bytes_raw())
+        return keyid(base64.b64decode(self.public))
 
     def answer(self, payload: str) -> Answer:
         """Compare a statement with the steps seen here; sign it if it agrees with all of them."""
@@ -59,7 +59,10 @@ class StepWitness:
             return Answer(refusal=str(error))
         except (ValueError, TypeError, KeyError, RecursionError):
             return Answer(refusal="it is not a statement on a task")
-        return Answer(signature=base64.b64encode(self.key.sign(signed_bytes(payload))).decode())
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        signature = Ed25519PrivateKey.from_private_bytes(self.key).sign(signed_bytes(payload))
+        return Answer(signature=base64.b64encode(signature).decode())
 
     def tidy(self) -> None:
         """Delete records that are too old for any statement."""
@@ -107,15 +110,30 @@ def open_witness(data: Path) -> StepWitness:
     with suppress(FileExistsError):
         file = os.open(folder / KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "wb") as opened:
-            opened.write(base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()))
+            opened.write(base64.b64encode(secrets.token_bytes(KEY_LENGTH)))
             opened.flush()
             os.fsync(opened.fileno())
-    witness = StepWitness(
-        folder, Ed25519PrivateKey.from_private_bytes(base64.b64decode((folder / KEY).read_bytes()))
-    )
+    key = base64.b64decode((folder / KEY).read_bytes())
+    witness = StepWitness(folder, key, _public(folder / PUBLIC, key))
     (folder / KEYID).write_text(witness.keyid, "ascii")
     witness.tidy()
     return witness
+
+
+def _public(file: Path, key: bytes) -> str:
+    """Return the public key in base64, from the file if that has the one of this key; else write it there."""
+    owner = hashlib.sha256(key).hexdigest()
+    with suppress(FileNotFoundError, ValueError):
+        known, public = file.read_text("ascii").split()
+        if known == owner:
+            return public
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    public = base64.b64encode(
+        Ed25519PrivateKey.from_private_bytes(key).public_key().public_bytes_raw()
+    ).decode()
+    durable_files.write(file, f"{owner} {public}")
+    return public
 
 
 def _lines(files: Iterable[Path]) -> Iterator[dict[str, Any]]:

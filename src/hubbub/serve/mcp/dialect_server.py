@@ -6,7 +6,7 @@ core's. The caller is identified per request, by the token that came with it.
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -35,6 +35,7 @@ from hubbub.serve.live.subscribers import Subscribers
 from hubbub.serve.mcp.address_options import AddressOptions, options_of
 from hubbub.serve.mcp.connection_cache import ConnectionCache
 from hubbub.serve.mcp.elicitation import client_of, input_required, state_boundary
+from hubbub.serve.mcp.listeners import Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.request_context import (
     Context,
     arguments,
@@ -52,17 +53,6 @@ PROMPT_SAYS = "How an agent works with this hub"
 REFUSED = -32000  # JSON-RPC leaves this range to servers
 
 log = logging.getLogger(__name__)
-
-Measure = Callable[[Dialect, str, float], None]  # gets the dialect, the tool, and the duration of a call
-Saw = Callable[[UUID, str, str], None]  # gets the project, the agent, and the tool that it called
-
-
-def unmeasured(_dialect: Dialect, _tool: str, _seconds: float) -> None:
-    """Measure nothing."""
-
-
-def unseen(_project: UUID, _agent: str, _tool: str) -> None:
-    """Note nothing."""
 
 
 class DialectServer:
