@@ -105,7 +105,7 @@ def test_an_empty_filter_is_none(fleet: Fleet) -> None:
 
     assert program.list_tasks(alias="", status="", from_name="") == program.list_tasks()
     assert program.get_all_status(filter_status="", filter_server="") == program.get_all_status()
-    assert program.get_completions(alias="", since="") == program.get_completions()
+    assert program.get_completions(alias="") == program.get_completions()
     assert program.broadcast(message="b", filter_status="", filter_server="")["recipients"] == 1
 
 
