@@ -57,6 +57,19 @@ async def test_a_broken_server_is_asked_again(issues: Desk, github: FakeGitHub, 
     assert [each.detail["status"] for each in issues.log("outbox.failed")] == [status, status]
 
 
+@pytest.mark.parametrize("status", [404, 405, 501])
+async def test_where_comments_cannot_be_listed_it_is_posted_again(
+    issues: Desk, github: FakeGitHub, status: int
+) -> None:
+    """A server that knows no list of comments gets the comment all the same."""
+    github.script += [Answer(500), Answer(status)]
+    async with issues.delivering():
+        issues.complete()
+        await issues.until("outbox.delivered")
+    assert github.calls == ["POST", "GET", "POST"]
+    assert len(github.comments) == 1
+
+
 async def test_a_lost_answer_makes_no_second_comment(issues: Desk, github: FakeGitHub) -> None:
     """Where the connection is cut after the comment was made, it is found, and counts as delivered."""
     github.script += [CUTS]

@@ -28,6 +28,11 @@ PAGES = 20
 CLOCKS = timedelta(days=1)  # the most by which the clocks of the hub and of GitHub may differ
 UNSAID = timedelta(minutes=1)  # to wait if a limit names no time
 
+UNLISTED = (
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.METHOD_NOT_ALLOWED,
+    HTTPStatus.NOT_IMPLEMENTED,
+)  # cannot be searched
 SKIPPED = "no token for GitHub is set; HUBBUB_GITHUB_TOKEN is where it goes"
 REFUSED: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "the token is not valid",
@@ -80,11 +85,16 @@ class GitHubComments:
             await self._http.aclose()
 
     async def _is_there(self, path: str, parcel: OutboxItem, now: int) -> bool:
-        """Tell whether one of the comments since the parcel was put is ours."""
+        """Tell whether one of the comments since the parcel was put is ours; not where they cannot be listed."""
         since = datetime.fromtimestamp(parcel.created_at / 1000, UTC) - CLOCKS
         query = {"since": since.strftime("%Y-%m-%dT%H:%M:%SZ"), "per_page": str(PAGE)}
         for page in range(1, PAGES + 1):
-            found = await self._call("GET", path, now, HTTPStatus.OK, query={**query, "page": str(page)})
+            try:
+                found = await self._call("GET", path, now, HTTPStatus.OK, query={**query, "page": str(page)})
+            except _Unexpected as unexpected:
+                if unexpected.report.status not in UNLISTED:
+                    raise
+                return False
             comments = found if isinstance(found, list) else []
             if any(mark(parcel) in str(comment.get("body")) for comment in comments):
                 return True
