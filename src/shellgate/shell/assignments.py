@@ -1,8 +1,9 @@
 """Changes by bash's own commands: variables, the folder, or anything at all."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from shellgate.shell.syntax.quoting import NAME_CHARACTERS, is_name
 from shellgate.shell.syntax.shell_tokens import (
@@ -38,7 +39,7 @@ Inner = Callable[[Region], Statements]
 class StateChanges:
     """Possible changes: how often each variable, how often the folder; `all` when that cannot be told."""
 
-    names: Counter[str] = field(default_factory=Counter)
+    names: defaultdict[str, int] = field(default_factory=partial(defaultdict, int))
     moves: int = 0
     all: bool = False
     typed: set[str] = field(
@@ -46,7 +47,8 @@ class StateChanges:
     )  # variables with attributes: what is assigned is not what they hold
 
     def add(self, other: "StateChanges") -> None:
-        self.names.update(other.names)
+        for name, count in other.names.items():
+            self.names[name] += count
         self.moves += other.moves
         self.all = self.all or other.all
         self.typed |= other.typed

@@ -114,7 +114,7 @@ class Expander:
                     break  # too many in any case: see `words`
             else:
                 words[-1] += self._unsplit(piece, state)
-            if _is_quoted([piece]):
+            if _quotes(piece):
                 kept.add(len(words) - 1)
         return [
             Word(_merged(parts), source, number in kept)
@@ -204,10 +204,15 @@ def _behind(pieces: tuple[Piece, ...], count: int) -> tuple[Piece, ...]:
 
 
 def _is_quoted(pieces: Iterable[Piece]) -> bool:
-    return any(
-        isinstance(piece, Quoted)
-        or (isinstance(piece, Parameter | Substitution | Backquoted | Arithmetic) and _stays(piece))
-        for piece in pieces
+    return any(map(_quotes, pieces))
+
+
+def _quotes(piece: Piece) -> bool:
+    """Tell whether a word with this in it remains even if it is empty."""
+    if isinstance(piece, Plain):
+        return False
+    return isinstance(piece, Quoted) or (
+        isinstance(piece, Parameter | Substitution | Backquoted | Arithmetic) and _stays(piece)
     )
 
 

@@ -19,7 +19,7 @@ def is_hidden(character: str) -> bool:
 
 def first_hidden(text: str) -> str | None:
     """The first such character of a text, named so that it can be shown; None if it has none."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return None
     for character in text:
         if is_hidden(character):

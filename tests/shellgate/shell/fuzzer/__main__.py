@@ -5,6 +5,7 @@ a failure; the program is made as small as it can be and told.
 """
 
 import argparse
+import gc
 import json
 import os
 import shutil
@@ -25,6 +26,8 @@ _SANDBOX = [
 
 def _work(seed: int, programs: int) -> int:
     """Run as one of several: tell the findings as JSON."""
+    gc.freeze()
+    gc.set_threshold(100_000)  # what a reading leaves is almost never in a circle
     with tempfile.TemporaryDirectory() as folder:
         findings = Fuzzer(Path(folder).resolve()).run(seed, programs)
     sys.stdout.write(json.dumps(findings.told()))
