@@ -97,7 +97,8 @@ export const shortTime = (at) =>
   (new Date(at).toDateString() === new Date().toDateString() ? "" : `${day(at)} `) + hourAndMinute(at);
 
 /** The whole moment, to the second. */
-export const fullTime = (at) => format("DateTimeFormat", { dateStyle: "medium", timeStyle: "medium" }).format(at);
+export const fullTime = (at) =>
+  format("DateTimeFormat", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" }).format(at);
 
 /** @type {[string, number][]} */
 const STEPS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]];

@@ -53,9 +53,9 @@ export function Deliveries({ deliveries, addressee, at }) {
 }
 
 function Delivery({ delivery, step, addressee, at }) {
+  const receiver = receiverOf({ recipient: delivery.recipient, addressee });
   return html`<li class="row-tight meta" data-step=${step}>
-    <${Icon} name=${ICONS[step]} size=${12} /><bdi
-      class="clip">${receiverOf({ recipient: delivery.recipient, addressee })}</bdi>
+    <${Icon} name=${ICONS[step]} size=${12} /><span class="clip"><bdi>${receiver}</bdi>:</span>
     <span>${stepWord(delivery, step)}</span>
     ${TOLD.filter((each) => delivery[`${each}_at`] && delivery[`${each}_at`] <= (at ?? Infinity)).map((each) =>
       html`<span key=${each} class="delivery-time" title=${t(`messages.time_${each}`)}><${Icon}

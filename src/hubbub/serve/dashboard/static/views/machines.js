@@ -105,7 +105,7 @@ function Agents({ machine, picture, placements }) {
   const names = new Set([...agentsOn(machine.name, picture).map((agent) => agent.name), ...byName.keys()]);
   if (names.size === 0) {
     return html`<${Empty} icon="bot" title=${t("machines.no_agents")} text=${t("machines.no_agents_text")}
-      command=${`hubbub agent start ember --node ${machine.name} --run …`} />`;
+      command=${`hubbub agent start ember --node ${machine.name} --run 'claude -p'`} />`;
   }
   return html`<ul class="agent-rows">${[...names].map((name) => html`<${Row} key=${name} name=${name}
     agent=${picture.agents.get(name)} placed=${byName.get(name)} picture=${picture} />`)}</ul>`;
