@@ -23,6 +23,17 @@ def test_cost_of_each_agent(hub: RunningHub) -> None:
     ]
 
 
+def test_a_task_is_named_as_anywhere(hub: RunningHub) -> None:
+    """The use of one task is asked for by its number, or the beginning of its id."""
+    whole = [hub.json("task", "add", name)["id"] for name in ("first", "second")]
+    used = {"conversation": "c", "model": "claude-sonnet-5", "agent": "ada"}
+    reports = [{**used, "id": each, "input": 7 + at, "task": each} for at, each in enumerate(whole)]
+    hub.client().post("/cost/reports", {"used": reports})
+    for name in ("2", "T-2", whole[1], whole[1][:-2]):
+        assert hub.json("cost", "--task", name)["total"]["tokens"] == 8
+    assert hub.run("cost", "--task", "9").stderr == "Error: task '9' not found\n"
+
+
 def test_a_wrong_moment_is_refused(hub: RunningHub) -> None:
     """A text that is no time is refused in one sentence, with exit code 2."""
     wrong = hub.run("cost", "--since", "soon")

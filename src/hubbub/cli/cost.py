@@ -7,7 +7,7 @@ import click
 
 from hubbub.client import Hub
 from hubbub.model.cost.spending import By
-from hubbub.terminal import display
+from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_project
 from hubbub.terminal.durations import Moment
 from hubbub.terminal.wrong_words import OneOf
@@ -36,7 +36,7 @@ BY = OneOf([each.value for each in By])
 )
 @click.option("--until", type=Moment(), metavar="TIME", help="Count up to this time.")
 @click.option("--agent", metavar="NAME", help="Count only this agent.")
-@click.option("--task", metavar="ID", help="Count only this task, by its id.")
+@click.option("--task", metavar="ID", help="Count only this task.")
 @click.option("--model", metavar="NAME", help="Count only this model.")
 @uses_project
 def cost(
@@ -53,11 +53,12 @@ def cost(
 ) -> None:
     """Show the tokens that agents used, and an estimate of their cost in US dollars.
 
-    Agents whose use nobody reports are listed as unmetered.
+    Agents that report no usage are listed as unmetered.
     """
     if since is None and task is None:
         now = until if until is not None else int(datetime.now(UTC).timestamp() * 1000)
         since = now - days * DAY
+    task = hub.task(short_ids.task(hub, task))["id"] if task is not None else None
     found: dict[str, Any] = hub.get(
         "/cost", by=by, since=since, until=until, agent=agent, task=task, model=model
     )

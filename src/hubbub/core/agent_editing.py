@@ -39,7 +39,7 @@ def set_area(tx: Tx, project: Project, name: str, area: str | None) -> None:
     agents.require_known(tx, project.id, name)
     presence = agents.presence(tx, project.id, name, lock=True)
     if presence is None or not presence.is_live(tx.now):
-        raise Conflict(f"{name!r} is not here; an area lasts as long as the agent is, so set it then")
+        raise Conflict(f"{name!r} is not here: an area lasts only as long as its agent is there; set it then")
     before = scopes.declared(tx, presence)
     wanted = Scope.of(area or None, before.files)
     if wanted == before:

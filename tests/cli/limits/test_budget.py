@@ -6,7 +6,7 @@ from tests.cli.processes import RunningHub
 def test_a_budget_is_set_raised_and_removed(hub: RunningHub) -> None:
     """A budget is told with what is used of it, or that nobody tells; set again it is raised."""
     hub.meet("ada")
-    unmetered = "unmetered: nobody tells what is used, so it stops nobody"
+    unmetered = "unmetered: no program reports its use, so this stops nothing"
     made = hub.run("budget", "set", "agent:ada", "--usd", "2.5", "--daily").stdout
     assert made == f"agent ada, daily: nothing used of $2.50; {unmetered}\n"
 

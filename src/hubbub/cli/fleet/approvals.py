@@ -72,7 +72,7 @@ def _meant(words: tuple[str, ...], *, shows: bool) -> tuple[str | None, bool]:
     example="hubbub deny 3f8a\nhubbub deny 3f8a --reason 'Use the test database'",
 )
 @click.argument("approval_id", metavar="ID")
-@click.option("--reason", metavar="R", help="Reason; its agent gets it as a message.")
+@click.option("--reason", metavar="R", help="Reason, sent to its agent as a message.")
 @uses_hub
 def deny(*, hub: Hub, approval_id: str, reason: str | None, as_json: bool) -> None:
     """Deny the call ID. The beginning of an id is enough. This takes a person's token (utok_)."""

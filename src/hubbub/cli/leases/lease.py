@@ -38,7 +38,7 @@ def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
         for each in sorted(answer["leases"], key=lambda each: each["status"])
     ]
     titles = ("id", "things", "status", "holder", "on", "for", "purpose")
-    display.show_table(titles, rows, empty="Nobody holds anything.")
+    display.show_table(titles, rows, empty="No leases.")
 
 
 @command("release", example="hubbub lease release 019c2f3e")

@@ -94,7 +94,7 @@ def _name(of: dict[str, Any]) -> str:
 
 def _status(of: dict[str, Any]) -> str:
     if not of["metered"]:
-        return "unmetered: nobody tells what is used, so it stops nobody"
+        return "unmetered: no program reports its use, so this stops nothing"
     level = {"enough": "", "low": "nearly spent", "spent": "spent"}[of["now_level"]]
     unseen = f"{of['unpriced']:,} tokens without a price are not counted" if of["unpriced"] else ""
     return "; ".join(each for each in (level, unseen) if each)

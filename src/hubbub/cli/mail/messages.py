@@ -133,13 +133,13 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
 )
 @click.argument("name", shell_complete=agents, required=False)
 @click.option("--ack", is_flag=True, help="Acknowledge the shown letters; this accepts tasks.")
-@click.option("--dead", is_flag=True, help="Show what NAME sent and nobody read, instead.")
+@click.option("--dead", is_flag=True, help="Show messages from NAME that were never read, instead.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @uses_project
 def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
     """Show the inbox of the agent NAME, most urgent first. Without NAME, show yours.
 
-    Your own name means yours, too. The name `hub` stands for all people.
+    Your own name shows yours, too; `hub` shows what is for all people.
     """
     if dead and ack:
         raise click.UsageError("--dead lists messages that others have not read; you cannot acknowledge them")
@@ -241,10 +241,11 @@ def _advise_ack(letters: Sequence[LetterReply], name: str) -> None:
 @click.option("--timeout", type=Seconds(), metavar="S", help="Give up after S seconds, with exit code 4.")
 @uses_project
 def wait(*, hub: Hub, name: str | None, timeout: float | None, as_json: bool) -> None:
-    """Wait until there is mail or work for NAME, and print it: to programs as JSON, to a terminal as `inbox` does.
+    """Wait until there is mail or work for NAME, and print it: as JSON for programs, as `inbox` does at a terminal.
 
-    What lies in the inbox already is printed at once; `hubbub inbox --ack` clears it. Without NAME, wait for what comes
-    to people. With the token of an agent, that agent is meant instead. Keeps waiting while a hub restarts.
+    What waits in the inbox already is printed at once, so that nothing is missed between two calls; `hubbub inbox
+    --ack` clears it. Without NAME, wait for what comes to people; with an agent's token, for that agent. Keeps waiting
+    while a hub restarts.
     """
     name = inboxes_of(hub, name)[0]
     try:

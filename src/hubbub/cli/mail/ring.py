@@ -44,4 +44,4 @@ def _show(served: list[Install], *, as_json: bool) -> None:
         display.show_json({"rings_for": [{"client": each.client, "agent": each.agent} for each in served]})
         return
     names = ", ".join(f"{each.agent} ({each.client})" for each in served)
-    display.show(f"rings for {names}" if served else "there is nobody to ring for; see hubbub install")
+    display.show(f"waking {names}" if served else "no installed client needs waking; see hubbub install")

@@ -16,7 +16,7 @@ from hubbub.terminal.command import command, uses_hub
     short_help="Open the dashboard in your browser.",
     example="hubbub open\nhubbub open --user ada --print",
 )
-@click.option("--print", "only_print", is_flag=True, help="Print the link, and open no browser.")
+@click.option("--print", "only_print", is_flag=True, help="Print the link instead of opening a browser.")
 @click.option(
     "--user", metavar="NAME", help="Person to sign in. [default: you] Only the hub's owner may choose."
 )

@@ -51,7 +51,7 @@ AMOUNTS = {
 }
 MORE = {
     "calls": "look for a loop in its user, or make a token with a higher limit: hubbub token create --rate N",
-    "streams": "close tabs and programs that follow the hub for nobody, or allow more: HUBBUB_TOKEN_STREAMS",
+    "streams": "close tabs and programs that no longer need the hub, or allow more: HUBBUB_TOKEN_STREAMS",
     "connections": "the longest idle one gives way; make a token for each agent, or set HUBBUB_MCP_CONNECTIONS",
     "stored": "at the limit it is refused; allow more: HUBBUB_TOKEN_MEGABYTES",
 }

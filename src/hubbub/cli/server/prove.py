@@ -28,9 +28,7 @@ SHOWN = 5  # findings of a check
 )
 @click.option("--minutes", type=click.FloatRange(min=0.1), default=5.0, help="Time in all.")
 @click.option("--hours", type=click.FloatRange(min=0.01), help="The same, for a real look.")
-@click.option(
-    "--seed", type=click.IntRange(0, SEEDS), help="The seed of chance; by default one that nobody chose."
-)
+@click.option("--seed", type=click.IntRange(0, SEEDS), help="Random seed. [default: a new one]")
 @click.option(
     "--only", type=click.Choice([*CHECKS]), multiple=True, help="Only this check; as often as you like."
 )

@@ -294,7 +294,7 @@ def comment(*, hub: Hub, ref: str, text: str, as_json: bool) -> None:
     if as_json:
         display.show_json(said)
     elif said["message"] is None:
-        display.show("kept with the task; there is nobody to tell")
+        display.show("added to the task, which has no other agent or person to tell")
     else:
         display.show(f"sent to {parties.receiver(said['message'])}")
 
