@@ -62,22 +62,40 @@ let chordAt = 0;
 /** What was asked for and is not there yet, each of which keys are meant for. @type {Set<object>} */
 const awaited = new Set();
 let missedAt = -Infinity; // when a key was meant for what did not come
+let typedAhead = ""; // for the field that is on its way
+/** How long after its module a dialog is drawn, at most (ms). */
+const DRAWN = 1_000;
 
 /**
- * Keep keys from acting until what was asked for is there; Esc gives it up.
+ * Keep keys from acting until what was asked for is there, where letters are written then; Esc gives it up.
  * @returns {[() => boolean, () => boolean]} what to call when it is there, and when it did not come: each says
  *   whether somebody still waits for it
  */
 export function hold() {
   const one = {};
   awaited.add(one);
-  const end = () => awaited.delete(one);
-  return [end, () => (missedAt = performance.now(), end())];
+  const end = () => awaited.has(one) && (handOver(one, performance.now() + DRAWN), true);
+  return [end, () => (missedAt = performance.now(), typedAhead = "", awaited.delete(one))];
+}
+
+/** Write what was typed ahead into the field of the dialog as soon as that is drawn; without a field it is dropped. */
+function handOver(one, until) {
+  if (!awaited.has(one)) return undefined;
+  const field = /** @type {HTMLInputElement|null} */ (document.activeElement);
+  const isDrawn = field?.closest("dialog[open]") && isTyping(field) && field.selectionStart != null;
+  if (!isDrawn && performance.now() < until) return void requestAnimationFrame(() => handOver(one, until));
+  awaited.delete(one);
+  if (isDrawn && typedAhead) {
+    field.setRangeText(typedAhead, field.selectionStart, field.selectionEnd, "end");
+    field.dispatchEvent(new InputEvent("input", { bubbles: true, data: typedAhead }));
+  }
+  typedAhead = "";
 }
 
 /** Whether a key is meant for what is not there, and must do nothing. */
 function isForAnother(name, at) {
   const isAwaited = awaited.size > 0;
+  if (name === "Escape") typedAhead = "";
   if (name === "Escape") awaited.clear();
   if (name === "Escape" || !(isText(name) || name === "Enter")) return isAwaited;
   const isMissed = at - missedAt < PAUSE;
@@ -96,7 +114,10 @@ function onKeyDown(event) {
   if (single && (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey)) return;
   if (single && name.length === 1 && !letters.value) return;
   if (document.querySelector("dialog[open]") && name !== "mod+k") return;
-  if (!name.startsWith("mod+") && isForAnother(name, event.timeStamp)) return void event.preventDefault();
+  if (!name.startsWith("mod+") && isForAnother(name, event.timeStamp)) {
+    if (awaited.size > 0 && isText(name)) typedAhead += event.key;
+    return void event.preventDefault();
+  }
   if (run(withChord(name, event.timeStamp), event)) event.preventDefault();
 }
 
