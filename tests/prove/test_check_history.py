@@ -187,6 +187,18 @@ def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
     assert again({**UNSEEN, **PERHAPS}, {**gone, "absent": True}, {**gone, "absent": True, "at": 8.97}) == []
 
 
+def test_work_that_was_offered_to_everybody_comes_again_to_its_taker() -> None:
+    """Offered work that an agent took, or may have taken, may come to its inbox once the agent comes again."""
+    offered: dict[str, Line] = {"f1": {"answer": "unknown"}, "t3": {"answer": "unknown"}}
+    seen: dict[str, Line] = {"l2": {"texts": ["two", "perhaps", "task"], "whole": True}}
+    came = {"g1": WORK["g1"], "t2": {"answer": "no"}}
+
+    assert told({**offered, **seen, **came}) == []
+    assert told({**seen, **came}) == []
+    assert told({**offered, **seen})[0].startswith("came back")
+    assert told({**offered, **seen, **came, "t3": {"answer": "no"}})[0].startswith("from nowhere")
+
+
 def test_work_that_comes_again_keeps_the_order() -> None:
     """Work that comes again does not stand before a letter that had come earlier."""
     assert work("one", "two", "perhaps") == ["reordered"]

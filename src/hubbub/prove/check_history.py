@@ -6,14 +6,14 @@ A history is lines of JSON, in any order and over any number of files. A call is
     {"call": "a-1", "at": 3.2, "answer": "yes"}
 
 The deeds are `send` (of a `text`, `to` an inbox; if it is `work`, whoever acknowledges it holds it), `offer` (of a text
-to everybody), `look` (answered with the `texts` in their order, and whether they are the `whole` inbox), `ack` (of
-`texts`), `come` (as somebody new, whom the work held before may reach again), `take` and `give` (of a `thing`, perhaps
-with a `fence` that rises, perhaps for some seconds, `lasts`), `finish` (of a `thing`, once) and `order` (of a `mark`,
-to be made once). An answer is yes, no or unknown; a call without an answer is unknown; unless it says that it does not
-(`"shows": false`), it shows that the caller is there. `{"gone": […], "at": …}` says that nobody relies on these agents'
-things any more; if they are `absent`, they may count as gone, as after a long silence: then each may come once more,
-at the latest by its next call that shows it. `{"kept": […]}` lists the texts at the end, `{"marks": […]}` the marks,
-and `{"broken": […]}` malformed answers.
+to everybody, which is work for whoever takes it), `look` (answered with the `texts` in their order, and whether they
+are the `whole` inbox), `ack` (of `texts`), `come` (as somebody new, whom the work held before may reach again), `take`
+and `give` (of a `thing`, perhaps with a `fence` that rises, perhaps for some seconds, `lasts`), `finish` (of a `thing`,
+once) and `order` (of a `mark`, to be made once). An answer is yes, no or unknown; a call without an answer is unknown;
+unless it says that it does not (`"shows": false`), it shows that the caller is there. `{"gone": […], "at": …}` says
+that nobody relies on these agents' things any more; if they are `absent`, they may count as gone, as after a long
+silence: then each may come once more, at the latest by its next call that shows it. `{"kept": […]}` lists the texts at
+the end, `{"marks": […]}` the marks, and `{"broken": […]}` malformed answers.
 
 Nothing here knows the answering program: it needs only the standard library, and the meaning of the words.
 """
@@ -89,26 +89,36 @@ def once(name: str, done: str, calls: list[Call], found: Counter[str]) -> Iterat
 def mail(by_deed: dict[str, list[Call]]) -> Iterator[str]:
     """Yield faults of inboxes: each holds the unacknowledged texts sent to it, in the order of sending, each once."""
     sent = {call["text"]: call for call in by_deed["send"]}
+    letters = {(call["to"], call["text"]): call for call in by_deed["send"]}
     looks = [call for call in by_deed["look"] if call["answer"] == "yes"]
-    acks, comes = defaultdict[str, list[Call]](list), defaultdict[str, list[Call]](list)
+    acks, comes = defaultdict[tuple[str, str], list[Call]](list), defaultdict[str, list[Call]](list)
     for ack in by_deed["ack"]:
         for text in ack["texts"]:
-            acks[text].append(ack)
+            acks[ack["who"], text].append(ack)
+    for take in begun(by_deed):
+        letters.setdefault((take["who"], take["thing"]), {**take, "work": True})
+        acks[take["who"], take["thing"]].append({**take, "told": take["asked"], "answer": "yes"})
     for come in by_deed["come"]:
         comes[come["who"]].append(come)
     for look in looks:
+        mine = {text: (look["who"], text) for text in look["texts"] if (look["who"], text) in letters}
         puts = {
-            text: arrivals(look, sent[text], acks[text], comes[look["who"]])
-            for text in look["texts"]
-            if text in sent
+            text: arrivals(look, letters[letter], acks[letter], comes[look["who"]])
+            for text, letter in mine.items()
         }
-        yield from strange(look, sent, puts)
+        yield from strange(look, letters, puts)
         yield from disorder(look, puts)
     yield from stale(looks, sent, acks)
     seen = {text for look in looks for text in look["texts"]}
     for text, call in sent.items():
         if call["answer"] == "yes" and text not in seen:
             yield f"never came: {text} was sent by {call['call']}, and {call['to']} never saw it"
+
+
+def begun(by_deed: dict[str, list[Call]]) -> Iterator[Call]:
+    """Yield the calls that may have begun work offered to everybody; it may come again like work acknowledged."""
+    offered = {call["text"] for call in by_deed["offer"]}
+    yield from (call for call in by_deed["take"] if call["thing"] in offered and call["answer"] != "no")
 
 
 def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call]:
@@ -160,7 +170,7 @@ def arrivals(look: Call, sent: Call, acks: list[Call], comes: list[Call]) -> lis
     return found
 
 
-def strange(look: Call, sent: dict[str, Call], puts: dict[str, list[Span]]) -> Iterator[str]:
+def strange(look: Call, letters: dict[tuple[str, str], Call], puts: dict[str, list[Span]]) -> Iterator[str]:
     """Yield texts that were delivered twice, again, to another agent, or without being sent."""
     counts: Counter[str] = Counter(look["texts"])
     for text, count in counts.items():
@@ -168,13 +178,17 @@ def strange(look: Call, sent: dict[str, Call], puts: dict[str, list[Span]]) -> I
             yield f"doubled: {text} lies {count} times in the inbox that {look['call']} was told"
         if not puts.get(text, [()]):
             yield f"came back: {text} was acknowledged, and {look['call']} was told it again"
-        if text not in sent or sent[text]["to"] != look["who"] or sent[text]["asked"] > look["told"]:
+        letter = letters.get((look["who"], text))
+        if letter is None or letter["asked"] > look["told"]:
             yield f"from nowhere: {look['call']} was told {text}, which nobody had sent to {look['who']}"
 
 
-def stale(looks: list[Call], sent: dict[str, Call], acks: dict[str, list[Call]]) -> Iterator[str]:
+def stale(looks: list[Call], sent: dict[str, Call], acks: dict[tuple[str, str], list[Call]]) -> Iterator[str]:
     """Yield texts that were sent before a look and not acknowledged, but are missing in it."""
-    hidden = {text: min((ack["asked"] for ack in acks[text]), default=NEVER) for text in sent}
+    hidden = {
+        text: min((ack["asked"] for ack in acks[call["to"], text]), default=NEVER)
+        for text, call in sent.items()
+    }
     due: dict[str, list[Call]] = defaultdict(list)
     for call in sorted(sent.values(), key=lambda each: float(each["told"]), reverse=True):
         if call["answer"] == "yes":
