@@ -272,7 +272,7 @@ class Story(RuleBasedStateMachine):
         ) as (model, _):
             if model.jobs[job_id].holder != by:
                 raise Refused(NotYours.__name__)
-            if not model.jobs[job_id].is_over:
+            if not model.jobs[job_id].is_over and model.jobs[job_id].status != "queued":
                 model.end(job_id, "completed", by, "done")
 
     @precondition(lambda self: self.model.jobs)
