@@ -148,10 +148,14 @@ def test_a_token_that_another_install_uses_stays(desk: Desk) -> None:
 
 
 def test_a_dry_run_shows_the_change_and_makes_none(desk: Desk) -> None:
-    """The diff is shown, and neither a file nor the hub has changed."""
+    """What would be done to each file is said, then the diff is shown; neither a file nor the hub has changed."""
+    config = desk.home / ".codex" / "config.toml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text("model = 'x'\n")
     before = desk.tree()
     shown = desk.does("codex", "--dry-run")
 
+    assert shown.startswith(f"would change {config}\nwould add {config.parent / '.env'}\n")
     assert "+[mcp_servers.hubbub]" in shown
     assert desk.tree() == before
     assert [each["agent"] for each in desk.hub.client().get("/tokens")["tokens"]].count("codex") == 0
@@ -162,7 +166,9 @@ def test_a_dry_run_of_an_uninstall_takes_nothing_away(desk: Desk) -> None:
     desk.does("codex")
     before = desk.tree()
 
-    assert "-[mcp_servers.hubbub]" in desk.does("codex", "--uninstall", "--dry-run")
+    shown = desk.does("codex", "--uninstall", "--dry-run")
+    assert "-[mcp_servers.hubbub]" in shown
+    assert f"would remove {desk.home / '.codex/skills/hubbub/SKILL.md'}\n" in shown
     assert desk.tree() == before
 
 

@@ -1,7 +1,7 @@
 """`hubbub install`: a client of this machine becomes an agent of the hub, and leaves it again without a trace."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +21,8 @@ from hubbub.terminal.command import DEFAULT_PROJECT, Choice, chooses_hub, comman
 from hubbub.terminal.wrong_words import OneOf
 
 USUAL_HUB = "http://127.0.0.1:{port}"
+# What is done to a file, or would be; of several the last is told.
+DEEDS = ("removed", "would remove", "would add", "changed", "would change")
 
 
 @command(
@@ -172,22 +174,29 @@ def _show(wish: InstallOptions, outcome: InstallOutcome) -> None:
 def _lines(wish: InstallOptions, outcome: InstallOutcome) -> list[str]:
     """Return the lines for standard output: everything except a failure."""
     is_undone = wish.dry_run or outcome.conflicts
+    deeds = {file: _planned(file, outcome.diff) if is_undone else _deed(file) for file in outcome.changed}
     shown = [outcome.diff.rstrip("\n")] if outcome.diff and is_undone else []
-    changed = [] if is_undone else _changed(wish, outcome.changed)
-    return [*shown, *changed, *outcome.notes, *([outcome.sentence] if outcome.well else [])]
+    return [*_changed(wish, deeds), *shown, *outcome.notes, *([outcome.sentence] if outcome.well else [])]
 
 
-def _changed(wish: InstallOptions, files: Sequence[str]) -> list[str]:
+def _changed(wish: InstallOptions, deeds: Mapping[str, str]) -> list[str]:
     """Return a line for each file of the client; the files in hubbub's own folder share one."""
-    own = [file for file in files if Path(file).is_relative_to(wish.config)]
-    lines = [f"{_deed(file)} {file}" for file in files if file not in own]
-    deed = "changed" if any(_deed(file) == "changed" for file in own) else "removed"
+    own = [file for file in deeds if Path(file).is_relative_to(wish.config)]
+    lines = [f"{deed} {file}" for file, deed in deeds.items() if file not in own]
+    deed = max((deeds[file] for file in own), key=DEEDS.index, default="")
     return [*lines, f"{deed} {len(own)} files in {wish.config}"] if own else lines
 
 
 def _deed(file: str) -> str:
     """Return how a file was changed, judged by its present state."""
     return "changed" if Path(file).exists() else "removed"
+
+
+def _planned(file: str, diff: str) -> str:
+    """Return how a file would be changed."""
+    if f"--- {file}\n+++ /dev/null\n" in diff:
+        return "would remove"
+    return "would change" if Path(file).exists() else "would add"
 
 
 def _show_list(installs: list[install_record.Install], *, as_json: bool) -> None:
