@@ -162,6 +162,9 @@ def _clear(tx: Tx, is_sqlite: bool) -> None:
         "UPDATE projects SET slug = 'gone-' || CAST(:now AS TEXT) || slug, number = NULL, run_id = NULL",
         now=tx.now,
     )
-    for row in tx.all(tables):
-        if row["name"] not in ("migrations", "projects"):
-            tx.run(f"DELETE FROM {row['name']}")
+    names = {row["name"] for row in tx.all(tables)} - {"migrations", "projects"}
+    if is_sqlite:  # where one look at all takes less than emptying those to which the test wrote nothing
+        looks = [f"SELECT '{name}' AS name WHERE EXISTS (SELECT 1 FROM {name})" for name in names]
+        names = {row["name"] for row in tx.all(" UNION ALL ".join(looks))}
+    for name in names:
+        tx.run(f"DELETE FROM {name}")
