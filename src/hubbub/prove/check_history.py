@@ -21,10 +21,10 @@ Nothing here knows the answering program: it needs only the standard library, an
 import gzip
 import json
 import sys
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -139,9 +139,11 @@ def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call
         told = sorted(call["told"] for call in those)
         left[who] += (one for one, other in pairwise(told) if other - one >= SILENCE)
     for who, times in left.items():
+        asked = [call["asked"] for call in shown[who]]
+        first_told = [*accumulate((call["told"] for call in reversed(shown[who])), min, initial=NEVER)][::-1]
         ways: dict[tuple[float, int], float] = {}
         for at in sorted(times):
-            seen = min((call["told"] for call in shown[who] if call["asked"] >= at), default=NEVER)
+            seen = first_told[bisect_left(asked, at)]
             ways.setdefault((seen, bisect(unsure[who], at)), at)
         for (seen, _), at in ways.items():
             yield {"who": who, "asked": at, "told": seen, "answer": "unknown"}
@@ -155,13 +157,15 @@ def arrivals(look: Call, sent: Call, acks: list[Call], comes: list[Call]) -> lis
     """
     taken = [ack for ack in acks if ack["answer"] == "yes" and ack["told"] < look["asked"]]
     found = [] if taken else [(sent["asked"], sent["told"])]
+    if not sent.get("work"):
+        return found
     since = min((ack["asked"] for ack in acks if ack["answer"] != "no"), default=NEVER)
     back = [
         each
         for each in comes
         if each["answer"] != "no" and since < each["told"] and each["asked"] < look["told"]
     ]
-    if sent.get("work") and len(taken) <= len(back):
+    if len(taken) <= len(back):
         found += [
             (each["asked"], each["told"])
             for each in back
