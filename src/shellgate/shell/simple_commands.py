@@ -70,7 +70,8 @@ class SimpleCommandWalker:
         assignments, tokens = _parted(simple.words)
         words, before = self._words(tokens, state, frame), state
         assigned_words, state = self._assignments(assignments, state, frame)
-        redirects = tuple(self._redirect(redirection, before, frame) for redirection in simple.redirections)
+        expanded = before if words else state  # bash assigns first where there is no command
+        redirects = tuple(self._redirect(each, expanded, frame) for each in simple.redirections)
         for name, word in self._named_descriptors(simple.redirections):
             state = self.assign(state, name, word)
         source = decode(self._text[simple.start : simple.end])

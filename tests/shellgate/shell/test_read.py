@@ -104,6 +104,8 @@ def test_braces_are_expanded() -> None:
         "trap 'rm x' EXIT",
         "echo `echo \\`rm x\\``",
         "mapfile -C 'rm x;' a",
+        "a=y; a=rm <<E\n$($a x)\nE",  # without a command, bash assigns before it redirects
+        "a=rm; a=y z <<E\n$($a x)\nE",
     ],
 )
 def test_a_command_is_found_wherever_it_stands(text: str) -> None:
