@@ -66,3 +66,19 @@ def test_seed_91() -> None:
         machine=True,
     )
     assert play(story) is None
+
+
+def test_seed_5100013() -> None:
+    """The log did not tell that a report of completion had ended what an agent that was gone was doing."""
+    story = Story(
+        5100013,
+        ("block", "block"),
+        (
+            Step("blue/bob", "relay.create_task", 93904),
+            Step("blue/bob", "hub.send", 751604),
+            Step("-", "wait", 285999),
+            Step("red/bob", "golemxv.heartbeat", 229892),
+            Step("blue/bob", "commhub.report_completion", 166812),
+        ),
+    )
+    assert play(story) is None

@@ -184,12 +184,10 @@ def rest(tx: Tx, project_id: UUID, name: str) -> None:
     last = agents.presence(tx, project_id, name, lock=True)
     if last is None:
         return
-    if not last.is_live(tx.now):
-        agents.update_presence(tx, replace(last, doing=None, progress=0))
-        return
-    since = last.since if last.condition is Condition.IDLE else tx.now
-    idle = replace(last, condition=Condition.IDLE, doing=None, progress=0, since=since)
-    _record_change(tx, last, agents.update_presence(tx, idle))
+    resting = replace(last, doing=None, progress=0)
+    if last.is_live(tx.now) and last.condition is not Condition.IDLE:
+        resting = replace(resting, condition=Condition.IDLE, since=tx.now)
+    _record_change(tx, last, agents.update_presence(tx, resting))
 
 
 def progress(
@@ -398,7 +396,7 @@ def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
 
 
 def _record_change(tx: Tx, before: Presence, now: Presence) -> None:
-    """Record the changes in a present agent's report, if they are visible."""
+    """Record the changes in an agent's report, if they are visible."""
     if (now.condition, now.doing) != (before.condition, before.doing):
         _record(tx, "agent.changed", now)
     elif any(getattr(now, name) != getattr(before, name) for name in SHOWN):
