@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hubbub.model.agents.connections import SPOKE_HEADER
 from hubbub.model.people.rights import Role
 from tests.serve.mcp.wire import BOTH, LEGACY, PATH, call, message
 from tests.serve.served_hub import Hub, running_hub
@@ -82,7 +83,10 @@ def test_opening_a_session_brings_little(web: Web) -> None:
 
 
 def test_an_agent_is_offline_as_soon_as_its_client_ends_its_session(hub: Hub, visit: Visit) -> None:
-    """DELETE ends the presence of the agent that spoke in it, unless it speaks in another session, too."""
+    """DELETE ends the presence of the agent that spoke in it, unless it speaks in another session, too.
+
+    A client that calls beside its session says so.
+    """
     token = hub.token("ada")
     web, rest = visit(hub, token, ""), visit(hub, token)
 
@@ -106,4 +110,10 @@ def test_an_agent_is_offline_as_soon_as_its_client_ends_its_session(hub: Hub, vi
     web.http.delete("/mcp", headers=first).raise_for_status()
     assert live()
     web.http.delete("/mcp", headers=second).raise_for_status()
+    assert not live()
+
+    beside = session(speaks=False)
+    web.http.post("/mcp", json=call("join"), headers=BOTH).raise_for_status()
+    assert live()
+    web.http.delete("/mcp", headers={**beside, SPOKE_HEADER: "1"}).raise_for_status()
     assert not live()

@@ -14,6 +14,7 @@ from hubbub.bridge.transport.transport import Away, HttpAnswer, Transport
 from hubbub.client import refusal
 from hubbub.client.event_stream import STREAM, EventReader
 from hubbub.client.transport import FAILED, NOT_FOUND, Reply, Unreachable, is_near
+from hubbub.model.agents.connections import SPOKE_HEADER
 from hubbub.model.programs import retry_after
 
 Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and returns whether it has heard enough
@@ -41,6 +42,7 @@ class Upstream:
 
     def __init__(self, address: Callable[[], str], token: str) -> None:
         self.session_id: str | None = None
+        self.has_called = False  # a tool
         self.version: str | None = None
         self._carrier = transport_to(address, {"Authorization": f"Bearer {token}"})
 
@@ -99,7 +101,8 @@ class Upstream:
     async def leave(self) -> None:
         """End the transport session, if there is one."""
         if self.session_id is not None:
-            async with await self._answer("DELETE", self._in_session()):
+            spoke = {SPOKE_HEADER: "1"} if self.has_called else {}
+            async with await self._answer("DELETE", self._in_session() | spoke):
                 self.session_id = None
 
     def _headers(self, message: Message, *, is_heard: bool) -> dict[str, str]:
@@ -111,6 +114,7 @@ class Upstream:
         if json_rpc.modern_version(message):
             own = json_rpc.mirrored(message)
         elif message.get("method") == json_rpc.CALL and not is_heard:
+            self.has_called = True
             own = self._of_version()
         else:
             own = self._in_session()

@@ -46,7 +46,8 @@ def recall(tx: Tx, connection_id: str | None) -> str | None:
 
 def has_twin(tx: Tx, connection_id: str) -> bool:
     """Tell whether the agent of a connection goes on by another one, as far as can be known."""
-    return rows.has_twin(tx, connection_id, tx.now - milliseconds(TWIN))
+    is_bound = tx.actor.agent is not None
+    return rows.has_twin(tx, connection_id, tx.now - milliseconds(TWIN), is_bound=is_bound)
 
 
 def choose(tx: Tx, token_id: UUID, choice: str) -> None:

@@ -16,6 +16,7 @@ from hubbub.dialects.call import Call, project_wanted
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
 from hubbub.dialects.hub.mail_notice import MailNoticeDialect
+from hubbub.model.agents.connections import SPOKE_HEADER
 from hubbub.model.errors import (
     Duplicate,
     Forbidden,
@@ -104,9 +105,9 @@ def _no_tool(name: str) -> str:
 
 def _leave(tx: Tx, call: Call) -> None:
     """Have the agent of a connection leave with it, unless it goes on by another."""
-    if (name := connections.recall(tx, call.connection)) is not None and not connections.has_twin(
-        tx, str(call.connection)
-    ):
+    spoke_beside = tx.actor.agent if call.header(SPOKE_HEADER) is not None else None
+    name = connections.recall(tx, call.connection) or spoke_beside
+    if name is not None and not connections.has_twin(tx, str(call.connection)):
         project = _meant(tx, call, Right.WRITE)
         presences.hang_up(tx, project.id, access.speak(tx, project.id, name))
 

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+# Sent with the end of a connection by a client that has called beside it, as the bridge does, which costs the hub less.
+SPOKE_HEADER = "x-hubbub-spoke"
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:

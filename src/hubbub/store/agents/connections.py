@@ -42,12 +42,17 @@ def recall(tx: Tx, connection_id: str) -> str | None:
     return tx.value("SELECT memory FROM connections WHERE id = :id", id=connection_id)
 
 
-def has_twin(tx: Tx, connection_id: str, since: int) -> bool:
-    """Tell whether its token has another connection of the dialect, with the same facts, that was used since then."""
+def has_twin(tx: Tx, connection_id: str, since: int, *, is_bound: bool) -> bool:
+    """Tell whether its token has another connection of the dialect, with the same facts, that was used since then.
+
+    Of a token that `is_bound` to an agent, any other counts.
+    """
     return tx.any(
         """SELECT 1 FROM connections c JOIN connections o ON o.dialect = c.dialect AND o.id <> c.id
-           WHERE c.id = :id AND o.used_at >= :since AND o.token_id = c.token_id AND o.memory = c.memory""",
+           WHERE c.id = :id AND o.used_at >= :since AND o.token_id = c.token_id
+             AND (:is_bound = 1 OR o.memory = c.memory)""",
         id=connection_id,
+        is_bound=int(is_bound),
         since=since,
     )
 
