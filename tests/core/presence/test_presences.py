@@ -317,17 +317,8 @@ def test_progress_is_told_by_the_holder(world: World) -> None:
         world.on(task, task_actions.progress, "bob", progress=70)
 
 
-def test_an_agent_that_hangs_up_leaves_at_once(world: World) -> None:
-    """With nothing in hand its presence ends; a second goodbye changes nothing."""
-    world.report("bob")
-    for _ in range(2):
-        world.do(presences.hang_up, world.id, "bob")
-    assert not present(world).is_live(world.clock())
-    assert comings_and_goings(world) == [("agent.checkin", None), ("agent.checkout", "left")]
-
-
-def test_who_hangs_up_at_work_has_a_minute_to_come_back(world: World) -> None:
-    """A begun task stays with an agent whose next connection speaks within a minute, and is released after that."""
+def test_an_agent_that_hangs_up_is_gone_a_minute_later(world: World) -> None:
+    """Whoever says goodbye has a minute to come back by another connection; its work stays with it until then."""
     world.report("bob")
     task = world.accept(world.send(to=None))
     world.do(presences.hang_up, world.id, "bob")
@@ -336,7 +327,8 @@ def test_who_hangs_up_at_work_has_a_minute_to_come_back(world: World) -> None:
     world.report("bob")
     world.pass_time(timedelta(minutes=5))
     assert world.task(task).assignee == "bob"
-    world.do(presences.hang_up, world.id, "bob")
+    for _ in range(2):
+        world.do(presences.hang_up, world.id, "bob")
     world.pass_time(timedelta(seconds=61))
     assert world.task(task).assignee is None
     assert comings_and_goings(world) == [("agent.checkin", None), ("agent.timeout", "silent")]

@@ -9,12 +9,11 @@ from hubbub.core.agents import agents as names
 from hubbub.core.agents import file_claims, last_activity, scopes
 from hubbub.core.mail import messages
 from hubbub.core.snapshots import patches
-from hubbub.core.work import leases, permissions, tasks, transfers
+from hubbub.core.work import leases, permissions, transfers
 from hubbub.model.agents.file_claims import TTL
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.ids import new_id
-from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.log.projection import Patch
 from hubbub.model.records import Condition, Presence, Profile, Project, Task
 from hubbub.model.timestamps import milliseconds
@@ -254,30 +253,14 @@ def end(tx: Tx, presence: Presence) -> Presence | None:
 
 
 def hang_up(tx: Tx, project_id: UUID, name: str) -> None:
-    """Take an agent's goodbye at a door: its presence ends, unless it speaks by other doors, too.
+    """Take an agent's goodbye at a door: unless it speaks by other doors, too, it is gone in a minute.
 
-    With something in hand it has a minute to come back by another connection: many programs make one for each call.
-    Records `agent.checkout`.
+    Until then it may come back by another connection: many programs make one for each call.
     """
     last = agents.presence(tx, project_id, name, lock=True)
-    if last is None or not last.is_live(tx.now) or last.voices.keys() != {tx.door}:
-        return
-    if _has_in_hand(tx, last):
+    if last is not None and last.is_live(tx.now) and last.voices.keys() == {tx.door}:
         soon = last.lasts_until(tx.now, milliseconds(BACK_SOON))
         agents.update_presence(tx, replace(last, expires_at=min(last.expires_at, soon)))
-    else:
-        _end(tx, last, LEFT)
-
-
-def _has_in_hand(tx: Tx, presence: Presence) -> bool:
-    """Tell whether the agent has begun a task, declared a scope, or holds a file or a lease."""
-    project_id, name = presence.project_id, presence.agent
-    return bool(
-        presence.area
-        or presence.files
-        or tasks.under_way(tx, project_id, name, HELD - {Status.DELIVERED})
-        or leases.of_holder(tx, project_id, name)
-    )
 
 
 def lapse(tx: Tx, presence: Presence) -> None:
