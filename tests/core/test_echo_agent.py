@@ -8,7 +8,7 @@ from hubbub.core.mail import delivery_forecast, messages
 from hubbub.model.errors import Conflict, Forbidden
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB, Role
-from hubbub.model.records import Condition, LetterKind
+from hubbub.model.records import Condition
 from tests.core.conftest import World, member, person
 
 
@@ -21,19 +21,14 @@ def boss(world: World) -> World:
 
 
 def test_it_sends_back_what_it_is_sent(world: World, boss: World) -> None:
-    """A message comes back to its sender as a reply with the same words, and a task is completed with its own text."""
+    """A message comes back to its sender with the same words, and a task is completed with its own text."""
     sent = world.do(messages.send, world.id, sender="ann", to="echo", body="Hello, is anybody there?")
     task = world.send("echo", sender=HUB)
 
     assert world.do(echo_agent.attend, world.id)
 
     (answer,) = world.inbox("ann")
-    assert (answer.sender, answer.kind, answer.body, answer.in_reply_to) == (
-        "echo",
-        LetterKind.REPLY,
-        sent.body,
-        sent.id,
-    )
+    assert (answer.sender, answer.body, answer.in_reply_to) == ("echo", sent.body, sent.id)
     assert (world.task(task).status, world.task(task).result) == (Status.COMPLETED, world.task(task).text)
     assert world.inbox("echo") == []
 

@@ -90,7 +90,6 @@ def _answer(tx: Tx, project_id: UUID, letter: Letter) -> None:
             to=letter.sender,
             addressee=letter.author,
             body=letter.body,
-            kind=LetterKind.REPLY,
             in_reply_to=letter.delivery.message_id,
             awaited=True,
         )
