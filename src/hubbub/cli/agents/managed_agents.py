@@ -130,7 +130,7 @@ def _agreed(name: str) -> bool:
     example="hubbub agent change coder-1 --description 'Reviews the parser'\nhubbub agent change coder-1 --area api",
 )
 @click.argument("name", shell_complete=agents)
-@click.option("--description", metavar="TEXT", help="What it is for; an empty text clears that.")
+@click.option("--description", metavar="TEXT", help="Text about what it is for; an empty one clears it.")
 @click.option("--area", metavar="A", help="Area of the project it works in now; an empty text means none.")
 @uses_project
 def change(*, hub: Hub, name: str, as_json: bool, **changes: str | None) -> None:
