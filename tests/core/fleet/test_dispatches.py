@@ -230,25 +230,12 @@ def test_a_key_is_for_one_call(world: World, machine: Machine) -> None:
     ],
 )
 def test_where_nothing_was_done_the_key_is_free(world: World, machine: Machine, code: RefusalCode) -> None:
-    """A call that was refused may be made again with its key, and so may one whose caller left before it was sent."""
+    """A call that was refused may be made again with its key, and so may one that never left the hub."""
     first, _is_new = begin(world, machine, order(key="k"))
     world.do(dispatches.end, first.id, refused(code, "not done"))
     second, is_new = begin(world, machine, order(key="k"), sent=False)
     assert is_new
-    assert world.do(dispatches.withdraw, second.id, is_unheard=True)
-    assert begin(world, machine, order(key="k"))[1]
-
-
-def test_an_earlier_call_that_comes_late_is_told_the_same(world: World, machine: Machine) -> None:
-    """Where a caller was told that nothing was done, nothing is: the key is free once no earlier call can come."""
-    told, _is_new = begin(world, machine, order(key="k"), sent=False)
-    assert world.do(dispatches.withdraw, told.id)
-
-    late, is_new = begin(world, machine, order(key="k"))
-    assert (late.id, late.status, is_new) == (told.id, S.WITHDRAWN, False)
-    assert world.do(dispatches.send, late.id) is None
-
-    world.clock.advance(dispatches.LATEST)
+    assert world.do(dispatches.withdraw, second.id)
     assert begin(world, machine, order(key="k"))[1]
 
 

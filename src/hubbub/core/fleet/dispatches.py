@@ -35,10 +35,8 @@ def begin(
 ) -> tuple[Dispatch, bool]:
     """Store an order for a machine; return whether it is new: the same call with the same key is the same order.
 
-    `sent` says that it goes over the machine's link at once. The caller of a withdrawn order was told that nothing was
-    done, so the key stays with it for `LATEST`: an earlier call may still be on its way. Records `dispatch.queued` or
-    `dispatch.sent`. Raises `Invalid` for a wrong key, and `Conflict` for a key by which the same token has made another
-    call.
+    `sent` says that it goes over the machine's link at once. Records `dispatch.queued` or `dispatch.sent`. Raises
+    `Invalid` for a wrong key, and `Conflict` for a key by which the same token has made another call.
     """
     if order.key is not None:
         idempotency.require_key(order.key)
@@ -53,11 +51,7 @@ def begin(
         created_at=tx.now,
     )
     key = access.fingerprint(order.key) if order.key is not None else None
-    token_id = parse_id(order.who.token_id or "")
-    kept = rows.claim(tx, fresh, token_id=token_id, key=key)
-    if kept.status is DispatchStatus.WITHDRAWN and (kept.ended_at or 0) + milliseconds(LATEST) <= tx.now:
-        rows.free_key(tx, kept.id)
-        kept = rows.claim(tx, fresh, token_id=token_id, key=key)
+    kept = rows.claim(tx, fresh, token_id=parse_id(order.who.token_id or ""), key=key)
     if kept.digest != fresh.digest:
         raise Conflict(f"the idempotency key {order.key!r} was used for another call")
     if kept.id != fresh.id:
@@ -106,12 +100,9 @@ def end(tx: Tx, dispatch_id: UUID, outcome: ToolResult) -> Dispatch | None:
     return ended
 
 
-def withdraw(tx: Tx, dispatch_id: UUID, *, is_unheard: bool = False) -> bool:
-    """Withdraw an order that was not sent yet; False if it is too late. Records `dispatch.ended`.
-
-    `is_unheard`: its caller has left, and nobody is told. Then its key is free at once.
-    """
-    withdrawn = rows.move(tx, dispatch_id, DispatchStep.WITHDRAW, frees_key=is_unheard)
+def withdraw(tx: Tx, dispatch_id: UUID) -> bool:
+    """Withdraw an order that was not sent yet; False if it is too late. Records `dispatch.ended`."""
+    withdrawn = rows.move(tx, dispatch_id, DispatchStep.WITHDRAW, frees_key=True)
     if withdrawn is not None:
         _record(tx, "dispatch.ended", withdrawn)
     return withdrawn is not None

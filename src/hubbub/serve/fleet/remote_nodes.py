@@ -20,10 +20,6 @@ from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.pending_results import PendingResult, result_of
 from hubbub.store.tx import Tx
 
-TOLD_BEFORE = (
-    "the machine {!r} was not connected when this call came before, and nothing was done: "
-    "call again with another idempotency key, or two minutes later with this one"
-)
 CANCELLED = "the call was cancelled before the machine had begun it; nothing was done"
 GIVEN_UP = "the call was cancelled while its machine was away; whether it was done is not known"
 
@@ -59,8 +55,6 @@ class RemoteNode:
         done.
         """
         dispatch, is_new = await self._begin(order)
-        if dispatch.status is DispatchStatus.WITHDRAWN:
-            return refused(RefusalCode.OFFLINE, TOLD_BEFORE.format(dispatch.node))
         if dispatch.status in ENDED:
             return result_of(dispatch)
         with self.fleet.waiters.waiting(dispatch.id, order.progress) as (awaited, ear):
@@ -146,15 +140,13 @@ class RemoteNode:
         )
         return refused(RefusalCode.OFFLINE, sentence, order=str(dispatch.id))
 
-    async def _withdraw(self, dispatch: Dispatch, *, is_unheard: bool = False) -> bool:
-        return await self.fleet.transactions.write(
-            SYSTEM, lambda tx: dispatches.withdraw(tx, dispatch.id, is_unheard=is_unheard)
-        )
+    async def _withdraw(self, dispatch: Dispatch) -> bool:
+        return await self.fleet.transactions.write(SYSTEM, lambda tx: dispatches.withdraw(tx, dispatch.id))
 
     async def _take_back(self, beginning: "asyncio.Future[tuple[Dispatch, bool]]") -> None:
         """End an order whose caller left before it was sent."""
         dispatch, is_new = await beginning
-        if is_new and not await self._withdraw(dispatch, is_unheard=True):
+        if is_new and not await self._withdraw(dispatch):
             await self.fleet.end(dispatch, refused(RefusalCode.FAILED, CANCELLED))
 
     async def _give_up(self, dispatch: Dispatch) -> None:
@@ -162,7 +154,7 @@ class RemoteNode:
         link = self.fleet.link_of(self.machine.id)
         if link is not None:
             link.cancel(dispatch.id)
-        elif not await self._withdraw(dispatch, is_unheard=True):
+        elif not await self._withdraw(dispatch):
             await self.fleet.end(dispatch, refused(RefusalCode.FAILED, GIVEN_UP))
 
 

@@ -143,11 +143,6 @@ def move(
     return _dispatch(row) if row else None
 
 
-def free_key(tx: Tx, dispatch_id: UUID) -> None:
-    """Let the client of a dispatch make the same call anew."""
-    tx.run("UPDATE dispatches SET key = NULL WHERE id = :id", id=dispatch_id)
-
-
 def _among(statuses: frozenset[DispatchStatus]) -> str:
     return ", ".join(f"'{status}'" for status in sorted(statuses))
 
