@@ -111,7 +111,7 @@ class Removed(Model):
 
 
 class ChangedAgent(Body):
-    """What changes; omitted members stay as they are, and null or an empty text clears one."""
+    """Changes of an agent: omitted members stay as they are, and null or an empty text clears one."""
 
     description: LongText | None = Field(None, description="what the agent is for")
     area: Line | None = Field(None, description="the area of the project in which it works while it is there")
