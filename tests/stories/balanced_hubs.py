@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ import httpx2
 import yaml
 from psycopg.conninfo import conninfo_to_dict
 
+from hubbub.prove.processes import free_port
 from tests.cli.processes import RunningHub
 from tests.support.tools import needed
 from tests.support.waiting import until
@@ -30,11 +30,11 @@ class Behind:
     """Three hubs that can be killed, and the address at which a balancer hands each request to the next of them."""
 
     def __init__(self, folder: Path, database: str) -> None:
-        self.balancer_port = _free_port()
+        self.balancer_port = free_port()
         self.url = f"http://127.0.0.1:{self.balancer_port}"
         given = {"HUBBUB_DATABASE": database, "HUBBUB_PUBLIC_URL": self.url}
         settings = {name: given[name] for name in COMPOSED["services"][NAMES[0]]["environment"]}
-        self.hubs = [RunningHub(folder / name, _free_port(), settings=settings) for name in NAMES]
+        self.hubs = [RunningHub(folder / name, free_port(), settings=settings) for name in NAMES]
 
     def configuration(self) -> str:
         """The balancer's file, with the addresses of this machine."""
@@ -76,11 +76,3 @@ def behind(folder: Path, postgres_url: str) -> Iterator[Behind]:
     finally:
         for hub in made.hubs:
             hub.close()
-
-
-def _free_port() -> int:
-    """Return a port that nobody uses now."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port

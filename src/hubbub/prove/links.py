@@ -104,7 +104,10 @@ class Link:
             return
         both = {writer, other}
         self._writers |= both
-        await asyncio.gather(self._copy(reader, other), self._copy(there, writer))
+        with suppress(
+            asyncio.CancelledError
+        ):  # the run is over: asyncio would print a trace for each connection
+            await asyncio.gather(self._copy(reader, other), self._copy(there, writer))
         self._writers -= both
 
     async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -94,12 +94,14 @@ class Server:
 
     def start(self) -> None:
         words = [str(self._bin / "postgres"), "-D", str(self.folder), "-p", str(self.port), "-h", "127.0.0.1"]
-        with (self.folder.parent / f"{self.folder.name}.log").open("ab") as log:
+        said = self.folder.parent / f"{self.folder.name}.log"
+        with said.open("ab") as log:
             self.process = subprocess.Popen(words, stdout=log, stderr=log, user=self._user, cwd="/")
         until = time.monotonic() + PATIENCE
         while self.ask("SELECT 1") != "1":
             if time.monotonic() > until or self.process.poll() is not None:
-                raise TimeoutError(f"PostgreSQL in {self.folder} did not start")
+                last = said.read_text("utf-8", "replace").splitlines()[-3:]
+                raise TimeoutError(f"PostgreSQL in {self.folder} did not start: {' | '.join(last)}")
             time.sleep(0.1)
 
     def ask(self, sql: str, database: str = "postgres") -> str | None:

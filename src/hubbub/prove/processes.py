@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from hubbub.model.programs.launching import program
 
 READY = 300.0  # seconds for a hub to answer, on a machine that has much else to do
 LOOK = 0.05  # seconds between two checks
+SERVED = range(20_000, 32_000)  # ports below those that systems choose from for outgoing connections
 
 
 class Program:
@@ -106,8 +108,12 @@ UNLIMITED = {
 
 
 def free_port() -> int:
-    """Return a port that is free now."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
+    """Return a port that is free now, and that the system does not give to the outgoing connections of others.
+
+    A killed server needs its port again, and thousands of connections come and go meanwhile.
+    """
+    while True:
+        port = random.SystemRandom().choice(SERVED)
+        with closing(socket.socket()) as listening, suppress(OSError):
+            listening.bind(("127.0.0.1", port))
+            return port

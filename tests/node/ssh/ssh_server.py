@@ -4,7 +4,6 @@ import grp
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 import asyncssh
 from asyncssh import SSHCertificate, SSHKey
 
+from hubbub.prove.processes import free_port
 from tests.support.tools import needed
 
 SBIN = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"  # not on the path of most users
@@ -99,7 +99,7 @@ def served(
     if certificate is not None:
         certificate.write_certificate(str(folder / "host-cert.pub"))
     (folder / "authorized").touch()
-    port = _free_port()
+    port = free_port()
     written = SETTINGS.format(address=ADDRESS, port=port, folder=folder, shell=SHELL)
     (folder / "config").write_text(written + more)
     command = [*_with_terminals(folder), sshd, "-D", "-e", "-f", str(folder / "config")]
@@ -176,12 +176,6 @@ def _with_terminals(folder: Path) -> list[str]:
     groups.write_text("".join(line for line in lines if not line.startswith("tty:")))
     bwrap = needed(shutil.which("bwrap"), "bubblewrap")
     return [bwrap, "--dev-bind", "/", "/", "--ro-bind", str(groups), "/etc/group"]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        return int(probe.getsockname()[1])
 
 
 def _below(pid: int) -> list[int]:
