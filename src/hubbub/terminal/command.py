@@ -27,9 +27,11 @@ from hubbub.model.fleet import call_chain
 from hubbub.model.programs import extras
 from hubbub.terminal import display
 from hubbub.terminal.exit_codes import UNREACHABLE, USAGE
+from hubbub.terminal.wrong_words import OneOf
 
 DEFAULT_PROJECT = "default"
 PERSON = "utok_"  # prefix of a person's token
+QUIET, OUTPUT = "only_names", "output"  # options of every list, and of every command
 LOGIN = "hubbub.login"  # in the context of a command: the login that it has connected with
 
 
@@ -124,8 +126,11 @@ def sentence(refusal: HubRefused) -> str:
 class Command(click.Command):
     """A command that turns a refusal of the hub or the store into one sentence and the right exit code."""
 
+    names: display.Name | None = None  # if it lists things
+
     def invoke(self, ctx: click.Context) -> Any:
         self._require_text(ctx)
+        self._choose_output(ctx)
         try:
             with extras.required():
                 returned = super().invoke(ctx)
@@ -141,6 +146,14 @@ class Command(click.Command):
             remedy = "you are logged in there; hubbub logout forgets it" if _login_in_use() else START
             raise Unreachable(display.clean(f"{error}; {remedy}")) from None
 
+    def _choose_output(self, ctx: click.Context) -> None:
+        """Have JSON printed for `-o json`, too; and for `--quiet`, of that JSON only the names."""
+        if ctx.params.pop(QUIET, False):
+            ctx.meta[display.NAMES] = self.names
+            ctx.params["as_json"] = True
+        if ctx.params.pop(OUTPUT, None) and "as_json" in ctx.params:
+            ctx.params["as_json"] = True
+
     def _require_text(self, ctx: click.Context) -> None:
         """Refuse arguments that are not UTF-8, which Python passes on as lone surrogates."""
         for each in self.params:
@@ -151,20 +164,32 @@ class Command(click.Command):
 
 
 def command(
-    name: str, *, example: str, always_json: bool = False, **attributes: Any
+    name: str,
+    *,
+    example: str,
+    always_json: bool = False,
+    names: display.Name | None = None,
+    **attributes: Any,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Declare a command with its example and with `--json`, which the function gets as `as_json`.
 
-    A command that always prints JSON takes the option too, but its function does not get it.
+    A command that always prints JSON takes the option too, but its function does not get it. One that lists things
+    says what `names` each of them; with `--quiet` it runs as with `--json`, and only the names are printed.
     """
 
     def declare(function: Callable[..., Any]) -> click.Command:
         epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in example.splitlines())
-        about = "Print JSON, as always." if always_json else "Print JSON."
-        option = click.option("--json", "as_json", is_flag=True, expose_value=not always_json, help=about)
-        declared: click.Command = click.command(name, cls=Command, epilog=epilog, **attributes)(
-            option(function)
+        about = "Print JSON, as always." if always_json else "Print JSON; the same as -o json."
+        function = click.option("-o", OUTPUT, type=OneOf(["json"]), hidden=True, help="Print JSON.")(function)
+        function = click.option("--json", "as_json", is_flag=True, expose_value=not always_json, help=about)(
+            function
         )
+        if names is not None:
+            function = click.option(
+                "-q", "--quiet", QUIET, is_flag=True, help="Print only names, one a line."
+            )(function)
+        declared: Command = click.command(name, cls=Command, epilog=epilog, **attributes)(function)
+        declared.names = names
         return declared
 
     return declare

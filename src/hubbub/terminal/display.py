@@ -20,6 +20,9 @@ Columns = Mapping[
     str, str | Callable[[Any], object]
 ]  # by title: a member of each thing, or what is made of it
 
+Name = str | Callable[[Any], str]  # of a thing: a member of it, or what is made of it
+NAMES = "hubbub.names"  # in the context of a command: what names each thing, if only names are wanted
+
 GAP = "  "
 LEAST_WIDTH = 8  # of a column that has to give way
 ELLIPSIS = "…"
@@ -107,9 +110,19 @@ def show(text: str, *, lines: bool = True) -> None:
 
 
 def show_json(value: object) -> None:
-    """Print JSON on one line, with everything that could steer a terminal escaped as in JSON."""
+    """Print JSON on one line, with everything that could steer a terminal escaped as in JSON; or names, if wanted."""
+    context = click.get_current_context(silent=True)
+    if context is not None and NAMES in context.meta:
+        _show_names(value, context.meta[NAMES])
+        return
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     click.echo(clean(text))  # in one write: a worker of several agents prints from several threads
+
+
+def _show_names(value: Any, name: Name) -> None:
+    """Print the names of things, or of one, a line each."""
+    for each in value if isinstance(value, list) else [value]:
+        show(str(each[name] if isinstance(name, str) else name(each)), lines=False)
 
 
 def show_result(value: object, sentence: str, *, as_json: bool, lines: bool = True) -> None:

@@ -1,5 +1,6 @@
 """The common parts of all commands: choice of hub and identity, exit codes, help, JSON."""
 
+import json
 import os
 import pty
 import re
@@ -53,6 +54,49 @@ def test_help_has_an_example(words: str) -> None:
     text = command.get_help(click.Context(command, WHOLE, info_name=f"hubbub {words}"))
     assert "--json" in text
     assert f"hubbub {words}" in text.partition("Example:")[2]
+
+
+LISTS = [
+    *("tasks", "agents", "inbox", "approve", "login", "user list", "token list", "project list", "node list"),
+    *("node keys", "webhook list", "webhook deliveries", "lease list", "lease capacity", "lease rule"),
+    *(
+        "budget list",
+        "account list",
+        "breaker list",
+        "project coordinator",
+        "project member list",
+        "task list",
+    ),
+]
+
+
+def test_every_list_has_names() -> None:
+    """Every command that lists things takes --quiet, for their names only; no other command does."""
+    assert {words for words, each in LEAVES.items() if "--quiet" in _options(each)} == {*LISTS, "serve"}
+
+
+def _options(command: click.Command) -> set[str]:
+    return {option for each in command.params for option in each.opts}
+
+
+def test_names_only(hub: RunningHub) -> None:
+    """--quiet prints of a list what other commands take, one a line, and nothing of an empty list."""
+    assert hub.run("tasks", "-q").stdout == ""
+    numbers = [hub.json("task", "add", text)["number"] for text in ("Mend the parser", "Paint the fence")]
+    assert hub.run("tasks", "--quiet").stdout.splitlines() == [f"T-{each}" for each in reversed(numbers)]
+    assert hub.run("task", "show", *hub.run("tasks", "-q", "--limit", "1").stdout.split()).returncode == 0
+    tokens = hub.run("token", "list", "-q").stdout.split()
+    assert tokens == [each["id"] for each in hub.json("token", "list")]
+    assert hub.project in hub.run("project", "list", "-q").stdout.splitlines()
+
+
+def test_another_spelling_of_json(hub: RunningHub) -> None:
+    """`-o json` is `--json`, before or after other options; another form is refused with the one that there is."""
+    hub.run("task", "add", "Mend the parser")
+    for words in (("tasks", "-o", "json"), ("tasks", "-ojson", "--all")):
+        assert json.loads(hub.run(*words).stdout)[0]["title"] == "Mend the parser"
+    refused = hub.run("tasks", "-o", "yaml")
+    assert (refused.returncode, "'json'" in refused.stderr) == (2, True)
 
 
 def test_help_of_groups_has_examples() -> None:

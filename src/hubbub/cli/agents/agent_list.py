@@ -11,7 +11,12 @@ TITLES = (
 )
 
 
-@command("agents", short_help="List agents and what they are doing.", example="hubbub agents --project shop")
+@command(
+    "agents",
+    short_help="List agents and what they are doing.",
+    example="hubbub agents --project shop\nhubbub agents --quiet",
+    names="name",
+)
 @uses_project
 def agents(*, hub: Hub, as_json: bool) -> None:
     """List the project's agents, what each is doing, and how much unread mail it has.

@@ -26,6 +26,7 @@ INDENT = "  "
     "approve",
     short_help="List pending approvals, or approve one.",
     example="hubbub approve\nhubbub approve show 3f8a\nhubbub approve 3f8a",
+    names="id",
 )
 @click.argument("words", metavar="[[show] ID]", nargs=-1)
 @click.option(

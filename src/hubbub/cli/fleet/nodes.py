@@ -112,7 +112,7 @@ def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None
         advise_for_others(enrolment.parts(made["code"])[1] or hub.url)
 
 
-@command("list", example="hubbub node list")
+@command("list", example="hubbub node list", names="name")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List the machines of the project."""
@@ -145,6 +145,7 @@ def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     "keys",
     short_help="Show the keys by which machines sign what they saw.",
     example="hubbub node keys\nhubbub node keys web1 >web1.pem",
+    names="keyid",
 )
 @click.argument("name", required=False)
 @uses_project

@@ -16,7 +16,7 @@ def lease() -> None:
     """List and release leases, count things, and set which commands need a lease."""
 
 
-@command("list", example="hubbub lease list\nhubbub lease list gpu")
+@command("list", example="hubbub lease list\nhubbub lease list gpu", names="id")
 @click.argument("thing", required=False)
 @uses_project
 def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
@@ -52,7 +52,7 @@ def release(*, hub: Hub, lease_id: str, agent: str | None, as_json: bool) -> Non
     display.show_result(done, f"{' '.join(done['things'])} is free of {done['holder']}", as_json=as_json)
 
 
-@command("capacity", example="hubbub lease capacity gpu 4\nhubbub lease capacity")
+@command("capacity", example="hubbub lease capacity gpu 4\nhubbub lease capacity", names="thing")
 @click.argument("thing", required=False)
 @click.argument("number", required=False, type=click.IntRange(1, 1000))
 @click.option("--drop", is_flag=True, help="Stop counting THING: there is one of it.")
@@ -74,6 +74,7 @@ def capacity(*, hub: Hub, thing: str | None, number: int | None, drop: bool, as_
     "rule",
     example="hubbub lease rule 'docker compose up' port:5432\n"
     "hubbub lease rule 'docker compose up' --drop\nhubbub lease rule",
+    names="command",
 )
 @click.argument("words", metavar="COMMAND", required=False)
 @click.argument("things", nargs=-1, metavar="THING...")

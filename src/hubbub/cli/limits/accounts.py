@@ -17,7 +17,7 @@ def account() -> None:
     """Group agents that share an account with a model provider, and list which are paused."""
 
 
-@command("list", example="hubbub account list")
+@command("list", example="hubbub account list", names="name")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List accounts, their agents, and until when each is paused."""

@@ -20,7 +20,7 @@ def breaker() -> None:
     """List agents that were stopped in a loop, let them continue, and set the rules."""
 
 
-@command("list", example="hubbub breaker list")
+@command("list", example="hubbub breaker list", names="id")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List stopped agents and why."""

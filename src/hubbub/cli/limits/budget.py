@@ -19,7 +19,7 @@ def budget() -> None:
     """Limit how much an agent, a task, a token or the whole project may use, in tokens or in money."""
 
 
-@command("list", example="hubbub budget list")
+@command("list", example="hubbub budget list", names="id")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List budgets and how much of each is used."""

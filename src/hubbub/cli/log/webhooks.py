@@ -69,7 +69,7 @@ def _is_plain(address: str) -> bool:
     return url.scheme == "http" and url.hostname not in LOOPBACK
 
 
-@command("list", example="hubbub webhook list")
+@command("list", example="hubbub webhook list", names="id")
 @uses_project
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List the project's webhooks. Their secrets are not shown again."""
@@ -95,7 +95,7 @@ def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
     display.show_result(removed, f"removed {removed['id']}", as_json=as_json)
 
 
-@command("deliveries", example="hubbub webhook deliveries --outcome dead")
+@command("deliveries", example="hubbub webhook deliveries --outcome dead", names="id")
 @click.option("--outcome", type=OUTCOMES, help="List only deliveries that ended like this.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many to list.")
 @uses_project

@@ -130,6 +130,7 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
     "inbox",
     short_help="Show the messages and tasks that wait for you, or for an agent.",
     example="hubbub inbox\nhubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
+    names=lambda letter: letter.get("ref") or letter["id"],
 )
 @click.argument("name", shell_complete=agents, required=False)
 @click.option("--ack", is_flag=True, help="Acknowledge the shown letters; this accepts tasks.")

@@ -31,6 +31,7 @@ IN_CLEAR = (
     "login",
     short_help="Log in at a hub, for all commands on this machine.",
     example="hubbub login https://hub.example.com\nhubbub login --list",
+    names="url",
 )
 @click.argument("url", required=False, envvar="HUBBUB_URL")
 @click.option("--user", metavar="NAME", help="Your name there. [default: a terminal asks]")

@@ -14,7 +14,7 @@ def member() -> None:
     """List, add and remove the people of a project, and change their roles."""
 
 
-@command("list", example="hubbub project member list shop")
+@command("list", example="hubbub project member list shop", names="name")
 @click.argument("slug")
 @uses_hub
 def list_(*, hub: Hub, slug: str, as_json: bool) -> None:

@@ -91,7 +91,7 @@ def _show_archived(changed: dict[str, Any], *, as_json: bool) -> None:
     )
 
 
-@command("list", example="hubbub project list\nhubbub project list --archived")
+@command("list", example="hubbub project list\nhubbub project list --archived", names="slug")
 @click.option("--archived", is_flag=True, help="Include archived projects.")
 @uses_hub
 def list_(*, hub: Hub, archived: bool, as_json: bool) -> None:
@@ -179,7 +179,7 @@ def put_area(*, hub: Hub, slug: str, area: str, name: str | None, as_json: bool,
     display.show_result(made, made["slug"], as_json=as_json)
 
 
-@command("coordinator", example="hubbub project coordinator shop lead")
+@command("coordinator", example="hubbub project coordinator shop lead", names="agent")
 @click.argument("slug")
 @click.argument("agent", required=False)
 @click.option("--remove", is_flag=True, help="Take the right back.")

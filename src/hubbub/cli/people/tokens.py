@@ -79,7 +79,7 @@ def _about(hub: Hub, made: dict[str, Any], user: str | None) -> str:
     return f"A token for {agent}, {made['role']} of {hub.project or 'its project'}; it {ends}."
 
 
-@command("list", example="hubbub token list\nhubbub token list --all")
+@command("list", example="hubbub token list\nhubbub token list --all", names="id")
 @click.option(
     "--all", "is_all", is_flag=True, help="At a terminal, list also ended ones, with everything about each."
 )

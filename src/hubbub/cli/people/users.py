@@ -38,7 +38,7 @@ def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
         advise_for_others(hub.url)
 
 
-@command("list", example="hubbub user list")
+@command("list", example="hubbub user list", names="name")
 @uses_hub
 def list_(*, hub: Hub, as_json: bool) -> None:
     """List all people."""

@@ -48,6 +48,7 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
     "tasks",
     short_help="List tasks, newest first.",
     example="hubbub tasks --status working,blocked --assignee coder-1\nhubbub task list --mine --search parser",
+    names=lambda task: f"T-{task['number']}",
 )
 @click.option(
     "--status",
