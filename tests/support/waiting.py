@@ -5,20 +5,16 @@ What can only be looked at is looked at again and again by `until`, or by `until
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
+
+from hubbub.processes.fair_time import slowness
 
 T = TypeVar("T")
 
 SECONDS = 20.0  # on a machine with nothing else to do; nobody waits so long but for what never comes
 PAUSE = 0.005
-
-
-def slowness() -> float:
-    """Return the slowdown against an idle machine: the number of processes that want each processor."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def patience(seconds: float = SECONDS) -> float:

@@ -4,15 +4,19 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 
 from hubbub.client import Hub, HubRefused, HubUnreachable, running_hub
 from hubbub.model.errors import StoreRefused
 from hubbub.model.programs.launching import program
+from hubbub.processes.fair_time import FairTime
 from hubbub.store.engine.folder_lock import FolderLock
+from hubbub.terminal import display
 
 LOG_FILE = "hub.log"
-PATIENCE = 60.0  # seconds for a hub to start, which takes long on a busy machine
+PATIENCE = 60.0  # seconds for a hub to start, of an idle machine: on a busy one they are longer
+SILENCE = 10.0  # seconds after which people are told that it is still on its way
 LOOK = 0.05
 REFUSAL = "Error: "  # before the sentence of a command that refuses
 OURS = ("RELAY_", "GXV_")  # prefixes of the variables with a client's identity and place
@@ -66,9 +70,10 @@ def _required(url: str | None, data: Path) -> str:
 
 
 def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
-    """Start a hub that outlives this process and wait until it answers; None if it does not.
+    """Start a hub that outlives this process and wait until it answers; None if it ends before.
 
-    It prints no greeting: its output goes to a file, where a sign-in link must not be.
+    It prints no greeting: its output goes to a file, where a sign-in link must not be. Raises `HubUnreachable` if it
+    lives and does not answer for too long, as that is counted on a busy machine.
     """
     log_file = data / LOG_FILE
     log_file.touch(mode=0o600)
@@ -82,10 +87,18 @@ def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str])
             stderr=log,
             start_new_session=True,
         )
-    deadline = time.monotonic() + PATIENCE
-    while (url := running_address(data)) is None and time.monotonic() < deadline:
+    began, fair_time = time.monotonic(), FairTime()
+    while (url := running_address(data)) is None:
         if hub.poll() is not None and not _is_in_use(data):
             return running_address(data)
+        if fair_time.passed() > PATIENCE:
+            raise HubUnreachable(
+                f"the hub (process {hub.pid}) is running and does not answer yet; hubbub status tells when it does, "
+                f"{log_file} what it does"
+            )
+        if time.monotonic() > began + SILENCE:
+            display.advise(f"this machine is busy: the hub is still starting (process {hub.pid}) …")
+            began = inf
         time.sleep(LOOK)
     return url
 

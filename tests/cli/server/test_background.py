@@ -10,9 +10,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from hubbub.client import owner_token, running_hub
+from hubbub.client import HubUnreachable, owner_token, running_hub
+from hubbub.daemons import hub_starter
 from hubbub.store.engine.folder_lock import FILE, FolderLock, holder_of
 from tests.cli.processes import RunningHub, ends, hubbub
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -135,6 +137,28 @@ def test_a_hub_that_refuses_to_start_is_quoted(data: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: no hub could be started: there is no dialect 'nope'; ")
     assert done.stderr.count("Error") == len(done.stderr.splitlines()) == 1
+
+
+STAYS = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")  # as it is to
+
+
+@STAYS
+def test_a_busy_machine_has_the_time_it_needs(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The patience with a hub that starts grows with the load of the machine."""
+    monkeypatch.setattr(hub_starter, "PATIENCE", 0.0001)
+    monkeypatch.setattr("hubbub.processes.fair_time.slowness", lambda: 1e9)
+    assert hub_starter.start(data, "--port", "0") == running_hub(data)
+
+
+@STAYS
+def test_a_hub_that_is_late_is_not_called_lost(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the patience ends, a hub that lives is left alone, and the sentence says how to know when it answers."""
+    monkeypatch.setattr(hub_starter, "PATIENCE", 0.0001)
+    monkeypatch.setattr("hubbub.processes.fair_time.slowness", lambda: 1.0)
+    late = r"^the hub \(process \d+\) is running and does not answer yet; hubbub status tells when it does, "
+    with pytest.raises(HubUnreachable, match=late):
+        hub_starter.start(data, "--port", "0")
+    until(lambda: hub_starter.running_address(data), "the hub that was only late")
 
 
 @pytest.mark.system
