@@ -176,4 +176,4 @@ def _answers(letter: Letter, subject: str, ended: str, printed: str | None) -> b
 
 
 def _label(task: PartOfTask) -> str:
-    return f"#{task['number']} {task['title']!r}"
+    return f"T-{task['number']} {task['title']!r}"

@@ -14,15 +14,15 @@ COLUMNS = ("task", "agent", "attempts", "status", "took", "first line of the res
 
 USUAL, REPLACED = "medium", "replaced"
 TOLD = {  # how a line begins, and how it goes on: lines in a row that begin alike become one
-    "task.sent": ("{sender} sends {whom}", "#{number} {title}{urgency}"),
-    "task.submitted": ("{agent} hands in #{number} for review", ""),
-    "task.delivered": ("what {agent} waited for is done; it gets", "#{number}"),
-    "task.ready": ("what waits for nobody any more is free:", "#{number}"),
-    "task.started": ("{agent} begins", "#{number} again, which is attempt {attempt}"),
-    "task.completed": ("{agent} completes", "#{number}"),
-    "task.failed": ("{agent} fails at", "#{number}"),
-    "task.retried": ("{actor} has it tried again", "#{number}"),
-    "task.released": ("the hub delivers #{number} again:", "{reason}"),
+    "task.sent": ("{sender} sends {whom}", "T-{number} {title}{urgency}"),
+    "task.submitted": ("{agent} hands in T-{number} for review", ""),
+    "task.delivered": ("what {agent} waited for is done; it gets", "T-{number}"),
+    "task.ready": ("what waits for nobody any more is free:", "T-{number}"),
+    "task.started": ("{agent} begins", "T-{number} again, which is attempt {attempt}"),
+    "task.completed": ("{agent} completes", "T-{number}"),
+    "task.failed": ("{agent} fails at", "T-{number}"),
+    "task.retried": ("{actor} has it tried again", "T-{number}"),
+    "task.released": ("the hub delivers T-{number} again:", "{reason}"),
     "task.chained": ("{agent} hears that a part is done", ""),
     "review.requested": ("{actor} asks {agent} for a review", ""),
     "review.submitted": ("{actor} reviews it: {verdict}", ""),
@@ -112,5 +112,5 @@ def _row(task: TaskReply, runs: Sequence[Execution]) -> tuple[str, ...]:
     began = min((run.began_at for run in runs), default=None)
     ended = task["ended_at"]
     took = f"{(ended - began) / 1000:.1f} s" if ended and began else ""
-    title = clean(f"#{task['number']} {task['title']}")
+    title = clean(f"T-{task['number']} {task['title']}")
     return title, task["assignee"] or "", str(task["attempt"]), task["status"], took, first

@@ -25,7 +25,7 @@ def play(stage: Stage) -> None:
         for name, job in ((BEN, "rank functions in"), (SURVEYOR, "count lines in"))
     }
     last = planner.task("bind reports on functions and lines", needs=tuple(middle.values()))
-    one, *others, end = (f"#{stage.number(task)}" for task in (first, *middle.values(), last))
+    one, *others, end = (f"T-{stage.number(task)}" for task in (first, *middle.values(), last))
     stage.note(f"the plan: {one} first, then {' and '.join(others)}, and of both {end}, by whoever takes it")
 
     planner.result(first)

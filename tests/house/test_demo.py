@@ -256,23 +256,23 @@ def test_a_planted_loss_is_found(books: Books) -> None:
 @pytest.mark.parametrize(
     ("books", "sentence"),
     [
-        (replace(GOOD, executions=[run(), run(pid=8)]), "done twice: #1 'count' was done 2 times"),
+        (replace(GOOD, executions=[run(), run(pid=8)]), "done twice: T-1 'count' was done 2 times"),
         (
             replace(KILLED_ONCE, executions=[run(**KILLED), run(**KILLED, pid=9), run(attempt=2, pid=8)]),
-            "done twice: attempt 1 of #1 'count' was run 2 times",
+            "done twice: attempt 1 of T-1 'count' was run 2 times",
         ),
         (
             replace(GOOD, executions=[run(exit_code=1), run(attempt=2, pid=8)]),
-            "done silently: the log knows nothing of attempt 2 of #1 'count'",
+            "done silently: the log knows nothing of attempt 2 of T-1 'count'",
         ),
         (
             replace(GOOD, completions=[*GOOD.completions, *GOOD.completions]),
-            "done twice: the hub has 2 completions of #1 'count'",
+            "done twice: the hub has 2 completions of T-1 'count'",
         ),
         (replace(GOOD, letters=[letter(), letter()]), "the commander got 2 letters, and should have got 1"),
         (
             replace(PLANNED, notes=[*PLANNED.notes, note()]),
-            "done twice: the planner got 2 results of #1 'count'",
+            "done twice: the planner got 2 results of T-1 'count'",
         ),
     ],
     ids=["the work", "an attempt", "without a word", "the completion", "the answer", "a result of the plan"],
@@ -285,18 +285,18 @@ def test_a_planted_repetition_is_found(books: Books, sentence: str) -> None:
 def test_work_out_of_order_is_found() -> None:
     """A task that was begun before what it needs was done is named, with what it did not wait for."""
     too_early = [activity(1, "task.started", "t2", agent="rhea"), *PLAN_LOG]
-    sentence = "out of order: #2 'count' was begun before #1 'count' was done"
+    sentence = "out of order: T-2 'count' was begun before T-1 'count' was done"
     assert sentence in complaints(replace(PLANNED, activities=too_early, followed=too_early))
 
 
 @pytest.mark.parametrize(
     ("books", "sentence"),
     [
-        (replace(GOOD, tasks=[task(status="working")]), "left open: #1 'count' is working"),
-        (replace(GOOD, tasks=[task(status="failed")]), "left open: #1 'count' is failed"),
+        (replace(GOOD, tasks=[task(status="working")]), "left open: T-1 'count' is working"),
+        (replace(GOOD, tasks=[task(status="failed")]), "left open: T-1 'count' is failed"),
         (
             replace(GOOD, executions=[run(**KILLED), run(attempt=2)]),
-            "left open: attempt 1 of #1 'count' never ended",
+            "left open: attempt 1 of T-1 'count' never ended",
         ),
         (replace(GOOD, unread={"ada": 2}), "left open: 2 letters to ada are unread"),
         (

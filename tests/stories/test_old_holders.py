@@ -5,8 +5,8 @@ import pytest
 from tests.stories.world import World
 
 NOTES = {
-    "reassign_task": 'commander gave gil task #1 "Write',
-    "cancel_task": 'commander cancelled task #1 "Write',
+    "reassign_task": 'commander gave gil T-1 "Write',
+    "cancel_task": 'commander cancelled T-1 "Write',
 }
 ROW = {"id", "type", "priority", "content", "context", "from_session", "created_at", "network_id"}
 

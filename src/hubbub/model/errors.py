@@ -191,7 +191,7 @@ class Unmet(Unavailable):
     """The task needs others that are not completed yet: `needs`."""
 
     def __init__(self, needs: Sequence[NeededTask]) -> None:
-        listed = ", ".join(f"#{need.number} ({need.status})" for need in needs)
+        listed = ", ".join(f"T-{need.number} ({need.status})" for need in needs)
         super().__init__(f"it needs tasks that are not completed: {listed}")
         self.needs = tuple(needs)
 

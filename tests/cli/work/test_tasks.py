@@ -250,7 +250,7 @@ def test_a_task_that_there_is_already(hub: RunningHub) -> None:
     """A task that is the same job as an open one is refused by REST, and so by the command, unless --anyway is said."""
     hub.run("task", "add", "Solve octo/parser#7")
     refused = hub.run("task", "add", "Fix octo/parser#7")
-    assert "task #1 'Solve octo/parser#7' (queued) is about octo/parser#7 too" in refused.stderr
+    assert "T-1 'Solve octo/parser#7' (queued) is about octo/parser#7 too" in refused.stderr
     assert refused.stderr.endswith("; to make another: hubbub task add TEXT --anyway\n")
     assert refused.returncode == 1
     assert hub.run("task", "add", "Fix octo/parser#7", "--anyway").stdout.startswith("T-2 queued")

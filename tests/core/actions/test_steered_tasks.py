@@ -33,7 +33,7 @@ def test_a_person_completes_what_somebody_works_on(chief: World) -> None:
     done = chief.on(task, task_actions.complete, by=HUB, result="it was done elsewhere")
 
     assert (done.status, done.result) == (S.COMPLETED, "it was done elsewhere")
-    assert chief.mail("bob") == ['mia completed task #1 "count the lines": it was done elsewhere']
+    assert chief.mail("bob") == ['mia completed T-1 "count the lines": it was done elsewhere']
     assert chief.mail("ann") == ["it was done elsewhere"]
     (completed,) = [each for each in chief.log() if each.kind == "task.completed"]
     assert completed.actor == "mia"
@@ -73,8 +73,8 @@ def test_work_is_blocked_and_goes_on(chief: World) -> None:
         "the disk is full"
     ]
     assert chief.mail("bob") == [
-        'mia blocked task #1 "count the lines": the disk is full',
-        'mia unblocked task #1 "count the lines"',
+        'mia blocked T-1 "count the lines": the disk is full',
+        'mia unblocked T-1 "count the lines"',
     ]
 
 
@@ -108,7 +108,7 @@ def test_work_that_was_handed_in_is_approved(chief: World) -> None:
     done = chief.on(task, task_actions.approve, by=HUB, comment="well counted")
 
     assert (done.status, done.result) == (S.COMPLETED, "there are three")
-    assert chief.mail("bob") == ['mia approved task #1 "count the lines": well counted']
+    assert chief.mail("bob") == ['mia approved T-1 "count the lines": well counted']
     assert chief.mail("ann") == ["there are three", "there are three"]
 
 
@@ -135,7 +135,7 @@ def test_the_result_is_what_was_handed_in(chief: World) -> None:
 
     assert done.result == "there are three\n\nProof: wc"
     assert chief.mail("ann")[-1] == "there are three\n\nProof: wc"
-    assert chief.mail("bob")[-1] == 'mia approved task #1 "count the lines": well counted'
+    assert chief.mail("bob")[-1] == 'mia approved T-1 "count the lines": well counted'
 
 
 def test_what_was_handed_in_again_is_the_result(chief: World) -> None:
@@ -183,7 +183,7 @@ def test_changes_are_requested(chief: World) -> None:
 
     assert (again.status, again.assignee) == (S.WORKING, "bob")
     assert chief.mail("bob") == [
-        'mia asked for changes to task #1 "count the lines": count the empty ones, too'
+        'mia asked for changes to T-1 "count the lines": count the empty ones, too'
     ]
 
 

@@ -70,7 +70,7 @@ def test_what_is_held_back_cannot_be_had(world: World, operation: object, to: st
         NeededTask(str(first.id), first.number, "working"),
     )
     assert isinstance(refusal.value, Unavailable)
-    assert f"#{second.number} (queued)" in str(refusal.value)
+    assert f"T-{second.number} (queued)" in str(refusal.value)
     assert world.task(held) == held
 
 

@@ -38,11 +38,11 @@ def test_the_same_is_refused_with_the_task_there_is(world: World) -> None:
     make(world, "octo/parser#7: nested lists")
 
     common = (
-        r"^task #1 'Fix the login timeout on Safari' \(delivered, with 'bob'\) is nearly the same; say anyway"
+        r"^T-1 'Fix the login timeout on Safari' \(delivered, with 'bob'\) is nearly the same; say anyway"
     )
     with pytest.raises(Duplicate, match=common) as refused:
         make(world, SAME)
-    with pytest.raises(Duplicate, match=r"^task #2 .* \(queued\) is about octo/parser#7 too"):
+    with pytest.raises(Duplicate, match=r"^T-2 .* \(queued\) is about octo/parser#7 too"):
         make(world, "Solve #7")
     assert (refused.value.number, refused.value.task_id) == (1, str(first.id))
     assert world.kinds().count("task.sent") == 2
@@ -57,7 +57,7 @@ def test_what_has_ended_is_in_nobodys_way(world: World) -> None:
     world.on(again, task_actions.cancel, by="ann", reason=None)
 
     world.on(first, task_actions.retry, by="ann")
-    with pytest.raises(Duplicate, match=r"^task #1 "):
+    with pytest.raises(Duplicate, match=r"^T-1 "):
         make(world, SAME)
 
 
@@ -69,9 +69,9 @@ def test_who_makes_it_anyway_is_told_and_so_is_who_has_the_other(world: World) -
     (line,) = [each for each in world.log() if each.kind == "task.duplicate"]
     assert line.detail == {"of": 1, "by": "words", "name": None}
     assert told(world, "代码1号") == [
-        "task #2: task #1 'Fix the login timeout on Safari' (delivered, with 'bob') is nearly the same"
+        "T-2: T-1 'Fix the login timeout on Safari' (delivered, with 'bob') is nearly the same"
     ]
-    assert told(world, "bob") == [f"task #1: task #2 '{SAME}' (queued) is nearly the same"]
+    assert told(world, "bob") == [f"T-1: T-2 '{SAME}' (queued) is nearly the same"]
 
 
 def test_who_sends_the_same_for_ever_is_told_a_few_times(world: World) -> None:
@@ -151,7 +151,7 @@ def test_what_was_made_a_moment_ago_counts(world: World) -> None:
     def make_and_refuse(tx: Tx) -> None:
         first = by_a_tool_set(tx, project_id=world.id)
         tx.door = ""
-        with pytest.raises(Duplicate, match=r"^task #1 "):
+        with pytest.raises(Duplicate, match=r"^T-1 "):
             tasks.send(
                 tx,
                 world.id,
@@ -206,9 +206,9 @@ def test_who_takes_a_task_hears_who_is_at_the_same(world: World) -> None:
     text = "Finish branch fix/lists for #7: src/parser.py drops nested lists"
     task = world.accept(make(world, text, to="bob", on_duplicate=OnDuplicate.IGNORE))
 
-    (said,) = [each for each in told(world, "bob") if each.startswith("task #2: ")]
-    same = "task #1 'Solve #7' (working, with '代码1号') is about #7 too"
-    assert said == f"task #2: {same}; '代码1号' works on branch 'fix/lists'"
+    (said,) = [each for each in told(world, "bob") if each.startswith("T-2: ")]
+    same = "T-1 'Solve #7' (working, with '代码1号') is about #7 too"
+    assert said == f"T-2: {same}; '代码1号' works on branch 'fix/lists'"
     world.on(task, task_actions.release, by="bob", reason="not now")
     world.accept(task, by="ann")
     assert "'bob' works on src/parser.py" in told(world, "ann")[-1]
@@ -219,5 +219,5 @@ def test_the_newest_of_very_many_are_compared(world: World) -> None:
     """However many open tasks have the same words, few are looked at, and one that is the same among them is found."""
     for number in range(60):
         make(world, f"Translate page {number} of the manual into Chinese", priority=Priority.LOW)
-    with pytest.raises(Duplicate, match=r"^task #60 "):
+    with pytest.raises(Duplicate, match=r"^T-60 "):
         make(world, "The manual's page 59 has to be translated into Chinese")

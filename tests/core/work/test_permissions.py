@@ -163,7 +163,7 @@ def test_a_changed_text_says_who_wrote_it(team: World) -> None:
 
     letter, told = team.inbox("bob")
     assert (letter.sender, letter.edited_by, letter.body) == (HUB, LEAD, "count the words")
-    assert told.body == 'lead changed the text of task #1 "count the lines"'
+    assert told.body == 'lead changed the text of T-1 "count the lines"'
     assert team.task(task).edited_by == LEAD
     mia.on(task, task_actions.describe, "count the pages", by=HUB)
     assert team.task(task).edited_by == "mia2"

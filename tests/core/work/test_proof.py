@@ -219,7 +219,7 @@ def test_whoever_takes_it_is_told(world: World) -> None:
     world.start(task)
     (told,) = [text for text in world.mail("bob") if "is done when" in text]
     assert told == (
-        f"task #{task.number} is done when the tests, `make test`, run by themselves after the last change, passed; "
+        f"T-{task.number} is done when the tests, `make test`, run by themselves after the last change, passed; "
         "only docs/ was changed"
     )
 

@@ -430,7 +430,7 @@ def test_what_is_put_back_stays_whose_it_is(world: World) -> None:
     again = put_back(world, world.start(world.send(to=None)))
 
     assert (again.status, again.assignee, again.addressed) == (S.DELIVERED, "bob", False)
-    assert world.mail("bob") == ['ann put back task #1 "count the lines"', "count the lines"]
+    assert world.mail("bob") == ['ann put back T-1 "count the lines"', "count the lines"]
 
 
 def test_nobodys_work_is_put_back_for_anyone(world: World) -> None:

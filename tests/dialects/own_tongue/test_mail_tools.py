@@ -424,5 +424,5 @@ def test_a_job_that_somebody_has_already(team: Team) -> None:
     refused = ada.wrong("send", kind="task", text="Fix issue 7")
     assert (refused["error"], refused["task"]) == ("duplicate", "T-1")
     assert ada.send(kind="task", text="Fix issue 7", anyway=True)["id"] == "T-2"
-    common = "task #1 'Solve #7' (working, with 'ember') is about #7 too"
+    common = "T-1 'Solve #7' (working, with 'ember') is about #7 too"
     assert ada.task(action="claim", task="T-2")["beside"] == [common]

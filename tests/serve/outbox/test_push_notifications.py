@@ -87,9 +87,9 @@ async def test_a_late_task_is_one_sentence(desk: Desk) -> None:
             "default",
             "hourglass",
             f"{HUB_URL}/t/1?project=lab",
-            'bob has not started #1 "count the lines".',
+            'bob has not started T-1 "count the lines".',
         )
-        assert told(await desk.arrived())[4] == '#2 "count the lines" is free, and nobody has claimed it.'
+        assert told(await desk.arrived())[4] == 'T-2 "count the lines" is free, and nobody has claimed it.'
 
 
 async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
@@ -102,7 +102,7 @@ async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
             "default",
             "pause_button",
             f"{HUB_URL}/t/1?project=lab",
-            '#1 "count the lines" is blocked; bob has it.',
+            'T-1 "count the lines" is blocked; bob has it.',
         )
         desk.do(messages.send, desk.id, sender="bob", to=HUB, body="what bob writes")
         assert told(await desk.arrived())[3:] == (
@@ -162,7 +162,7 @@ async def test_an_agent_that_waits_for_people_is_pushed(desk: Desk) -> None:
         assert told(await desk.arrived())[4] == "ann waits for your answer."
         desk.do(report, desk, "ann", Condition.WAITING, "still")  # later, as a need begins in a millisecond
         desk.do(block, desk, "count the lines")
-        assert told(await desk.arrived())[4] == '#1 "count the lines" is blocked; bob has it.'
+        assert told(await desk.arrived())[4] == 'T-1 "count the lines" is blocked; bob has it.'
 
 
 async def test_a_title_is_short_visible_and_without_secrets(desk: Desk) -> None:

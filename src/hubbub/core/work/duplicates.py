@@ -172,10 +172,10 @@ def _tell(tx: Tx, task: Task, met: Met) -> None:
     if why.by is SameBy.WORDS and task.sender == other.sender and task.assignee != other.assignee:
         return
     if task.sender != HUB:
-        permissions.say(tx, task, f"task #{task.number}: {_described(other, why)}", by=HUB, to=task.sender)
+        permissions.say(tx, task, f"T-{task.number}: {_described(other, why)}", by=HUB, to=task.sender)
     holder = other.assignee or other.sender
     if holder not in (HUB, task.sender):
-        permissions.say(tx, other, f"task #{other.number}: {_described(task, why)}", by=HUB, to=holder)
+        permissions.say(tx, other, f"T-{other.number}: {_described(task, why)}", by=HUB, to=holder)
 
 
 def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
@@ -186,7 +186,7 @@ def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
     if tx.door or task.assignee is None or before.accepted_at == task.accepted_at:
         return
     if known := beside(tx, task):
-        permissions.say(tx, task, f"task #{task.number}: {'; '.join(known)}", by=HUB, to=task.assignee)
+        permissions.say(tx, task, f"T-{task.number}: {'; '.join(known)}", by=HUB, to=task.assignee)
 
 
 def beside(tx: Tx, task: Task) -> list[str]:
@@ -253,7 +253,7 @@ def _described(task: Task, why: Likeness) -> str:
     title = quoted(cut(visible(task.title[: 4 * TITLE_LENGTH]), TITLE_LENGTH))
     holder = f", with {quoted(task.assignee)}" if task.assignee else ""
     common = f"is about {why.name} too" if why.name else "is nearly the same"
-    return f"task #{task.number} {title} ({task.status}{holder}) {common}"
+    return f"T-{task.number} {title} ({task.status}{holder}) {common}"
 
 
 def _job(task: Task) -> Job:

@@ -126,7 +126,7 @@ def _state(tx: Tx, task: Task, handover: Handover) -> str:
     presence = agents.presence(tx, task.project_id, holder)
     seen = last_activity.of(tx, task.project_id, holder)
     head = merge_radar.newest_head(tx, task.project_id, holder)
-    about = f"Task #{task.number} ({task.title}) was handed over to you from {holder}: {handover.reason}."
+    about = f"T-{task.number} ({task.title}) was handed over to you from {holder}: {handover.reason}."
     told = [
         f"{about} What is known of it:",
         f"- reported last: {task.note}" if task.note else None,

@@ -86,7 +86,7 @@ def tell_holder(
         return
     title = cut(visible(task.title[: 4 * TITLE_LENGTH]), TITLE_LENGTH)
     why = f": {reason}" if reason else ""
-    say(tx, task, f'{label(tx, by)} {deed} task #{task.number} "{title}"{why}', by=by, to=task.assignee)
+    say(tx, task, f'{label(tx, by)} {deed} T-{task.number} "{title}"{why}', by=by, to=task.assignee)
 
 
 def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:

@@ -229,7 +229,7 @@ def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
         return
     if asked := told(tx, task):
         permissions.say(
-            tx, task, f"task #{task.number} is done when {'; '.join(asked)}", by=HUB, to=task.assignee
+            tx, task, f"T-{task.number} is done when {'; '.join(asked)}", by=HUB, to=task.assignee
         )
 
 

@@ -84,7 +84,7 @@ def _body(view: SharedView, now: int) -> str:
     }
     rows = "\n".join(f"<dt>{escape(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items())
     agents = [f"{_text(each.agent)} — {_text(each.condition)}" for each in view.agents]
-    tasks = [f"#{each.number} {_text(each.title)} — {_text(each.status)}" for each in view.tasks]
+    tasks = [f"T-{each.number} {_text(each.title)} — {_text(each.status)}" for each in view.tasks]
     return f"""<h1>{_text(machine.name)}</h1>
 <dl>
 {rows}

@@ -220,7 +220,7 @@ def _other(told: _Told) -> str:
 def _task(task: Task | None) -> str:
     if task is None:
         return "A task"
-    return f"#{task.number} {quoted(SECRETS.text(task.title[:LOOKED_AT]))}"
+    return f"T-{task.number} {quoted(SECRETS.text(task.title[:LOOKED_AT]))}"
 
 
 def _who(name: str | None) -> str:

@@ -60,7 +60,7 @@ def test_a_person_completes_a_task(person: Web) -> None:
     told = done(person.post(f"/tasks/{task['number']}/complete", {"result": "x" * 5_000}))
     assert (told["task"]["status"], told["completion_id"], told["truncated"]) == ("completed", None, True)
     assert ("task.completed", "owner") in log(person, task)
-    assert any(text.startswith(f"owner completed task #{task['number']}") for text in letters(person))
+    assert any(text.startswith(f"owner completed T-{task['number']}") for text in letters(person))
 
 
 def test_a_person_says_yes_for_nobody(person: Web) -> None:
@@ -136,10 +136,10 @@ def test_whoever_works_hears_of_the_end(person: Web) -> None:
     ):
         task = sent(person, "accept", "start")
         done(person.post(f"/tasks/{task['id']}/{step}", body))
-        assert any(text.startswith(f"{words} task #{task['number']}") for text in letters(person))
+        assert any(text.startswith(f"{words} T-{task['number']}") for text in letters(person))
     unread = sent(person)
     done(person.post(f"/tasks/{unread['id']}/cancel", {"reason": "x"}))
-    assert not any(f"#{unread['number']} " in text for text in letters(person))
+    assert not any(f"T-{unread['number']} " in text for text in letters(person))
 
 
 def test_a_task_is_shown_whole(person: Web) -> None:
