@@ -42,7 +42,7 @@ class Server:
 
     def __init__(self, folder: Path, user: str | None) -> None:
         self.folder, self.port, self._user = folder, free_port(), user
-        self._bin = programs()
+        self._bin, self._said = programs(), folder.with_suffix(".log")
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self, name: str, *words: str) -> str:
@@ -93,16 +93,21 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        words = [str(self._bin / "postgres"), "-D", str(self.folder), "-p", str(self.port), "-h", "127.0.0.1"]
-        said = self.folder.parent / f"{self.folder.name}.log"
-        with said.open("ab") as log:
-            self.process = subprocess.Popen(words, stdout=log, stderr=log, user=self._user, cwd="/")
+        """Start it, as often as it takes: after a kill, the system may still be clearing the old processes away."""
         until = time.monotonic() + PATIENCE
+        self._begin()
         while self.ask("SELECT 1") != "1":
-            if time.monotonic() > until or self.process.poll() is not None:
-                last = said.read_text("utf-8", "replace").splitlines()[-3:]
+            if time.monotonic() > until:
+                last = self._said.read_text("utf-8", "replace").splitlines()[-3:]
                 raise TimeoutError(f"PostgreSQL in {self.folder} did not start: {' | '.join(last)}")
             time.sleep(0.1)
+            if self.process is None or self.process.poll() is not None:
+                self._begin()
+
+    def _begin(self) -> None:
+        words = [str(self._bin / "postgres"), "-D", str(self.folder), "-p", str(self.port), "-h", "127.0.0.1"]
+        with self._said.open("ab") as log:
+            self.process = subprocess.Popen(words, stdout=log, stderr=log, user=self._user, cwd="/")
 
     def ask(self, sql: str, database: str = "postgres") -> str | None:
         """Return the result of one statement, None if nobody answers."""
@@ -117,6 +122,8 @@ class Server:
         if self.process is None:
             return
         pid = self.process.pid
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)  # a child that it made meanwhile would live on
         for each in (pid, *_children(pid)):
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
