@@ -170,7 +170,7 @@ SECTIONS = {
         ),
         "agents": CommandEntry("hubbub.cli.agents.agent_list", "List agents and what they are doing."),
         "tasks": CommandEntry("hubbub.cli.work.tasks", "List tasks, newest first."),
-        "task": CommandEntry("hubbub.cli.work.tasks", "Add, show, answer, complete or steer a task."),
+        "task": CommandEntry("hubbub.cli.work.tasks", "Add, show, claim, do, answer or steer a task."),
         "send": CommandEntry("hubbub.cli.mail.messages", "Send a message, or a task."),
         "inbox": CommandEntry(
             "hubbub.cli.mail.messages", "Show the messages and tasks that wait for you, or for an agent."

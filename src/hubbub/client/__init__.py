@@ -85,6 +85,7 @@ class TaskReply(TypedDict):
     epoch: int
     attempt: int
     created_at: int
+    started_at: int | None
     ended_at: int | None
     need: dict[str, Any] | None
 

@@ -169,6 +169,9 @@ class NotReviewer(HubError):
         self.reviewer = reviewer
 
 
+WHO_CLAIMS = "say who claims it"  # in a refusal; each door adds how
+
+
 class Unavailable(HubError):
     """The task cannot be claimed now; `reason` says why."""
 

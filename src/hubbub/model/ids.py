@@ -32,6 +32,11 @@ def continue_after(other: UUID) -> None:
         _last = max(_last, (other.int >> 80) + 1 << 12)
 
 
+def made_at(made: UUID) -> int:
+    """Return when an id was made, in Unix milliseconds."""
+    return made.int >> 80
+
+
 def parse_id(text: str) -> UUID | None:
     """Parse the id in `text`; None if it is no id, so that nothing can exist by it.
 

@@ -15,12 +15,14 @@ from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_
 from hubbub.model import data_folder
 from hubbub.model.errors import (
     ANOTHER,
+    WHO_CLAIMS,
     Duplicate,
     HubError,
     Invalid,
     NotFound,
     ProjectDenied,
     Unauthorized,
+    Unavailable,
     UnknownAgent,
 )
 from hubbub.model.fleet import call_chain
@@ -113,6 +115,8 @@ def sentence(refusal: HubRefused) -> str:
     """Return the hub's refusal in terms of the command line."""
     if refusal.code == Duplicate.code:
         return str(refusal).replace(ANOTHER, "to make another: hubbub task add TEXT --anyway")
+    if refusal.code == Unavailable.code:
+        return str(refusal).replace(WHO_CLAIMS, f"{WHO_CLAIMS}: --as AGENT")
     if refusal.code != Unauthorized.code:
         return str(refusal)
     if (used := _login_in_use()) is not None:

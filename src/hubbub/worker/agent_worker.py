@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar
+from uuid import UUID
 
 from hubbub.client import Hub, HubRefused, HubUnreachable, LetterReply, TaskReply
+from hubbub.model import ids
 from hubbub.worker.job import CHECK, Assignment, Job, outcome_of_exit
 from hubbub.worker.name_lease import NameLease
 from hubbub.worker.result_outbox import ResultOutbox
@@ -20,7 +22,8 @@ from hubbub.worker.usage_gate import LOOK, UsageGate, told
 
 BEAT = timedelta(seconds=10)
 SAFETY_LOOK = timedelta(seconds=30)  # between checks of the inbox, in case a wake-up was lost
-PAGE = 50  # letters read at once
+PAGE = 50  # letters read at once, beside those that are left for programs
+MOST = 500  # letters that the hub gives at once
 BACK_OFF = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries to reach the hub
 NEEDS_THOUGHT = ("task", "broadcast")
 GONE = frozenset({404, 409})
@@ -54,6 +57,7 @@ class Worker:
         self.resume, self.gate = resume, UsageGate(hub, seat.name, account, program, say)
         self.jobs: dict[str, Job] = {}
         self._is_held = False  # our account is paused
+        self._left = 0  # letters at the last look that the running programs read themselves
         self.leaving, self.left = threading.Event(), threading.Event()
         self._wake, self._kick = threading.Event(), threading.Event()
         self._is_over = threading.Event()  # nothing runs, or running jobs are not waited for any longer
@@ -104,21 +108,31 @@ class Worker:
         in_hand = (
             self._in_hand()
         )  # before we look: results handed in meanwhile may still be among the letters
+        limit = min(PAGE + self._left, MOST)
         try:
-            letters = self.hub.inbox(self.seat.name, limit=PAGE)
+            letters = self.hub.inbox(self.seat.name, limit=limit)
         except (HubUnreachable, HubRefused) as error:
             self._trouble(error)
             self._kick.set()
             return
+        self._left = 0
         for letter in letters:
-            if letter["kind"] not in NEEDS_THOUGHT:
+            if self._is_for_program(letter):
+                self._left += 1
+            elif letter["kind"] not in NEEDS_THOUGHT:
                 self._show(letter)
             elif self._has_room() and (letter["task_id"] or letter["id"]) not in in_hand:
                 if not self._may_begin():
                     return
                 self._begin(letter)
-        if len(letters) == PAGE and self._has_room():
-            self._wake.set()  # there may be more after those that were only shown
+        if len(letters) == limit and self._left < MOST and self._has_room():
+            self._wake.set()  # there may be more after those that were only shown, or left
+
+    def _is_for_program(self, letter: LetterReply) -> bool:
+        """Tell whether a letter answers a message or task that was sent while the running programs run."""
+        answered = letter["in_reply_to"]
+        began = [job.assignment.began_at for job in list(self.jobs.values())]
+        return answered is not None and bool(began) and ids.made_at(UUID(answered)) >= min(began)
 
     def _has_room(self) -> bool:
         return len(self.jobs) < self.concurrency and not self.leaving.is_set()

@@ -39,6 +39,7 @@ class Assignment:
     context: str | None
     attempt: int
     epoch: int | None
+    began_at: int  # by the hub's clock, in milliseconds
 
     @classmethod
     def of_task(cls, task: TaskReply) -> "Assignment":
@@ -53,6 +54,7 @@ class Assignment:
             context=task["context"],
             attempt=task["attempt"],
             epoch=task["epoch"],
+            began_at=task["started_at"] or task["created_at"],
         )
 
     @classmethod
@@ -68,6 +70,7 @@ class Assignment:
             context=None,
             attempt=attempt,
             epoch=None,
+            began_at=letter["stored_at"],
         )
 
     @property

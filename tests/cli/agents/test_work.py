@@ -121,6 +121,41 @@ def test_command_may_use_the_hub_as_the_agent(hub: RunningHub) -> None:
     ]
 
 
+def test_a_program_gets_the_reply_to_its_question(hub: RunningHub, tmp_path: Path) -> None:
+    """While a program runs, the worker leaves it the replies to what it sent: `hubbub wait` in it prints them."""
+    hub.meet("ada")
+    go = fifo(tmp_path)
+    asks = (
+        f'"$PYTHON" -m hubbub send ada "which colour?" && cat {go} && "$PYTHON" -m hubbub wait --timeout 60'
+    )
+    worker = hub.work("asker", asks, "--concurrency", "2", PYTHON=sys.executable)
+    worker.says("ready")
+    hub.send("asker", "paint it")
+    question = hub.until("message.sent")["message_id"]
+    hub.client().post("/messages", {"text": "blue", "sender": "ada", "in_reply_to": question})
+    hub.client().post("/messages", {"text": "by the way", "to": "asker"})
+    worker.says("by the way")  # which came after the reply, and is shown
+    go.write_text("")
+    printed = json.loads(result_of(hub, 1)["result"].partition("\n")[2].partition("\n")[2])
+    assert [(each["kind"], each["text"]) for each in printed] == [("reply", "blue")]
+    worker.says("reply from ada: blue")  # once the program has ended
+    hub.until("message.acked", times=2)
+    assert hub.client().inbox("asker") == []
+
+
+def test_a_program_asks_and_goes_on_with_the_answer(hub: RunningHub) -> None:
+    """`hubbub send --wait` in a program prints the answer, and acknowledges it."""
+    hub.meet("ada")
+    asks = '"$PYTHON" -m hubbub send ada "which colour?" --wait --timeout 60'
+    worker = hub.work("asker", asks, "--concurrency", "2", PYTHON=sys.executable)
+    worker.says("ready")
+    hub.send("asker", "paint it")
+    question = hub.until("message.sent")["message_id"]
+    hub.client().post("/messages", {"text": "blue", "sender": "ada", "in_reply_to": question})
+    assert result_of(hub, 1)["result"] == "blue"
+    assert hub.client().inbox("asker") == []
+
+
 def test_fails_with_code_and_complaint(hub: RunningHub) -> None:
     """A command that ends with another code than 0 has failed; the code and the end of its complaints are the reply."""
     hub.work("grumbler", "echo working; echo 'no such thing' >&2; exit 3").says("ready")

@@ -116,6 +116,46 @@ def test_a_message_is_answered_by_its_number(hub: RunningHub) -> None:
     assert "inbox      1 reply: hubbub inbox\n" in hub.run("status").stdout
 
 
+def test_the_reply_to_a_message_is_waited_for(hub: RunningHub) -> None:
+    """With --wait, `send` prints the reply and nothing else, once it comes, and acknowledges it; other mail stays."""
+    hub.meet("ada", "bea")
+    asking = subprocess.Popen(
+        [*PROGRAM, "send", "ada", "which colour?", "--wait"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    asked = hub.until("message.sent")["message_id"]
+    hub.client().post("/messages", {"text": "hello", "sender": "bea", "to": "hub"})
+    hub.client().post("/messages", {"text": "blue", "sender": "ada", "in_reply_to": asked})
+    out, error = asking.communicate()
+    assert (asking.returncode, out, error) == (0, "blue\n", "")
+    assert [each["text"] for each in hub.json("inbox", "hub")] == ["hello"]
+
+
+def test_no_reply_in_time(hub: RunningHub) -> None:
+    """Without a reply in time the exit code is 4, and the message stays; what has no one reply is not waited for."""
+    hub.meet("ada")
+    done = hub.run("send", "ada", "which colour?", "--wait", "--timeout", "0.1")
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
+    assert [each["text"] for each in hub.json("inbox", "ada")] == ["which colour?"]
+    refused = {
+        ("everyone", "who?", "--wait"): "--wait goes with a message to one agent or person",
+        ("ada", "who?", "--timeout", "1"): "--timeout goes with --wait",
+        (
+            "ada",
+            "who?",
+            "--task",
+            "--wait",
+        ): "to wait for the result of a task: hubbub task add TEXT --to TO --wait",
+    }
+    told = {words: hub.run("send", *words) for words in refused}
+    assert {words: done.stderr.splitlines()[-1] for words, done in told.items()} == {
+        words: f"Error: {why}" for words, why in refused.items()
+    }
+
+
 def test_an_unknown_receiver(hub: RunningHub) -> None:
     """Who writes to an agent that nobody knows is told at a terminal how one comes to be."""
     assert hub.run("send", "bob", "hello").stderr.count("\n") == 1

@@ -94,6 +94,46 @@ def test_a_list_is_narrowed(hub: RunningHub) -> None:
     assert "'completed'?" in hub.run("tasks", "--status", "queued,done").stderr
 
 
+def test_an_agent_works_by_commands_alone(hub: RunningHub) -> None:
+    """With an agent's token, a task is claimed, started, reported on, blocked, submitted and failed by commands."""
+    token = hub.secret("token", "create", "--agent", "shelly")
+    hub.run("task", "add", "Paint it")
+    hub.run("task", "add", "Sell it")
+
+    def does(verb: str, *words: str) -> str:
+        done = hub.run("task", verb, *words, HUBBUB_TOKEN=token)
+        return done.stdout or done.stderr
+
+    assert does("complete", "1", "done") == "Error: the task is free; claim it first\n"
+    assert does("claim", "1") == "T-1 accepted, with shelly: Paint it\n"
+    assert does("start", "1") == "T-1 working, with shelly: Paint it\n"
+    assert does("progress", "1", "one wall", "--percent", "25") == "T-1 working, with shelly: Paint it\n"
+    told = hub.json("task", "show", "1")["activity"]
+    assert [each["detail"]["progress"] for each in told if each["kind"] == "task.progress"] == [25]
+    assert [each["detail"]["reason"] for each in told if each["kind"] == "task.noted"] == ["one wall"]
+    assert "say how far it is, in words or with --percent" in does("progress", "1")
+    assert does("block", "1", "no paint") == "T-1 blocked, with shelly: Paint it\n"
+    assert does("start", "1") == "T-1 working, with shelly: Paint it\n"
+    assert does("submit", "1", "-") == "T-1 in_review, with shelly: Paint it\n"
+    assert does("start", "2") == "T-2 working, with shelly: Sell it\n"
+    assert does("fail", "2", "nobody buys") == "T-2 failed, with shelly: Sell it\n"
+    assert hub.task(2)["result"] == "nobody buys"
+    assert does("fail", "2", "again").startswith("Error: T-2 was already failed by shelly ")
+
+
+def test_a_person_acts_as_an_agent(hub: RunningHub) -> None:
+    """A person names the agent with --as; without it, a free task has no one who could hold it."""
+    hub.meet("shelly")
+    hub.run("task", "add", "Paint it")
+    alone = hub.run("task", "claim", "1")
+    assert (alone.returncode, alone.stderr) == (
+        1,
+        "Error: the task cannot be claimed: it is free; say who claims it: --as AGENT\n",
+    )
+    assert hub.run("task", "claim", "1", "--as", "shelly").stdout == "T-1 accepted, with shelly: Paint it\n"
+    assert hub.run("task", "start", "1", "--as", "shelly").stdout == "T-1 working, with shelly: Paint it\n"
+
+
 def test_open_queue_and_parts(hub: RunningHub) -> None:
     """Without --to a task is free to claim; with a --parent, unless empty, a part of it; `-` reads standard input."""
     whole = hub.run("task", "add", "-", given="the whole\n")

@@ -122,6 +122,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /tasks/{ref}/progress": WRITE,
     "POST /tasks/{ref}/block": WRITE,
     "POST /tasks/{ref}/unblock": WRITE,
+    "POST /tasks/{ref}/submit": WRITE,
     "POST /tasks/{ref}/complete": WRITE,
     "POST /tasks/{ref}/fail": WRITE,
     "POST /tasks/{ref}/cancel": WRITE,

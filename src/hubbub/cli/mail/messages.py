@@ -30,13 +30,18 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 @command(
     "send",
     short_help="Send a message, or a task.",
-    example="hubbub send coder-1 'The build is green again'\nhubbub send everyone 'No deploys before noon'",
+    example="hubbub send coder-1 'The build is green again'\nhubbub send everyone 'No deploys before noon'\n"
+    "hubbub send ada 'Which colour?' --wait --timeout 600",
 )
 @click.argument("to", shell_complete=agents)
 @click.argument("text", callback=text_or_stdin)
 @click.option("--task", "is_task", is_flag=True, help="Send it as a task.")
 @click.option("--priority", type=PRIORITIES, help="Priority of the task. [default: medium]")
 @click.option("--reply-to", metavar="M-N", help="Message that it answers, as the inbox shows it.")
+@click.option("--wait", "is_awaited", is_flag=True, help="Wait for the reply to the message, and print that.")
+@click.option(
+    "--timeout", type=Seconds(), metavar="S", help="Give up waiting after S seconds, with exit code 4."
+)
 @uses_project
 def send(
     *,
@@ -46,13 +51,17 @@ def send(
     is_task: bool,
     priority: str | None,
     reply_to: str | None,
+    is_awaited: bool,
+    timeout: float | None,
     as_json: bool,
 ) -> None:
     """Send TEXT to the agent TO, or to `everyone`. With `-`, send standard input.
 
-    A message is only read, and runs no program; a task is done and answered.
+    A message is only read, and runs no program; a task is done and answered. With --wait nothing but the reply is
+    printed; it is acknowledged, too.
     """
     _require_fitting(to, priority, reply_to, is_task=is_task)
+    _require_waitable(to, timeout, is_task=is_task, is_awaited=is_awaited)
     if to == EVERYONE:
         _send_everyone(hub, text, as_json=as_json)
         return
@@ -67,6 +76,9 @@ def send(
             raise click.ClickException(f"no agent is called {display.clean(repr(to))}; {told}") from None
         raise
     sent, delivery = answer[noun], answer["delivery"]
+    if is_awaited:
+        _show_reply(hub, sent, timeout, as_json=as_json)
+        return
     if as_json:
         display.show_json({**sent, "delivery": delivery})
         return
@@ -94,6 +106,31 @@ def _require_fitting(to: str, priority: str | None, reply_to: str | None, *, is_
         raise click.UsageError(
             "a task is for one agent, or open for any agent to claim: hubbub task add TEXT"
         )
+
+
+def _require_waitable(to: str, timeout: float | None, *, is_task: bool, is_awaited: bool) -> None:
+    """Raise `click.UsageError` if what is sent has no single reply to wait for."""
+    if timeout is not None and not is_awaited:
+        raise click.UsageError("--timeout goes with --wait")
+    if is_awaited and is_task:
+        raise click.UsageError("to wait for the result of a task: hubbub task add TEXT --to TO --wait")
+    if is_awaited and to == EVERYONE:
+        raise click.UsageError("--wait goes with a message to one agent or person")
+
+
+def _show_reply(hub: Hub, sent: Mapping[str, Any], timeout: float | None, *, as_json: bool) -> None:
+    """Wait for the reply to a message, and print it; without one in time, exit as `hubbub wait` does."""
+    try:
+        said = awaited_result.reply(hub, sent, timeout)
+    except KeyboardInterrupt:  # a person gives up; the message stays
+        click.get_current_context().exit(TIMED_OUT)
+    if said is None:
+        display.advise(f"No reply to M-{sent['number']} came in {timeout:g} s.")
+        click.get_current_context().exit(TIMED_OUT)
+    if as_json:
+        display.show_json(said)
+    else:
+        display.show(said["body"])
 
 
 def _message_id(hub: Hub, ref: str) -> str:

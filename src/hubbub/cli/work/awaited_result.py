@@ -1,5 +1,6 @@
-"""What a sender waits for: an agent that comes only now, and the result of a task."""
+"""What a sender waits for: an agent that comes only now, the result of a task, and the reply to a message."""
 
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -56,6 +57,24 @@ def ended(hub: Hub, ref: str) -> TaskReply:
             time.sleep(PAUSE)
 
 
+def reply(hub: Hub, sent: Mapping[str, Any], timeout: float | None) -> Mapping[str, Any] | None:
+    """Return the first reply to a message, which counts as read; None if none comes in time.
+
+    Outlasts a restart of the hub. It is also found if another program of the same agent has read it.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    after = str(hub.get("/activity", limit=1)["activity"][0]["id"])
+    came = threading.Event()
+    threading.Thread(target=_listen, args=(hub, after, came), daemon=True).start()
+    while True:
+        came.clear()
+        found = _reply(hub, sent)
+        left = None if deadline is None else deadline - time.monotonic()
+        if found is not None or (left is not None and left <= 0):
+            return found
+        came.wait(left)
+
+
 def show(hub: Hub, task: TaskReply, *, as_json: bool) -> None:
     """Print what a task came to, which counts as read. Raises `click.ClickException` if it was not completed."""
     for letter in hub.inbox(task["sender"], limit=500):
@@ -78,6 +97,36 @@ def _next(hub: Hub, ref: str, after: str) -> str:
         if frame.data["task_id"] in (ref, None):  # None, too, if the hub cannot say what was missed
             return frame.id or after
     raise AssertionError("a stream ends with an error")
+
+
+def _reply(hub: Hub, sent: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the first reply to a message that came so far, and acknowledge it; None also while the hub is away."""
+    try:
+        for said in hub.get(f"/threads/{sent['id']}")["messages"]:
+            if said["in_reply_to"] == sent["id"] and said["recipient"] == sent["sender"]:
+                hub.ack(said["recipient"], said["id"])
+                return dict(said)
+    except HubRefused as refusal:
+        if not refusal.is_temporary:
+            raise
+    except HubUnreachable:
+        pass
+    return None
+
+
+def _listen(hub: Hub, after: str, came: threading.Event) -> None:
+    """Follow the messages of the project; after each, and after each break of the connection, there is a look."""
+    while True:
+        try:
+            for frame in hub.follow(after=after):
+                after = frame.id or after
+                if (
+                    frame.data["message_id"] is not None or frame.data["kind"] == "reset"
+                ):  # the hub has forgotten our place
+                    came.set()
+        except (HubUnreachable, HubRefused):
+            came.set()
+        time.sleep(PAUSE)
 
 
 def _tell_of_question(task: TaskReply) -> None:

@@ -1,5 +1,6 @@
 """`hubbub tasks` and `hubbub task`: tasks, and their states."""
 
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -112,9 +113,9 @@ def tasks(
     display.show_rest(len(found), len(found) if is_all else page["total"], "all of them with --all")
 
 
-@click.group("task", cls=Group, short_help="Add, show, answer, complete or steer a task.")
+@click.group("task", cls=Group, short_help="Add, show, claim, do, answer or steer a task.")
 def task() -> None:
-    """Add, show, answer, complete or steer a task. ID is its number, its id or the beginning of that."""
+    """Add, show, claim, do, answer or steer a task. ID is its number, its id or the beginning of that."""
 
 
 @command(
@@ -238,6 +239,91 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
     show_line(hub.step(ref, "retry"), as_json=as_json)
 
 
+# ---- what its holder says
+
+
+def by_agent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--as`, the agent by whom a person or an unbound token acts; the function gets it as `by`."""
+    return click.option(
+        "--as",
+        "by",
+        metavar="AGENT",
+        shell_complete=agents,
+        help="Agent that does it. [default: the agent of the token]",
+    )(function)
+
+
+@command("claim", example="hubbub task claim 7\nhubbub task claim 7 --as coder-1")
+@click.argument("ref", metavar="ID")
+@by_agent
+@uses_project
+@short_ids.of_task
+def claim(*, hub: Hub, ref: str, by: str | None, as_json: bool) -> None:
+    """Claim a free task, or accept one that was sent to the agent."""
+    show_line(hub.step(ref, "accept", by=by), as_json=as_json)
+
+
+@command("start", example="hubbub task start 7")
+@click.argument("ref", metavar="ID")
+@by_agent
+@uses_project
+@short_ids.of_task
+def start(*, hub: Hub, ref: str, by: str | None, as_json: bool) -> None:
+    """Begin a task, or go on with it; a free one is claimed first."""
+    show_line(hub.step(ref, "start", by=by), as_json=as_json)
+
+
+@command("progress", example="hubbub task progress 7 'the parser is done' --percent 60")
+@click.argument("ref", metavar="ID")
+@click.argument("text", metavar="[TEXT]", default="", callback=text_or_stdin)
+@click.option("--percent", type=click.FloatRange(0, 100), metavar="P", help="Percentage that is done.")
+@by_agent
+@uses_project
+@short_ids.of_task
+def progress(*, hub: Hub, ref: str, text: str, percent: float | None, by: str | None, as_json: bool) -> None:
+    """Report how far the agent is with its task: in words, in percent, or both."""
+    if not text and percent is None:
+        raise click.UsageError("say how far it is, in words or with --percent")
+    told = {"output": text or None, "note": text or None, "progress": percent}
+    show_line(hub.step(ref, "progress", by=by, **told), as_json=as_json)
+
+
+@command("block", example="hubbub task block 7 'waits for the password'")
+@click.argument("ref", metavar="ID")
+@click.argument("reason", callback=text_or_stdin)
+@by_agent
+@uses_project
+@short_ids.of_task
+def block(*, hub: Hub, ref: str, reason: str, by: str | None, as_json: bool) -> None:
+    """Mark a task as blocked; REASON says what it waits for. `hubbub task start` goes on with it."""
+    show_line(hub.step(ref, "block", by=by, reason=reason), as_json=as_json)
+
+
+@command("submit", example="hubbub task submit 7 'See the branch parser'")
+@click.argument("ref", metavar="ID")
+@click.argument("result", metavar="[RESULT]", default="", callback=text_or_stdin)
+@by_agent
+@uses_project
+@short_ids.of_task
+def submit(*, hub: Hub, ref: str, result: str, by: str | None, as_json: bool) -> None:
+    """Hand in the work on a task for review; RESULT goes to its sender."""
+    show_line(hub.step(ref, "submit", by=by, result=result), as_json=as_json)
+
+
+@command("fail", example="hubbub task fail 7 'The sources are not there'")
+@click.argument("ref", metavar="ID")
+@click.argument("reason", callback=text_or_stdin)
+@by_agent
+@uses_project
+@short_ids.of_task
+def fail(*, hub: Hub, ref: str, reason: str, by: str | None, as_json: bool) -> None:
+    """Give up a task; its sender gets the REASON."""
+    show_line(_ended(hub, ref, "fail", by=by, reason=reason), as_json=as_json)
+
+
+# ---- what ends or steers it
+
+
 @command("complete", example="hubbub task complete 7 'Done by hand'")
 @click.argument("ref", metavar="ID")
 @click.argument("result", metavar="[RESULT]", default="", callback=text_or_stdin)
@@ -346,6 +432,9 @@ def done_when(
     )
 
 
-for each in (add, show, complete, answer, comment, cancel, retry, reassign, done_when):
+for each in (
+    *(add, show, claim, start, progress, block, submit, complete, fail),
+    *(answer, comment, cancel, retry, reassign, done_when),
+):
     task.add_command(each)
 task.add_command(tasks, "list")

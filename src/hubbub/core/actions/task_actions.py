@@ -17,7 +17,7 @@ from hubbub.core.mail import messages
 from hubbub.core.presence import presences
 from hubbub.core.work import completion, duplicates, permissions, proof, tasks, transfers
 from hubbub.core.work.completion import EMPTY_REPORT, WorkReport
-from hubbub.model.errors import Forbidden, InvalidTransition, Lacking, Unavailable
+from hubbub.model.errors import WHO_CLAIMS, Forbidden, InvalidTransition, Lacking, Unavailable
 from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status, route
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Check, Message, Task
@@ -329,7 +329,7 @@ def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = P
     changes: dict[str, object] = {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     if task.assignee is None:
         if by == HUB:
-            raise Unavailable("it is free; say who claims it")  # a caller without a name cannot hold a task
+            raise Unavailable(f"it is free; {WHO_CLAIMS}")  # a caller without a name cannot hold a task
         changes |= {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
     else:
         permissions.require(tx, task, Verb.CLAIM, by, manner)

@@ -60,8 +60,9 @@ class Reassigning(By):
 
 
 class Progressing(By):
-    output: LongText | None = None
+    output: LongText | None = Field(None, description="its last output, shown beside the agent")
     progress: Percent | None = None
+    note: LongText | None = Field(None, description="words that stay with the task")
 
 
 class Completed(OneTask):
@@ -92,9 +93,8 @@ async def start_task(call: Call, ref: str, body: By) -> Reply:
 @router.post("/tasks/{ref}/progress", response_model=OneTask)
 async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
     """Report progress on the caller's own task."""
-    return await _act(
-        call, ref, body, partial(task_actions.progress, output=body.output, progress=body.progress)
-    )
+    told = body.model_dump(include={"output", "progress", "note"})
+    return await _act(call, ref, body, partial(task_actions.progress, **told))
 
 
 @router.post("/tasks/{ref}/block", response_model=OneTask)
@@ -107,6 +107,12 @@ async def block_task(call: Call, ref: str, body: Blocking) -> Reply:
 async def unblock_task(call: Call, ref: str, body: Because) -> Reply:
     """Let a blocked task go on."""
     return await _act(call, ref, body, partial(task_actions.unblock, reason=body.reason or None))
+
+
+@router.post("/tasks/{ref}/submit", response_model=OneTask)
+async def submit_task(call: Call, ref: str, body: Completing) -> Reply:
+    """Submit the caller's own work for review, with a result for the sender."""
+    return await _act(call, ref, body, partial(task_actions.submit, result=body.result or None))
 
 
 @router.post("/tasks/{ref}/complete", response_model=Completed)
