@@ -95,6 +95,25 @@ def test_filters_find_by_exact_state_agent_area_and_words(page: Page) -> None:
         assert (typed, ask(page, "model/filter.js", matches, picture(), typed)) == (typed, found)
 
 
+FINISHED = {
+    "today": ["2026-11-28T00:00", None], "7d": ["2026-11-22T00:00", None],
+    "2026-10-24..2026-10-25": ["2026-10-24T00:00", "2026-10-26T00:00"], "2026-11-01..": ["2026-11-01T00:00", None],
+    "..2026-11-01": ["1970-01-01T00:00Z", "2026-11-02T00:00"], "all": None, "": None, "..": None, "2026-13-01..": None,
+    "yesterday": None,
+}  # fmt: skip
+
+
+def test_a_time_is_that_of_whole_days(page: Page) -> None:
+    """What is finished is chosen by days of the browser's zone, the last one included, also when clocks change."""
+    times = """((found) => found && [found.since, found.until === Infinity ? null : found.until])(
+        m.finishedIn(x[0], Date.parse("2026-11-28T13:14:15")))"""
+    for said, moments in FINISHED.items():
+        expected = "x && x.map((each) => each && Date.parse(each))"
+        assert inside(page, "model/filter.js", times, [said]) == inside(
+            page, "model/filter.js", expected, moments
+        )
+
+
 @pytest.mark.parametrize(
     ("path", "area", "found"),
     [("a.py", None, True), ("b.py", None, False), ("api", "api", True), ("web", "web", False)],

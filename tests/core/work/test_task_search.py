@@ -1,5 +1,7 @@
 """Search for tasks by what people remember of them."""
 
+from datetime import timedelta
+
 import pytest
 
 from hubbub.core.actions import task_actions
@@ -46,6 +48,24 @@ def test_a_search_is_narrowed(world: World) -> None:
     assert found(world, "parser", status=[Status.COMPLETED]) == []
     assert found(world, "parser", status=[Status.DELIVERED], before=3) == [1]
     assert found(world, area="web") == []
+
+
+def test_tasks_are_found_by_when_they_ended(world: World) -> None:
+    """A time finds what ended in it, its first moment included and its last not; what goes on is in no time."""
+    first, middle, last = (_completed_at(world) for _ in range(3))
+    world.send()
+    assert found(world, ended_since=middle) == [3, 2]
+    assert found(world, ended_before=middle) == [1]
+    assert found(world, ended_since=first, ended_before=last, before=2) == [1]
+    assert found(world, ended_since=middle, status=[Status.FAILED]) == []
+    assert world.do(task_search.number, [world.id], ended_since=middle) == 2
+
+
+def _completed_at(world: World) -> int:
+    world.clock.advance(timedelta(seconds=1))
+    ended = in_status(world, Status.COMPLETED).ended_at
+    assert ended is not None
+    return ended
 
 
 def test_the_tasks_of_one_person_are_found(world: World) -> None:

@@ -50,6 +50,17 @@ def test_the_strip_shows_every_machine(visit: Visit, width: int) -> None:
     assert strip.evaluate("(strip) => strip.scrollWidth <= strip.clientWidth")
 
 
+@pytest.mark.parametrize("width", [1440, 1180, 1024])
+def test_five_columns_have_whole_headings(visit: Visit, width: int) -> None:
+    """The name of no column is cut off where five stand beside each other, and none is wider for its cards."""
+    page = visit("/board", size=(width, 800))
+    names = page.locator(".column-name")
+    expect(names).to_have_count(5)
+    for at in range(5):
+        assert names.nth(at).evaluate("(name) => name.scrollWidth <= name.clientWidth")
+    assert page.locator(".columns").evaluate("(all) => all.scrollWidth <= all.clientWidth")
+
+
 def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> None:
     """`x` chooses cards; what is done to all of them is told in one sentence."""
     page = visit("/board")
@@ -169,3 +180,32 @@ def test_a_card_is_dragged_to_where_something_leads(visit: Visit, hub: Hub, scen
     until_told(page)
     found = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))
     assert found.status is Status.COMPLETED
+
+
+def test_only_what_finished_lately_is_shown(visit: Visit) -> None:
+    """Of finished tasks those of a chosen time are shown and no others; the address keeps the choice."""
+    page = visit("/board")
+    finished = page.locator(".column.is-finished")
+    expect(finished.locator(".board-done").first).to_be_visible()
+    everything = finished.locator(".board-done").count()
+    page.keyboard.press("f")
+    expect(page).to_have_url(re.compile("finished=today"))
+    expect(finished.locator(".column-head")).to_contain_text("Today")
+    page.keyboard.press("f")
+    expect(page).to_have_url(re.compile("finished=7d"))
+    page.keyboard.press("f")
+    expect(page).not_to_have_url(re.compile("finished"))
+
+    menu = page.get_by_role("button", name="View", exact=True)
+    menu.click()
+    page.get_by_role("menuitemradio", name="From … to …").click()
+    page.get_by_label("First day").fill("2001-01-01")
+    page.get_by_label("Last day").fill("2001-01-02")
+    page.get_by_role("dialog").get_by_role("button", name="Show").click()
+    expect(page).to_have_url(re.compile(r"finished=2001-01-01\.\.2001-01-02"))
+    expect(finished.locator(".board-done")).to_have_count(0)
+    page.reload()
+    expect(finished.locator(".column-head")).to_contain_text(re.compile(r"Finished 0"))
+    menu.click()
+    page.get_by_role("menuitemradio", name="At any time").click()
+    expect(finished.locator(".board-done")).to_have_count(everything)

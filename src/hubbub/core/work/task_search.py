@@ -8,6 +8,7 @@ from hubbub.core.agents import agents
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Delivery, Priority, Task
+from hubbub.store import sequence_numbers
 from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
 from hubbub.store.work import tasks
@@ -27,13 +28,16 @@ def search(
     sender: str | None = None,
     area: str | None = None,
     priority: Priority | None = None,
+    ended_since: int | None = None,
+    ended_before: int | None = None,
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
     """Find tasks of the projects, newest first; `before` is the number to go on from, within one project.
 
     All words of `text` occur in their titles or descriptions, in any case. A number alone, such as 12, #12 or
-    T-12, means the task with that number. The sender may be a person.
+    T-12, means the task with that number. The sender may be a person. With a time they ended in it, from `ended_since`
+    until before `ended_before`.
     """
     wanted, words, number = tuple(status), *_meant(text)
     found = [
@@ -49,6 +53,7 @@ def search(
             priority=priority,
             words=words,
             number=number,
+            ended=_between(ended_since, ended_before),
             before=before,
             limit=limit,
         )
@@ -68,6 +73,8 @@ def number(
     sender: str | None = None,
     area: str | None = None,
     priority: Priority | None = None,
+    ended_since: int | None = None,
+    ended_before: int | None = None,
 ) -> int:
     """Count the tasks that `search` would find without a limit."""
     wanted, words, meant = tuple(status), *_meant(text)
@@ -79,9 +86,15 @@ def number(
             status=wanted,
             columns={**columns, **_sent_by(tx, project_id, sender)},
             words=words,
+            ended=_between(ended_since, ended_before),
         )
         for project_id in project_ids
     )
+
+
+def _between(since: int | None, before: int | None) -> tuple[int, int] | None:
+    """Return the time in which a task must have ended; None for tasks that may not have ended at all."""
+    return None if since is None and before is None else (since or 0, before or sequence_numbers.LAST)
 
 
 def _sent_by(tx: Tx, project_id: UUID, sender: str | None) -> dict[str, str | None]:

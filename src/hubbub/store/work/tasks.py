@@ -104,10 +104,14 @@ def search(
     priority: Priority | None = None,
     words: Sequence[str] = (),
     number: int | None = None,
+    ended: tuple[int, int] | None = None,
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
-    """List tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them."""
+    """List tasks of the project, newest first; `before` is the number to go on from. All `words` occur in them.
+
+    They `ended` from the first of these moments until before the second.
+    """
     columns = {
         "assignee": assignee,
         "sender": sender,
@@ -116,7 +120,7 @@ def search(
         "priority": priority,
         "number": number,
     }
-    where, found = _narrowed(columns, words)
+    where, found = _narrowed(columns, words, ended)
     values = {"project_id": project_id, "limit": limit, "before": before or sequence_numbers.LAST, **found}
     statuses = sorted(status)
     if not statuses:
@@ -134,16 +138,19 @@ def number_found(
     status: Iterable[Status] = (),
     columns: Mapping[str, object],
     words: Sequence[str] = (),
+    ended: tuple[int, int] | None = None,
 ) -> int:
     """Count the tasks of the project that `search` would find without a limit."""
-    where, values = _narrowed(columns, words)
+    where, values = _narrowed(columns, words, ended)
     statuses = sorted(status)
     if statuses:
         where.append(_in_passing(statuses) if len(where) > 1 else _in(statuses))
     return tx.count(f"FROM tasks WHERE {' AND '.join(where)}", project_id=project_id, **values)
 
 
-def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+def _narrowed(
+    columns: Mapping[str, object], words: Sequence[str], ended: tuple[int, int] | None
+) -> tuple[list[str], dict[str, object]]:
     """Return the conditions of a search, and their values: given columns are equal, and all words occur."""
     where = ["project_id = :project_id"]
     values: dict[str, object] = {name: value for name, value in columns.items() if value is not None}
@@ -151,6 +158,9 @@ def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list
     for place, word in enumerate(words):
         where.append(_mentions(f"word{place}"))
         values |= {f"word{place}": _like(word), f"word{place}_folded": _like(word.lower())}
+    if ended is not None:
+        where.append("ended_at >= :ended_since AND ended_at < :ended_before")
+        values |= {"ended_since": ended[0], "ended_before": ended[1]}
     return where, values
 
 
@@ -214,10 +224,13 @@ def next_free(tx: Tx, project_id: UUID) -> Task | None:
 
 
 def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[Task]:
+    order = (
+        "number + 0" if "ended_since" in values else "number"
+    )  # then found by the index of when they ended
     return _TABLE.all(
         tx,
         f"""WHERE {" AND ".join(where)} AND number < :before
-            ORDER BY number DESC LIMIT :limit""",
+            ORDER BY {order} DESC LIMIT :limit""",
         **values,
     )
 

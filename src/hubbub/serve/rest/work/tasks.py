@@ -57,6 +57,7 @@ router = Router("tasks")
 THREAD_SHOWN = 200
 ACTIVITY_SHOWN = 200
 MOST_NEEDS = 32
+Moment = Annotated[int | None, Query(ge=0, le=2**62)]
 
 
 class Tasks(Model):
@@ -142,6 +143,8 @@ async def list_tasks(
     q: Annotated[
         Line, Query(description="words that all occur in title or description; or a number, as 12 or T-12")
     ] = "",
+    ended_since: Annotated[Moment, Query(description="those that ended at this time or later")] = None,
+    ended_before: Annotated[Moment, Query(description="those that ended before this time")] = None,
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     total: bool = False,
@@ -153,6 +156,8 @@ async def list_tasks(
         "sender": sender,
         "area": area,
         "priority": priority,
+        "ended_since": ended_since,
+        "ended_before": ended_before,
     }
 
     def look(tx: Tx) -> Tasks:

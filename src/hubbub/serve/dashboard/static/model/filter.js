@@ -60,6 +60,30 @@ export function matches(card, query, picture) {
   );
 }
 
+// Which ended tasks are shown: those of today, of the last days, or from one day to another, both included, in the time
+// zone of the browser.
+
+const DATES = /^(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/;
+const WEEK = 7;
+
+/**
+ * The time in which a task must have ended, as the address says it: `today`, `7d`, `2026-11-01..2026-11-07`.
+ * @param {string|undefined} said @param {number} now
+ * @returns {{since: number, until: number}|null} null: at any time
+ */
+export function finishedIn(said, now) {
+  const dates = DATES.exec(said ?? "");
+  const days = { today: 1, "7d": WEEK }[said];
+  if (days) return { since: midnight(now, 1 - days), until: Infinity };
+  if (!dates || !(dates[1] || dates[2])) return null;
+  const since = dates[1] ? Date.parse(`${dates[1]}T00:00`) : 0;
+  const until = dates[2] ? midnight(Date.parse(`${dates[2]}T00:00`), 1) : Infinity;
+  return Number.isNaN(since) || Number.isNaN(until) ? null : { since, until };
+}
+
+/** The beginning of a day, so many days later. */
+const midnight = (at, days) => new Date(at).setHours(24 * days, 0, 0, 0);
+
 const any = (values, holds) => !values.length || values.some(holds);
 
 /** A state by either of its names, or by the beginning of one while it is typed. */

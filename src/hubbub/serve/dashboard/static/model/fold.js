@@ -228,8 +228,11 @@ export function copy(picture, changed, last) {
 
 const endedOf = (picture) => [...picture.tasks.values()].filter((task) => task.ended_at !== null);
 
-/** Whether tasks may have ended of which the picture does not tell. */
-export const hasOlder = (picture) => endedOf(picture).length >= ENDED;
+/** Whether tasks may have ended, at that time or later, of which the picture does not tell: it has the last ones. */
+export function hasOlder(picture, since = 0) {
+  const ended = endedOf(picture);
+  return ended.length >= ENDED && ended.every((task) => task.ended_at > since);
+}
 
 /** Let go of ended tasks that no snapshot would have any more, the oldest first, once they are many. */
 export function forget(picture) {

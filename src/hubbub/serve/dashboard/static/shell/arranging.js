@@ -2,16 +2,20 @@
 // address; what is saved is kept by this browser, for each project.
 
 import { html, signal } from "../vendor/ui.js";
-import { project } from "../model/store.js";
+import { finishedIn } from "../model/filter.js";
+import { now, project } from "../model/store.js";
 import { t } from "../i18n.js";
-import { ask } from "./dialogs.js";
+import { ask, askDates } from "./dialogs.js";
+import { useKey } from "./keyboard.js";
 import { route, set } from "./router.js";
 import { Menu } from "../ui/controls.js";
+import { finishedWords } from "../ui/text.js";
 
 const GROUPS = ["none", "agent", "area", "priority"];
 const SORTS = ["usual", "priority", "newest", "oldest"];
+const FINISHED = ["all", "today", "7d"]; // beside dates
 /** What a saved view consists of, as the address says it. */
-const PARTS = ["q", "group", "sort"];
+const PARTS = ["q", "group", "sort", "finished"];
 
 const place = () => `hubbub_views ${project.value}`;
 const read = () => JSON.parse(localStorage.getItem(place()) ?? "{}");
@@ -44,6 +48,22 @@ const choices = (part, names) => names.map((name, at) => ({
   run: () => set({ [part]: at ? name : null }, { replace: true }),
 }));
 
+async function chooseDates() {
+  const dates = await askDates({ title: t("board.finished"), action: t("board.show") });
+  if (dates) set({ finished: dates }, { replace: true });
+}
+
+/** Which of the ended tasks are shown. */
+function finishedChoices() {
+  const said = finishedIn(route.value.query.finished, now.value) ? route.value.query.finished : FINISHED[0];
+  const isKnown = FINISHED.includes(said);
+  const label = isKnown ? t("board.finished_choose") : finishedWords(said);
+  return [
+    ...choices("finished", FINISHED).map((choice, at) => ({ ...choice, checked: said === FINISHED[at] })),
+    { label, radio: true, checked: !isKnown, run: chooseDates },
+  ];
+}
+
 function savedViews() {
   const views = Object.entries(saved.value ??= read());
   const isChanged = PARTS.some((part) => current()[part]);
@@ -59,12 +79,19 @@ function savedViews() {
   ];
 }
 
+/** The next of the times in which shown tasks may have ended. */
+function nextFinished() {
+  const next = FINISHED[FINISHED.indexOf(route.value.query.finished ?? FINISHED[0]) + 1];
+  set({ finished: next ?? null }, { replace: true });
+}
+
 /** The menu beside the filter of the board. */
 export function Arranging() {
+  useKey("f", "board.key_finished", nextFinished, { group: "act" });
   const items = () => [
     { heading: t("board.group") }, ...choices("group", GROUPS), { heading: t("board.sort") }, ...choices("sort", SORTS),
-    ...savedViews(),
+    { heading: t("board.finished") }, ...finishedChoices(), ...savedViews(),
   ];
   return html`<${Menu} small icon="list-checks" label=${t("board.view")} items=${items}
-    class="states-menu"><span>${t("board.view")}</span><//>`;
+    class=${route.value.query.finished ? "states-menu is-on" : "states-menu"}><span>${t("board.view")}</span><//>`;
 }

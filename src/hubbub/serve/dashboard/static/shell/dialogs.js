@@ -26,6 +26,9 @@ export async function createTask() {
 /** Ask for one text, as `ask` of `ui/dialog.js` does. @returns {Promise<string|null>} null: thought better of it */
 export const ask = async (words) => (await lazy("dialog"))?.ask(words) ?? null;
 
+/** Ask for two days, as `askDates` of `ui/dialog.js` does. @returns {Promise<string|null>} */
+export const askDates = async (words) => (await lazy("dialog"))?.askDates(words) ?? null;
+
 /** Ask for a yes, as `confirm` of `ui/dialog.js` does. @returns {Promise<boolean>} */
 export const confirm = async (words) => (await lazy("dialog"))?.confirm(words) ?? false;
 

@@ -15,6 +15,7 @@ const PARTS = {
   dialog: () => import("../ui/dialog.js"),
   search: () => import("./palette_entries.js"),
   forms: () => import("../views/task/forms.js"),
+  arranging: () => import("./arranging.js"),
   compose: () => import("../views/compose.js"),
   why: () => import("../views/task/why.js"),
   project: () => import("../views/settings/project.js"),
@@ -23,7 +24,7 @@ const PARTS = {
 /** What is too large to be fetched before anybody asks. */
 const LARGE = ["dagre"];
 /** What is drawn where it is asked for, so that no keys are meant for it. */
-const IN_PLACE = ["dagre", "search", "why"];
+const IN_PLACE = ["arranging", "dagre", "search", "why"];
 const FREE = [() => true, () => true];
 
 /**

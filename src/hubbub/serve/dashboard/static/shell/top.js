@@ -1,14 +1,14 @@
 // The line above a view: its name, the filter, search, how the page looks, who looks, and the button for a new task.
 
-import { computed, html, useRef, useState } from "../vendor/ui.js";
+import { computed, html, useEffect, useRef, useState } from "../vendor/ui.js";
 import { parse, toggle } from "../model/filter.js";
 import { isEnded, SPELLED, STATES } from "../model/states.js";
 import { agents, could, may, standstill, tasks } from "../model/store.js";
 import { t } from "../i18n.js";
 import { Account, setTheme, theme, THEMES } from "./account.js";
-import { Arranging } from "./arranging.js";
 import { createTask, openPalette } from "./dialogs.js";
 import { useKey } from "./keyboard.js";
+import { lazy } from "./lazy.js";
 import { route, set } from "./router.js";
 import { Button, Chip, Icon, IconButton, Menu } from "../ui/controls.js";
 import { written } from "../ui/form.js";
@@ -84,6 +84,15 @@ function Filter({ open }) {
     ${typed && html`<${IconButton} kind="quiet" small icon="x" label=${t("shell.clear_filter")}
       onClick=${() => change("")} />`}
   </search>`;
+}
+
+/** How the board is arranged: there as soon as it has come. */
+function Arranging() {
+  const [Part, setPart] = useState(null);
+  useEffect(() => {
+    lazy("arranging").then((part) => part && setPart(() => part.Arranging));
+  }, []);
+  return Part && html`<${Part} />`;
 }
 
 /** The filter by exact state: eleven states, not five columns. */

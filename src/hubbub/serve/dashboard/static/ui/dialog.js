@@ -111,6 +111,34 @@ export function ask(words) {
   });
 }
 
+/**
+ * Ask for a first and a last day, one of which may be left open.
+ * @param {{title: string, action: string}} words
+ * @returns {Promise<string|null>} such as 2026-11-01..2026-11-07; null: thought better of it
+ */
+export function askDates(words) {
+  return new Promise((resolve) => {
+    openDialog((close) => html`<${AskingDates} ...${words} onAnswer=${(dates) => {
+      close();
+      resolve(dates);
+    }} />`);
+  });
+}
+
+function AskingDates({ title, action, onAnswer }) {
+  const [first, setFirst] = useState("");
+  const [last, setLast] = useState("");
+  const ready = Boolean(first || last);
+  const footer = html`<${Button} type="submit" kind="primary" disabled=${!ready}>${action}<//>`;
+  return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} footer=${footer}
+    onSubmit=${() => ready && onAnswer(`${first}..${last}`)}>
+    <${Field} type="date" label=${t("dialogs.first_day")} value=${first} max=${last}
+      onInput=${(event) => setFirst(event.currentTarget.value)} />
+    <${Field} type="date" label=${t("dialogs.last_day")} value=${last} min=${first}
+      onInput=${(event) => setLast(event.currentTarget.value)} />
+  <//>`;
+}
+
 function Asking({ title, label, action, hint, danger, optional, short, back, onAnswer }) {
   const [text, setText] = useState("");
   const ready = optional || text.trim() !== "";

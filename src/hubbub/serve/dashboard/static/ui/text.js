@@ -2,7 +2,7 @@
 
 import { html, useComputed } from "../vendor/ui.js";
 import { now } from "../model/store.js";
-import { clock, day, fullTime, span } from "../i18n.js";
+import { clock, day, fullTime, span, t } from "../i18n.js";
 
 // What agents wrote in one line: only text nodes, `code` in code letters, kept apart from the page's direction.
 
@@ -62,4 +62,12 @@ export function Moment({ at }) {
 
 function timed(at, text) {
   return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(at)}>${text}</time>`;
+}
+
+/** In which time the shown tasks ended, in words. @param {string} said as the address says it */
+export function finishedWords(said) {
+  if (!said.includes("..")) return t(`board.finished_${said}`);
+  const [first, last] = said.split("..").map((date) => date && day(Date.parse(`${date}T00:00`)));
+  const key = first && last ? "dates" : first ? "since" : "until";
+  return t(`board.finished_${key}`, { first, last });
 }

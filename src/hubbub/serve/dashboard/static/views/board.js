@@ -1,7 +1,7 @@
 // The board: who is there, what needs a person, and every task in the column of its state.
 
 import { html, signal, useEffect, useMemo, useRef, useSignal, useState } from "../vendor/ui.js";
-import { matches, parse, toggle } from "../model/filter.js";
+import { finishedIn, matches, parse, toggle } from "../model/filter.js";
 import { hasOlder } from "../model/fold.js";
 import { waiting } from "../model/needs.js";
 import { columnOf, COLUMNS, isQueueServed, titleOf } from "../model/states.js";
@@ -17,7 +17,7 @@ import { Empty, Skeleton } from "../ui/empty.js";
 import { Window } from "../ui/long_lists.js";
 import { Glyph, Paused, stateWord, Tile, TileButton } from "../ui/marks.js";
 import { toast } from "../ui/overlays.js";
-import { Ago, Span, Text } from "../ui/text.js";
+import { Ago, finishedWords, Span, Text } from "../ui/text.js";
 import { NeedCard, useNeedKeys } from "./needs.js";
 import {
   isAble, openTask, perform, performOnAll, Priority, refOf, TASK_ACTIONS, taskHref, taskOf, useTaskKeys,
@@ -42,13 +42,15 @@ function since(task, state) {
  * cards stand under headings, if they are to be grouped.
  * @param {any} picture
  * @param {any} query  which tasks are shown
- * @param {{group?: string, sort?: string}} arranged  as the address says
+ * @param {object} arranged  as the address says
+ * @param {string} [arranged.group] @param {string} [arranged.sort]
+ * @param {{since: number, until: number}|null} [arranged.finished]  when what is over must have ended
  */
 function columnsOf(picture, query, arranged) {
-  const { group, sort } = arranged;
+  const { group, sort, finished } = arranged;
   const cards = new Map(COLUMNS.map(({ name }) => [name, []]));
   for (const task of picture.tasks.values()) {
-    if (!matches(task, query, picture)) continue;
+    if (!matches(task, query, picture) || (finished && task.ended_at !== null && !isIn(task, finished))) continue;
     cards.get(columnOf(task.state)).push({ task, state: task.state });
   }
   return COLUMNS.map(({ name, glyph }) => {
@@ -56,6 +58,8 @@ function columnsOf(picture, query, arranged) {
     return { name, glyph, cards: sorted, items: GROUPED[group] ? grouped(sorted, GROUPED[group]) : sorted };
   });
 }
+
+const isIn = ({ ended_at: at }, { since, until }) => at >= since && at < until;
 
 /** By which words cards may stand together, none for those that have none; and what comes first of them. */
 const GROUPED = {
@@ -335,23 +339,31 @@ function same(a, b) {
 // What ended before what the picture holds: asked of the hub, page by page, when somebody wants to see it.
 
 const PAGE = 50;
+const LARGE_PAGE = 500;
 const MINUTE = 60_000;
 
-/** How far back the column goes. */
-function FinishedSpan({ cards }) {
+const finiteOf = (value) => (Number.isFinite(value) ? value : undefined);
+
+/** How far back the column goes; of a time that was chosen, which. */
+function FinishedSpan({ cards, finished }) {
+  if (finished) return finishedWords(route.value.query.finished);
   const oldest = cards.at(-1)?.task.ended_at;
   if (!oldest || now.value - oldest < MINUTE) return null;
   return html`${t("board.last")} <${Span} from=${oldest} to=${now.value} />`;
 }
 
-/** The button, and what it brought. */
+/** The button, and what it brought; what ended in a time that was chosen comes without being asked for. */
 function Older({ cards, look }) {
   const [pages, setPages] = useState({ tasks: [], done: false, busy: false });
-  if (moment.value || !look.hasOlder || (cards.length === 0 && pages.done)) return null;
+  const isAble = !moment.value && look.hasOlder;
   const more = async () => {
     setPages({ ...pages, busy: true });
-    setPages(await older(cards, pages.tasks));
+    setPages(await older(cards, pages.tasks, look.finished));
   };
+  useEffect(() => {
+    if (isAble && look.finished) more();
+  }, []);
+  if (!isAble || (cards.length === 0 && pages.done)) return null;
   const known = new Set(cards.map(({ task }) => task.id));
   return html`
     ${pages.tasks.filter((task) => !known.has(task.id)).map((task) => html`
@@ -364,13 +376,16 @@ function Older({ cards, look }) {
     </div>`;
 }
 
-/** One page more of what ended, by number downwards. */
-async function older(cards, tasks) {
-  const before = Math.min(...[...cards.map(({ task }) => task), ...tasks].map((task) => task.number));
-  const query = { ended: true, limit: PAGE, before: Number.isFinite(before) ? before : undefined };
+/** One page more of what ended, by number downwards; of a chosen time from its first on, as what is shown has gaps. */
+async function older(cards, tasks, finished) {
+  const shown = finished ? tasks : [...cards.map(({ task }) => task), ...tasks];
+  const before = Math.min(...shown.map((task) => task.number));
+  const limit = finished ? LARGE_PAGE : PAGE;
+  const within = finished && { ended_since: finished.since, ended_before: finiteOf(finished.until) };
+  const query = { ended: true, limit, before: finiteOf(before), ...within };
   try {
     const answer = await read.tasks(query);
-    return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < PAGE, busy: false };
+    return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < limit, busy: false };
   } catch (refused) {
     toast(sentence(refused, "errors.not_loaded"), { kind: "error" });
     return { tasks, done: false, busy: false };
@@ -449,7 +464,7 @@ const chosen = () => [...selected.value].map((id) => shown.value.tasks.get(id)).
 
 export function View() {
   const picture = shown.value;
-  const { q, group, sort } = route.value.query;
+  const { q, group, sort, finished } = route.value.query;
   const page = useRef(null);
   useList(page);
   useNeedKeys();
@@ -463,23 +478,27 @@ export function View() {
       <${Attention} />
       ${!loaded.value ? html`<div class="view"><${Skeleton} lines=${6} /></div>`
         : picture.tasks.size === 0 && !q ? html`<${NoTasks} />`
-        : html`<${Columns} picture=${picture} typed=${q ?? ""} group=${group} sort=${sort} />`}
+        : html`<${Columns} picture=${picture} typed=${q ?? ""} group=${group} sort=${sort}
+            finished=${finished} />`}
       <${Bulk} />
     </div>`;
 }
 
-function Columns({ picture, typed, group, sort }) {
+function Columns({ picture, typed, group, sort, finished: said }) {
   const query = useMemo(() => parse(typed), [typed]);
+  const today = new Date(now.value).toDateString();
+  const finished = useMemo(() => finishedIn(said, now.value), [said, today]);
   const columns = useMemo(
-    () => columnsOf(picture, query, { group, sort }),
-    [picture.tasks, picture.overlaps, query, group, sort, language.value],
+    () => columnsOf(picture, query, { group, sort, finished }),
+    [picture.tasks, picture.overlaps, query, group, sort, finished, language.value],
   );
   const links = useMemo(() => linksOf(picture.tasks), [picture.tasks]);
   const letters = useMemo(() => lettersOf(picture.letters), [picture.letters]);
   const current = openTask(picture)?.id ?? null;
   const isServed = useMemo(() => isQueueServed(picture), [picture.agents]);
-  const isOlder = useMemo(() => hasOlder(picture), [picture.tasks]);
-  const look = { picture, isServed, hasOlder: isOlder, links, letters, current, selected: selected.value, pick };
+  const isOlder = useMemo(() => hasOlder(picture, finished?.since), [picture.tasks, finished]);
+  const marks = { current, selected: selected.value, pick };
+  const look = { picture, isServed, hasOlder: isOlder, finished, links, letters, ...marks };
   const tapped = useSignal(null);
   if (typed && !columns.some(({ cards }) => cards.length)) {
     return html`<${Empty} icon="filter" title=${t("board.none_match")} text=${t("fleet.none_match_text")} />`;
@@ -496,8 +515,8 @@ function Columns({ picture, typed, group, sort }) {
     <div class="columns">
       ${columns.map((column) => (column.name === "finished"
         ? html`<${Column} key=${column.name} column=${column} look=${look} isShown=${only === column.name}
-            aside=${html`<${FinishedSpan} cards=${column.cards} />`}>
-            <${Older} cards=${column.cards} look=${look} />
+            aside=${html`<${FinishedSpan} cards=${column.cards} finished=${finished} />`}>
+            <${Older} key=${said} cards=${column.cards} look=${look} />
           <//>`
         : html`<${Column} key=${column.name} column=${column} look=${look} isShown=${only === column.name} />`))}
     </div>`;
