@@ -90,9 +90,14 @@ def test_on_a_phone_the_navigation_is_tabs_at_the_lower_edge(visit: Visit) -> No
         tab = tabs.get_by_role("link", name=name).bounding_box()
         assert tab is not None
         assert min(tab["width"], tab["height"]) >= 44
-    tabs.get_by_role("button", name="More").click()
+    more = tabs.get_by_role("button", name="More")
+    expect(more).not_to_have_attribute("aria-current", "true")
+    more.click()
     page.get_by_role("menuitem", name="Settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    expect(more).to_have_attribute("aria-current", "true")
+    more.click()
+    expect(page.get_by_role("menuitem", name="Settings")).to_have_attribute("aria-current", "page")
 
 
 def test_on_a_phone_there_is_a_place_for_the_project_and_for_playing(visit: Visit) -> None:

@@ -379,7 +379,7 @@ def test_an_old_link_leads_to_a_renamed_agent(hub: Hub, visit: Visit, watch: Wat
 
 
 def test_a_person_says_what_an_agent_is_for(hub: Hub, visit: Visit) -> None:
-    """Its panel edits what an agent is for and the area it works in, and shows both."""
+    """Its panel edits what an agent is for and the area it works in, and shows both; its card says what it is for."""
     come(hub, "helper", hostname="demeter")
     page = visit("/fleet?agent=helper")
     panel(page).get_by_role("button", name="Edit").click()
@@ -389,6 +389,7 @@ def test_a_person_says_what_an_agent_is_for(hub: Hub, visit: Visit) -> None:
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status").filter(has_text="helper is changed.")).to_be_visible()
     expect(panel(page)).to_contain_text("Reviews the parser")
+    expect(card(page, "helper")).to_contain_text("Reviews the parser")
     expect(panel(page).get_by_role("region", name="Facts")).to_contain_text("docs")
     panel(page).get_by_role("button", name="Edit").click()
     expect(dialog.get_by_label("Description")).to_have_value("Reviews the parser")

@@ -65,6 +65,9 @@ def test_an_empty_graph_teaches_how_to_fill_it(hub: Hub, visit: Visit) -> None:
     page = visit(f"/graph?project={project(hub, 'without-plan').project.slug}")
     expect(page.get_by_role("heading", name="No dependencies between tasks")).to_be_visible()
     expect(page.locator("code")).to_contain_text("--depends-on")
+    page.set_viewport_size({"width": 390, "height": 844})
+    lines = "(option) => option.getClientRects().length"  # of which it has one, where nothing breaks it
+    assert page.locator("code span", has_text="--depends-on").evaluate(lines) == 1
 
 
 def test_unfinished_tasks_and_two_levels_before_them_are_shown(page: Page) -> None:

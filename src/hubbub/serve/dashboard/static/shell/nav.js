@@ -45,6 +45,7 @@ const ON_PHONE = ["needs", "board", "fleet", "activity"];
 
 export function Nav() {
   const more = [...WATCH, ...OPERATE].filter(({ view }) => !ON_PHONE.includes(view));
+  const isMore = more.some(({ view }) => view === route.value.view);
   return html`<nav class="nav" aria-label=${t("shell.views")}>
     <div class="nav-head">
       <a class="brand" href=${href("needs")} aria-label=${t("shell.home")}><${Mark} /><b>hubbub</b></a>
@@ -54,7 +55,7 @@ export function Nav() {
     <h2 class="nav-group">${t("shell.operate")}</h2>
     <ul class="nav-list">${OPERATE.map((one) => html`<${Entry} key=${one.view} ...${one} />`)}</ul>
     <div class="nav-more">
-      <${Menu} kind="quiet" label=${t("shell.more")}
+      <${Menu} kind="quiet" label=${t("shell.more")} aria-current=${isMore ? "true" : undefined}
         items=${[...more.map(inMenu), "-", ...projects(), adding()]}>
         <${Icon} name="ellipsis" size=${18} /><span>${t("shell.more")}</span>
       <//>
@@ -115,6 +116,7 @@ function Projects() {
 /** @param {View} props */
 const inMenu = ({ view, icon, count }) => ({
   label: t(`shell.${view}`), icon, href: href(view), hint: count?.value ? String(count.value) : undefined,
+  current: route.value.view === view,
 });
 
 /** Whether what is seen is what is: always in sight. */

@@ -99,7 +99,7 @@ export function Tabs({ label, tabs, current, onChange, children }) {
 
 /**
  * @typedef {{label?: any, icon?: string, run?: () => void, href?: string, checked?: boolean, radio?: boolean,
- *   danger?: boolean, disabled?: boolean, hint?: string, heading?: string}} Item
+ *   danger?: boolean, disabled?: boolean, hint?: string, heading?: string, current?: boolean}} Item
  * @param {object} props
  * @param {string} props.label the button's words; with `bare` or children its name, which has what is seen in it
  * @param {boolean} [props.bare] only the icon is seen
@@ -164,6 +164,7 @@ function Entry({ item, close }) {
     role: checkable ? (item.radio ? "menuitemradio" : "menuitemcheckbox") : "menuitem",
     "aria-checked": checkable ? item.checked : undefined,
     "aria-disabled": item.disabled ? "true" : undefined,
+    "aria-current": item.current ? "page" : undefined,
     tabindex: -1,
     onClick: run,
   };

@@ -16,9 +16,10 @@ export function Empty({ icon, title, text, command, children }) {
   </div>`;
 }
 
-/** A command to run, with a button that copies it. @param {{text: string}} props */
+/** A command to run, whose options stay whole, with a button that copies it. @param {{text: string}} props */
 export function Command({ text }) {
-  return html`<div class="command"><code>${text}</code><${CopyButton} text=${text} /></div>`;
+  const words = text.split(/(--\S+)/).map((part, at) => (at % 2 ? html`<span class="nowrap">${part}</span>` : part));
+  return html`<div class="command"><code>${words}</code><${CopyButton} text=${text} /></div>`;
 }
 
 /** @param {{text: string, label?: string}} props */

@@ -202,6 +202,7 @@ function AgentCard({ agent, state, task, pulse, fact, href, taskHref, current, p
         <div class="meta faint clip">${about || t("fleet.no_runtime")}</div></div>
       <${StateWord} agent state=${state} />
     </div>
+    ${fact?.description && html`<div class="small muted"><${Text} value=${fact.description} lines=${2} /></div>`}
     <${Current} task=${task} doing=${state === "idle" || !agent.live ? null : agent.doing} href=${taskHref} />
     <${Sparkline} values=${pulse} label=${pulseWords(pulse)} height=${16} />
     <${Evidence} fact=${fact} agent=${agent} />
