@@ -30,7 +30,8 @@ def test_what_agents_cost_is_shown_as_far_as_it_is_known(visit: Visit, hub: Hub)
     expect(line(page, "onyx")).to_contain_text("no price")
     expect(line(page, "grove")).to_have_text("groveunmetered")
     expect(page.locator(".cost-total")).to_contain_text("an estimate, by list prices")
-    expect(page.locator(".plot rect")).not_to_have_count(0)
+    for figure in ("Used per hour", "Tasks ended per hour", "Median wait"):
+        expect(page.get_by_role("figure", name=figure).locator("rect")).not_to_have_count(0)
 
     with page.expect_download() as kept:
         page.get_by_role("link", name="Export CSV").click()

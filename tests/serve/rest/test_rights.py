@@ -213,6 +213,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "PUT /breakers": MANAGE,
     "GET /breakers/stops": READ,
     "POST /breakers/stops/{stop_id}/lift": PERSON_WRITES,
+    "GET /throughput": READ,
     "GET /cost": READ,
     "GET /cost.csv": READ,
     "POST /cost/reports": WRITE,

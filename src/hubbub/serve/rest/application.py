@@ -49,6 +49,7 @@ from hubbub.serve.rest.work import (
     runs,
     task_actions,
     tasks,
+    throughput,
 )
 
 # The problems of a body as a whole, by pydantic's types.
@@ -74,6 +75,7 @@ ROUTERS = tuple(
         agents,
         tasks,
         task_actions,
+        throughput,
         proof,
         proof_export,
         messages,

@@ -235,6 +235,21 @@ def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[
     )
 
 
+def ended_between(
+    tx: Tx, project_id: UUID, *, since: int, until: int, limit: int
+) -> Sequence[tuple[int, int, int | None]]:
+    """Return when each task of that time ended, was created and was begun last; the last to end first."""
+    return tx.tuples(
+        """SELECT ended_at, created_at, started_at FROM tasks
+           WHERE project_id = :project_id AND ended_at >= :since AND ended_at < :until
+           ORDER BY ended_at DESC LIMIT :limit""",
+        project_id=project_id,
+        since=since,
+        until=until,
+        limit=limit,
+    )
+
+
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
     """List all tasks of a run, or those of one assignee, in the order of creation."""
     return list(each_of_run(tx, run, assignee=assignee))

@@ -383,3 +383,23 @@ def test_tasks_that_are_over_are_found_apart(person: Web) -> None:
 
     assert (over["id"] in found("true"), over["id"] in found("false")) == (True, False)
     assert (going["id"] in found("true"), going["id"] in found("false")) == (False, True)
+
+
+def test_tasks_are_found_and_counted_by_when_they_ended(person: Web) -> None:
+    """A time finds the tasks that ended in it; the throughput of its hour counts them, and their wait is not known."""
+    over, going = sent(person), sent(person)
+    ended_at = done(person.post(f"/tasks/{over['id']}/cancel"))["task"]["ended_at"]
+
+    def found(**time: int) -> set[str]:
+        asked = {name: str(moment) for name, moment in time.items()}
+        return {each["id"] for each in done(person.get("/tasks", **asked, limit="500"))["tasks"]}
+
+    assert {over["id"], going["id"]} & found(ended_since=ended_at) == {over["id"]}
+    assert over["id"] not in found(ended_before=ended_at)
+    hour = {"since": str(ended_at), "until": str(ended_at + 1)}
+    told = done(person.get("/throughput", **hour))
+    (step,) = told["steps"]
+    assert (told["since"], step["at"]) == (ended_at, ended_at - ended_at % 3_600_000)
+    assert (step["ended"] >= 1, step["waited_ms"]) == (True, None)
+    assert done(person.get("/throughput", step="day"))["until"] - ended_at < 86_400_000
+    assert refusal(person.get("/throughput", step="minute")) == (400, "invalid")

@@ -12,6 +12,7 @@ export const read = {
   auditEntries: (query) => get("/audit/entries", query),
   auditHeads: () => get("/audit/heads"),
   cost: (query) => get("/cost", query),
+  throughput: (query) => get("/throughput", query),
   budgets: () => get("/budgets"),
 
   approval: (id) => get(at("/approvals", id)),

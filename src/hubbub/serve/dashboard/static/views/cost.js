@@ -4,7 +4,7 @@
 import { html, useComputed } from "../vendor/ui.js";
 import { install, now } from "../model/store.js";
 import { link, read } from "../hub/endpoints.js";
-import { day, hourAndMinute, money, number, t } from "../i18n.js";
+import { day, hourAndMinute, money, number, span, t } from "../i18n.js";
 import { route, set } from "../shell/router.js";
 import { Button, Chip } from "../ui/controls.js";
 import { Empty } from "../ui/empty.js";
@@ -47,15 +47,27 @@ function Bars({ values, width, height, gap }) {
     ${values.map(bar)}</svg>`;
 }
 
-function Plot({ values, starts, step, isMoney }) {
-  const most = Math.max(...values, 0);
+/** @param {{word: string, values: number[], starts: number[], step: number, write: (value: number) => string}} props */
+function Plot({ word, values, starts, step, write }) {
+  const most = write(Math.max(...values, 0));
   const named = (at) => (step === HOUR ? hourAndMinute(at) : day(at, "UTC")); // days are those of UTC
-  const shown = isMoney ? money(most) : t("cost.some_tokens", { count: most });
   return html`<figure class="plot">
-    <figcaption class="small muted">${t(step === HOUR ? "cost.by_hour" : "cost.by_day", { most: shown })}</figcaption>
+    <figcaption class="small muted">${t(`cost.${word}_by_${step === HOUR ? "hour" : "day"}`, { most })}</figcaption>
     <${Bars} values=${values} width=${600} height=${80} gap=${2} />
     <div class="plot-ends meta num"><span>${named(starts[0])}</span><span>${named(starts.at(-1))}</span></div>
   </figure>`;
+}
+
+/** What the work came to beside what it cost: tasks that ended, and how long they had waited. */
+function Work({ steps: told, ...time }) {
+  const { starts } = time;
+  const at = new Map(told.map((each) => [each.at, each]));
+  const values = (name) => starts.map((start) => at.get(start)?.[name] ?? 0);
+  if (!told.length) return null;
+  return html`
+    <${Plot} word="ended" values=${values("ended")} ...${time} write=${number} />
+    ${told.some((each) => each.waited_ms !== null) && html`
+      <${Plot} word="waited" values=${values("waited_ms")} ...${time} write=${span} />`}`;
 }
 
 // The table: a line for each agent, task, …, with its own course.
@@ -93,6 +105,8 @@ function Lines({ by, cost, courses, starts, isMoney }) {
       ${cost.unmetered.map((line) => html`<${Line} key=${line.name} line=${line} />`)}</tbody></table></div>`;
 }
 
+const tokens = (count) => t("cost.some_tokens", { count });
+
 function Total({ total }) {
   if (total.unmetered) return null;
   return html`<p class="cost-total"><strong class="num">${worth(total)}</strong>
@@ -123,25 +137,33 @@ export function View() {
   const until = useComputed(() => (Math.floor(now.value / MINUTE) + 1) * MINUTE).value; // the minute that is shown
   const asked = { by, since: until - days * DAY, until };
   const found = useFetched(async () => {
-    const [cost, course] = await Promise.all([read.cost(asked), read.cost({ ...asked, step })]);
-    return { by, cost, course };
+    const { since } = asked;
+    const [cost, course, work] = await Promise.all([
+      read.cost(asked), read.cost({ ...asked, step }), read.throughput({ since, until, step }),
+    ]);
+    return { by, cost, course, work };
   }, [by, days, until]);
   const limits = useFetched(() => read.budgets(), [until], ["budget."]);
   return html`<div class="view cost">
     <${Fetched} of=${limits}>${({ budgets }) => html`
       <${Budgets} budgets=${budgets} asked=${query.raise} onDone=${limits.again} />`}<//>
     <${Choices} by=${by} days=${days} asked=${asked} />
-    <${Fetched} of=${found}>${({ by: shown, cost, course }) => {
-      if (cost.total.unmetered && !cost.unmetered.length) {
-        return html`<${Empty} icon="timer" title=${t("cost.empty")} text=${t("cost.empty_text")}
-          command=${install()} />`;
-      }
+    <${Fetched} of=${found}>${({ by: shown, cost, course, work }) => {
       const long = step === "hour" ? HOUR : DAY;
       const starts = steps(cost.since, cost.until, long);
+      const done = html`<${Work} steps=${work.steps} starts=${starts} step=${long} />`;
+      if (cost.total.unmetered && !cost.unmetered.length) {
+        return html`<div class="plots">${done}</div>
+          <${Empty} icon="timer" title=${t("cost.empty")} text=${t("cost.empty_text")}
+          command=${install()} />`;
+      }
       const isMoney = cost.total.usd !== null;
       return html`<${Total} total=${cost.total} />
-        ${!cost.total.unmetered && html`<${Plot} values=${heights(course.lines, starts, isMoney)} starts=${starts}
-          step=${long} isMoney=${isMoney} />`}
+        <div class="plots">
+          ${!cost.total.unmetered && html`<${Plot} word="used" values=${heights(course.lines, starts, isMoney)}
+            starts=${starts} step=${long} write=${isMoney ? money : tokens} />`}
+          ${done}
+        </div>
         <${Lines} by=${shown} cost=${cost} courses=${course.lines} starts=${starts} isMoney=${isMoney} />`;
     }}<//>
   </div>`;
