@@ -28,6 +28,7 @@ CHANGES = {
     r"\b\d+ steps? in the last": "{count} steps in the last",
     r"\b(event|Details of event|/) ?\d+\b": r"\1 {number}",
     r"\b\d+ ?%": "{percent}",
+    r"(Tasks ended per day, at most) \d+": r"\1 {count}",
     r"(progressbar[^:]*:) .*": r"\1 {percent}",
     r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d+(, \d{4})?\b": "{date}",
 }

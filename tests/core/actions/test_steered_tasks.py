@@ -182,9 +182,7 @@ def test_changes_are_requested(chief: World) -> None:
     again = chief.on(task, task_actions.request_changes, by=HUB, comment="count the empty ones, too")
 
     assert (again.status, again.assignee) == (S.WORKING, "bob")
-    assert chief.mail("bob") == [
-        'mia asked for changes to T-1 "count the lines": count the empty ones, too'
-    ]
+    assert chief.mail("bob") == ['mia asked for changes to T-1 "count the lines": count the empty ones, too']
 
 
 @on_one_engine

@@ -58,9 +58,7 @@ def test_a_task_of_a_paused_account_goes_to_an_agent_of_another(world: World) ->
 
     assert holder(world, task) == ("eve", Status.DELIVERED)
     [told] = [each for each in world.mail("eve") if "handed over" in each]
-    assert told.startswith(
-        "T-1 (count the lines) was handed over to you from bob: the account 'max' of bob"
-    )
+    assert told.startswith("T-1 (count the lines) was handed over to you from bob: the account 'max' of bob")
     assert "- reported last: half is counted" in told
     assert world.task(task).context == told
     with pytest.raises(Conflict):
