@@ -260,7 +260,11 @@ class Message:
     intent: Annotated[Intent | None, Seen(REST, "its purpose, if its sender gave one")] = None
     in_reply_to: Annotated[UUID | None, Seen(REST, "a task or a message")]
     outcome: Annotated[
-        Status | None, Seen(REST, "the final status of the task that it answers, or of its child that ended")
+        Status | None,
+        Seen(
+            REST,
+            "the final status of the task that it answers, or of its child that ended; or `in_review`",
+        ),
     ]
     created_at: Annotated[int, Seen(REST)]
     run_id: UUID | None = None

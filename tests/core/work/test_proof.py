@@ -166,14 +166,37 @@ def test_it_goes_to_review_where_the_project_says_so(world: World) -> None:
     assert eva.on(task, task_actions.approve, by=HUB, comment="I looked").status is Status.COMPLETED
 
 
-@on_one_engine
 def test_review_is_by_another_than_the_author(world: World) -> None:
-    """A task that asks for review is completed by whoever approves it, and not by its holder."""
+    """A task that lacks only a review is handed in by its completion, and completed by whoever approves it."""
     rules(world, "review")
-    task = world.accept(world.send(to="bob", sender="ann"))
+    task = complete(world, world.accept(world.send(to="bob", sender="ann")))
+    assert task.status is Status.IN_REVIEW
+    assert world.mail("ann")[-1] == "all done"
     assert missing(world, task) == ("review",)
-    world.on(task, task_actions.submit, by="bob", result="look")
-    assert world.on(task, task_actions.approve, by="ann", comment=None).status is Status.COMPLETED
+
+    approved = world.on(task, task_actions.approve, by="ann", comment=None)
+    assert (approved.status, approved.result) == (Status.COMPLETED, "all done")
+
+
+@on_one_engine
+def test_a_completion_that_lacks_more_than_a_review_is_refused(world: World) -> None:
+    """A task that asks for tests and a review is not handed in before the tests were seen."""
+    rules(world, "tests", "review")
+    task = taken(world)
+    assert missing(world, task) == ("tests", "review")
+    saw(world, command=TESTS, code=0)
+    assert complete(world, task).status is Status.IN_REVIEW
+
+
+def test_the_notice_of_a_review_is_no_result(world: World) -> None:
+    """A task handed in without words has its sender told, and the words before it are its result."""
+    task = world.accept(world.send(to="bob", sender="ann"))
+    world.on(task, task_actions.comment, text="it is on the branch", by="bob")
+    world.on(task, task_actions.submit, by="bob")
+    assert world.mail("ann") == ["it is on the branch", "handed in for review"]
+
+    approved = world.on(task, task_actions.approve, by="ann", comment=None)
+    assert approved.result == "it is on the branch"
 
 
 @on_one_engine

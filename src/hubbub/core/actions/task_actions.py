@@ -134,13 +134,16 @@ def submit(
     check: Check | None = None,
     manner: VerbManner = PLAIN,
 ) -> Task:
-    """Submit the caller's work for review, with a result for the sender. Records `task.submitted`.
+    """Submit the caller's work for review; its sender is told, with the result. Records `task.submitted`.
 
     An agent that was allowed to complete the task when it began the `check` may still submit it now. Raises
     `NotHolder`, `InvalidTransition`.
     """
     submitted = _move(tx, task, Verb.SUBMIT, by=by, check=check, manner=manner)
-    if result:
+    if by != submitted.sender and (result or task.status is not Status.IN_REVIEW):
+        text = result or messages.HANDED_IN
+        permissions.say(tx, submitted, text, by=by, to=submitted.sender, outcome=Status.IN_REVIEW)
+    elif result:
         comment(tx, submitted, result, by=by)
     return submitted
 
@@ -199,7 +202,8 @@ def complete(
     The holder's words, with an `account` of the work, are kept whole as a completion report; `files` are those changed
     for it. A name in `told` knows the result already and does not hear it again. An agent that was allowed to complete
     the task when it began the `check` still is. If demanded proof is missing, the task goes to review if the project
-    says so. Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`, `Lacking`.
+    says so, or if it is the review alone. Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`,
+    `Lacking`.
     """
     try:
         return _end(
@@ -207,10 +211,11 @@ def complete(
             files=files, account=account, told=told, check=check, manner=manner,
         )  # fmt: skip
     except Lacking as missing:
-        if by != task.assignee or not proof.goes_to_review(tx, task):
+        if by != task.assignee or not proof.goes_to_review(tx, task, missing):
             raise
         said = "" if told == task.sender else result
-        return submit(tx, task, by=by, result=f"{said}\n\n{missing}".strip(), manner=manner)
+        lacks = "" if proof.is_review_alone(missing) else str(missing)
+        return submit(tx, task, by=by, result="\n\n".join(filter(None, (said, lacks))), manner=manner)
 
 
 def fail(

@@ -18,6 +18,7 @@ from hubbub.store.people import runs
 from hubbub.store.tx import Tx
 
 NOUN = "message"
+HANDED_IN = "handed in for review"  # the words of a task that is handed in without any
 
 # These need no rule of their own, so they are the store's functions.
 of_run = messages.of_run
@@ -79,9 +80,9 @@ def send(
 ) -> Message:
     """Put a message into the inbox of `to`; `in_reply_to` is the task or message that a reply answers.
 
-    Its id is also the id of the inbox row. `outcome` says how the answered task ended. Records `message.sent`. Raises
-    `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to, with a person as the `addressee`, and
-    by our own doors also a person.
+    Its id is also the id of the inbox row. `outcome` says how the answered task ended, or that it is in review. Records
+    `message.sent`. Raises `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to, with a person
+    as the `addressee`, and by our own doors also a person.
     """
     if to != HUB and not awaited and not agents.is_known(tx, project_id, to):
         if tx.door not in agents.OWN_DOORS or not agents.is_person(tx, project_id, to):
@@ -147,11 +148,11 @@ def handed_in(tx: Tx, task: Task) -> Message | None:
     if (holder := task.assignee) is None:
         return None
     found = (
-        messages.last_answer(tx, task.id, holder, until=task.updated_at),
+        messages.last_answer(tx, task.id, holder, until=task.updated_at, but=HANDED_IN),
         messages.last_in_thread(tx, task.project_id, str(task.id), holder),
     )
     said = max((each for each in found if each is not None), key=lambda each: each.number, default=None)
-    return said or messages.last_answer(tx, task.id, holder, until=tx.now)
+    return said or messages.last_answer(tx, task.id, holder, until=tx.now, but=HANDED_IN)
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:

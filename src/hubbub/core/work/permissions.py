@@ -89,7 +89,7 @@ def tell_holder(
     say(tx, task, f'{label(tx, by)} {deed} T-{task.number} "{title}"{why}', by=by, to=task.assignee)
 
 
-def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
+def say(tx: Tx, task: Task, text: str, *, by: str, to: str, outcome: Status | None = None) -> Message:
     """Send a message about a task; its holder may be an agent that has not come yet."""
     return messages.send(
         tx,
@@ -100,6 +100,7 @@ def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
         body=text,
         kind=LetterKind.REPLY,
         in_reply_to=task.id,
+        outcome=outcome,
         thread=messages.Thread(run_id=task.run_id),
         awaited=True,
     )

@@ -27,6 +27,7 @@ from hubbub.model.work.proof import (
     MOST_DEMANDS,
     Contract,
     Deed,
+    Demand,
     Finding,
     Known,
     ProofRules,
@@ -233,9 +234,16 @@ def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
         )
 
 
-def goes_to_review(tx: Tx, task: Task) -> bool:
+def goes_to_review(tx: Tx, task: Task, missing: Lacking) -> bool:
     """Tell whether a task completed without proof goes to somebody else for review."""
-    return task.status is not Status.IN_REVIEW and rules_of(tx, task.project_id).unproven is Unproven.REVIEW
+    return task.status is not Status.IN_REVIEW and (
+        is_review_alone(missing) or rules_of(tx, task.project_id).unproven is Unproven.REVIEW
+    )
+
+
+def is_review_alone(missing: Lacking) -> bool:
+    """Tell whether a task lacks nothing but its review: then its completion asks for one."""
+    return missing.demands == (Demand.REVIEW,)
 
 
 def missing(tx: Tx, task: Task) -> str | None:

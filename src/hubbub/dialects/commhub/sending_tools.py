@@ -103,7 +103,7 @@ def send_reply(
         body=text,
         kind=LetterKind.REPLY,
         in_reply_to=subject.id if subject else None,
-        outcome=vocabulary.statuses(status)[0] if missing is None else None,
+        outcome=ended.status if ended is not None else vocabulary.statuses(status)[0],
     )
     about = {"message": missing} if missing is not None else {}
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias), **about}

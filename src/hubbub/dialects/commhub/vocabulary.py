@@ -8,7 +8,7 @@ from typing import Any
 
 from hubbub.core.actions import inbox
 from hubbub.core.people import access
-from hubbub.model.lifecycle import Status
+from hubbub.model.lifecycle import ENDED, Status
 from hubbub.model.people.accounts import User
 from hubbub.model.people.rights import Role
 from hubbub.model.records import (
@@ -152,7 +152,7 @@ def letter_row(letter: Letter, project: Project) -> Row:
     context = letter.context
     if letter.in_reply_to is not None:
         context = f"in_reply_to: {letter.in_reply_to}"
-    if letter.in_reply_to is not None and letter.outcome is not None:
+    if letter.in_reply_to is not None and letter.outcome is not None and letter.outcome in ENDED:
         whose = "status" if letter.child is None else f"child_task_id: {letter.child}, child_status"
         context = f"{context}, {whose}: {STATUS[letter.outcome]}"
     return {
@@ -262,9 +262,7 @@ def _message_event(tx: Tx, activity: Activity, detail: Mapping[str, Any]) -> Row
     if detail["kind"] == LetterKind.BROADCAST:
         return {"type": "broadcast", "inbox_count": inbox.pending(tx, activity.project_id, activity.agent)}
     event = {"from": detail["sender"], "message_id": detail["delivery_id"]}
-    if (
-        detail["kind"] == LetterKind.MESSAGE or not detail["outcome"]
-    ):  # a note on a task says nothing of its status
+    if detail["kind"] == LetterKind.MESSAGE or detail["outcome"] not in ENDED:  # a note does not end a task
         return {"type": "new_message", **event}
     status = STATUS[Status(detail["outcome"])]
     child = {"child_task_id": detail["child_id"]} if "child_id" in detail else {}

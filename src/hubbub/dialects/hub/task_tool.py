@@ -91,10 +91,11 @@ def task(
     found = short_ids.task(tx, here.project.id, task, lock=action != "show")
     if action == "show":
         return _whole(tx, found)
-    return _changed(tx, _ACTIONS[action](tx, here, found, said))
+    changed = _ACTIONS[action](tx, here, found, said)
+    return _changed(tx, changed, completes=action == "complete")
 
 
-def _changed(tx: Tx, task: Task) -> Reply:
+def _changed(tx: Tx, task: Task, *, completes: bool = False) -> Reply:
     return vocabulary.known(
         id=short_ids.short(short_ids.TASK, task.number),
         status=vocabulary.STATUS[task.status],
@@ -105,6 +106,7 @@ def _changed(tx: Tx, task: Task) -> Reply:
         context=task.context if task.status in vocabulary.BEGINNING else None,
         beside=(duplicates.beside(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
         done_when=(proof.told(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
+        note=proof.missing(tx, task) if completes else None,
     )
 
 

@@ -37,6 +37,7 @@ ALSO = {"open": OPEN, "ended": ENDED}  # accepted by `board` beside the statuses
 
 LISTED = 50  # entries of one agent in a list of holders
 BEGINNING = frozenset({Status.ACCEPTED, Status.WORKING})  # replies with the description
+WAITS_FOR_YOU = "It waits for your review: approve or revise it."
 SHARED = 5  # entries that a conflict names
 
 
@@ -111,6 +112,7 @@ def letter(each: Letter, *, reply_to: str | None = None, seen_at: int | None = N
         reply_to=reply_to,
         child=each.child,
         outcome=STATUS[each.outcome] if each.outcome is not None else None,
+        note=WAITS_FOR_YOU if each.outcome is Status.IN_REVIEW else None,
         stored_at=each.delivery.stored_at,
         notified_at=each.delivery.notified_at,
         seen_at=seen_at,

@@ -79,7 +79,7 @@ REASONS: Mapping[str, str] = {  # why a demand is not met; reasons about several
     "files_changed": "{paths} are changed",
     "file_changed": "{paths} is changed",
     "no_artifact": "none was shared for it since it was taken",
-    "unapproved": "nobody else has approved it: submit it",
+    "unapproved": "nobody else has approved it yet",
     "no_work": "no hook saw any work on it",
     "no_look": "no hook saw how the checkout is now",
 }

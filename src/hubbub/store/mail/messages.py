@@ -227,15 +227,21 @@ def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Messag
     )
 
 
-def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | None:
-    """Return `sender`'s last answer to a task by then; reports of the end of a task, or a part, are none."""
+def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int, but: str) -> Message | None:
+    """Return `sender`'s last answer to a task by then; reports of the end of a task, or a part, are none.
+
+    Nor is the notice of a task in review without words of its holder, which is `but`.
+    """
     return _MESSAGES.one(
         tx,
-        """WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
+        """WHERE m.in_reply_to = :id AND m.sender = :sender AND m.created_at <= :until
+             AND (m.outcome IS NULL OR (m.outcome = :in_review AND m.body <> :but))
            ORDER BY m.number DESC LIMIT 1""",
         id=task_id,
         sender=sender,
         until=until,
+        in_review=Status.IN_REVIEW,
+        but=but,
     )
 
 
