@@ -49,6 +49,9 @@ def done(response: httpx2.Response) -> Json:
 def refusal(response: httpx2.Response) -> tuple[int, str]:
     """Return status and code of a refusal, which always has one sentence."""
     content = response.json()
+    if content.get("jsonrpc") == "2.0":  # at MCP
+        assert set(content) == {"jsonrpc", "id", "error"}, content
+        content = {"message": content["error"]["message"], **content["error"]["data"]}
     assert set(content) == {"error", "message"}, content
     assert content["message"]
     return response.status_code, content["error"]

@@ -92,6 +92,14 @@ def existing(thing: T | None, kind: str, key: object) -> T:
     return thing
 
 
+class NotPresent(NotFound):
+    """That instance of the agent is not there (any more)."""
+
+    def __init__(self, instance: str) -> None:
+        super().__init__("presence", instance)
+        self.args = (f"{self}: it has not begun, or has ended; to begin it, send take: true",)
+
+
 class UnknownAgent(NotFound):
     """The project knows no agent of that name; `near` lists similar names, and `now` is the name that it was given."""
 

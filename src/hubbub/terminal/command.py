@@ -39,6 +39,10 @@ LOGIN = "hubbub.login"  # in the context of a command: the login that it has con
 
 START = "start one with: hubbub up"
 SIGN_IN = "sign in with hubbub login, or give --token or HUBBUB_TOKEN"
+NO_TOKEN = (
+    "a valid token is needed: the hub does not know this one, or it was revoked or has expired; give another with "
+    "--token or HUBBUB_TOKEN"
+)
 
 # The hub's own page that explains a refusal, by its code.
 EXPLAINED = {
@@ -121,10 +125,7 @@ def sentence(refusal: HubRefused) -> str:
         return str(refusal)
     if (used := _login_in_use()) is not None:
         return f"your login at {used.url} was revoked or has expired; sign in again: hubbub login {used.url}"
-    return (
-        "a valid token is needed: the hub does not know this one, or it was revoked or has expired; give another with "
-        "--token or HUBBUB_TOKEN"
-    )
+    return NO_TOKEN
 
 
 class Command(click.Command):

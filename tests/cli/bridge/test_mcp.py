@@ -145,7 +145,18 @@ def test_tools_that_are_not_there(hub: RunningHub, connect: Connect) -> None:
     peer = StdioPeer(hub, MODERN, "relay", "--tools", "nonsense")
     error = peer.answer(peer.request("tools/list"))["error"]
     assert error["message"].startswith(
-        "?tools= names the tools to have, by commas: there is no tool 'nonsense'"
+        "--tools names the tools to have, by commas: there is no tool 'nonsense'"
+    )
+    peer.close()
+
+
+def test_a_token_that_is_not_valid(hub: RunningHub) -> None:
+    """A refused token is told in the words of the command: neither headers nor addresses are its user's."""
+    peer = StdioPeer(hub, MODERN, HUBBUB_TOKEN="ntok_" + "0" * 32)
+    error = peer.answer(peer.request("tools/list"))["error"]
+    assert error["message"] == (
+        "a valid token is needed: the hub does not know this one, or it was revoked or has expired; "
+        "give another with --token or HUBBUB_TOKEN"
     )
     peer.close()
 

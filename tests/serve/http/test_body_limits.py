@@ -60,7 +60,7 @@ def test_no_route_reads_a_body_that_holds_too_much(hub: Hub, visit: Visit, path:
 
     many = web.http.post(path, content=f'{{"x": {MANY}}}', headers=JSON)
     assert refusal(many) == (413, "too_large")
-    assert many.json()["message"] == "the body holds more than 20,000 values"
+    assert "the body holds more than 20,000 values" in many.text
     deep = web.http.post(path, content=f'{{"x": {nested(900)}}}', headers=JSON)
     assert deep.status_code == 400
 

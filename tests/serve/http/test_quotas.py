@@ -56,7 +56,7 @@ def test_one_in_a_loop_does_not_take_the_share_of_others(strict: Hub) -> None:
     ):
         assert refusal(answer) == (429, "too_many")
         assert answer.headers["retry-after"] == "1"
-        assert "more than 1 call a second; wait 1 s" in answer.json()["message"]
+        assert "more than 1 call a second; wait 1 s" in answer.text
     assert post(strict, other, ECHO).status_code == 200
     assert httpx2.get(strict.url + "/health").status_code == 200
 

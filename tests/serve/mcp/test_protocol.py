@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from hubbub.core.actions import inbox
 from hubbub.model.programs.proxy_trust import authorities
@@ -50,6 +51,32 @@ async def test_the_official_client_connects_and_calls(hub: Hub, mode: Any) -> No
         said = (await client.get_prompt("work-here", {"name": "ada"})).messages[0].content
         assert said.type == "text"
         assert said.text == f"You work here as ada.\n\n{TINY.guide}"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_official_client_hears_why_it_is_refused(hub: Hub, mode: Any) -> None:
+    """What is refused before any tool set sees it comes as a JSON-RPC error, whose sentence the client raises."""
+
+    async def heard(path: str, secret: str) -> str:
+        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {secret}"}, verify=authorities(hub.url))
+        transport = streamable_http_client(hub.url + path, http_client=http)
+        with pytest.RaisesGroup(MCPError, allow_unwrapped=True, flatten_subgroups=True) as raised:
+            async with http, Client(transport, mode=mode) as client:
+                await client.list_tools()
+        problem = raised.value
+        while isinstance(problem, ExceptionGroup):
+            (problem,) = problem.exceptions
+        return str(problem)
+
+    for path in ("/mcp", *(f"/mcp/{name}" for name in hub.served.dialects)):
+        assert await heard(path, "ntok_unknown") == (
+            "a valid token is needed: Authorization: Bearer ntok_… or utok_…"
+        )
+    assert (await heard("/mcp/nonsense", hub.token())).startswith(
+        "there is no dialect 'nonsense'; there are "
+    )
+    assert "?tools= names the tools" in await heard("/mcp?tools=nonsense", hub.token())
 
 
 def test_a_tool_answers_in_both_forms(hub: Hub, connect: Connect, revision: str) -> None:
@@ -131,13 +158,9 @@ def test_the_root_speaks_the_root_dialect(hub: Hub) -> None:
     listed = [post(hub, hub.token(), message("tools/list"), path=path) for path in ("/mcp", "/mcp/hub")]
     assert listed[0].json()["result"] == listed[1].json()["result"]
     refused = post(hub, hub.token(), call("echo", text="hello"), path="/mcp/nonsense")
-    assert (refused.status_code, refused.json()) == (
-        404,
-        {
-            "error": "not_found",
-            "message": f"there is no dialect 'nonsense'; there are {', '.join(hub.served.dialects)}",
-        },
-    )
+    there = f"there is no dialect 'nonsense'; there are {', '.join(hub.served.dialects)}"
+    problem = {"code": -32600, "message": there, "data": {"error": "not_found"}}
+    assert (refused.status_code, refused.json()) == (404, {"jsonrpc": "2.0", "id": None, "error": problem})
 
 
 def test_an_address_may_want_some_tools(hub: Hub, revision: str) -> None:

@@ -149,7 +149,11 @@ def test_one_name_is_one_presence(web: Web) -> None:
     assert "live as x" in answer.json()["message"]
     instead = done(web.put("/agents/a/presence", {"instance": "y", "take": True, "instead_of": "x"}))
     assert instead["presence"]["instance"] == "y"
-    assert refusal(web.put("/agents/a/presence", {"instance": "x"})) == (404, "not_found")
+    gone = web.put("/agents/a/presence", {"instance": "x"})
+    assert refusal(gone) == (404, "not_found")
+    assert gone.json()["message"] == (
+        "presence 'x' not found: it has not begun, or has ended; to begin it, send take: true"
+    )
 
 
 def test_a_heartbeat_keeps_what_it_omits(web: Web) -> None:

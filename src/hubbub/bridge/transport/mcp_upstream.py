@@ -16,6 +16,7 @@ from hubbub.client.event_stream import STREAM, EventReader
 from hubbub.client.transport import FAILED, NOT_FOUND, Reply, Unreachable, is_near
 from hubbub.model.agents.connections import SPOKE_HEADER
 from hubbub.model.programs import retry_after
+from hubbub.terminal.command import NO_TOKEN
 
 Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and returns whether it has heard enough
 
@@ -23,6 +24,7 @@ SESSION_HEADER = "Mcp-Session-Id"
 JSON = "application/json"
 LARGEST_EVENT = 64 * 1024 * 1024
 TEMPORARY = frozenset({409, 429, 502, 503, 504})
+UNAUTHORIZED = 401
 
 
 class SessionGone(Exception):
@@ -164,21 +166,30 @@ def _is_stream(answer: HttpAnswer) -> bool:
 
 
 def _failure(reply: Reply, *, in_session: bool) -> Exception:
+    body = _error_in(reply)
+    sentence = _in_options(reply, str(body["error"].get("message")) if body else str(refusal(reply)))
     if reply.status_code in TEMPORARY:
-        return Away(
-            str(refusal(reply))
-            if reply.status_code == retry_after.TOO_MANY
-            else f"status {reply.status_code}"
-        )
+        is_told = reply.status_code == retry_after.TOO_MANY
+        return Away(sentence if is_told else f"status {reply.status_code}")
     if reply.status_code == NOT_FOUND and in_session:
         return SessionGone()
+    return HttpRefused(sentence, body and {**body, "error": {**body["error"], "message": sentence}})
+
+
+def _error_in(reply: Reply) -> Message | None:
+    """Return the JSON-RPC error in a reply; None if it is none."""
     try:
         body = reply.json()
     except ValueError:
-        body = None
-    if isinstance(body, dict) and isinstance(body.get("error"), dict):
-        return HttpRefused(str(body["error"].get("message")), body)
-    return HttpRefused(str(refusal(reply)))
+        return None
+    return body if isinstance(body, dict) and isinstance(body.get("error"), dict) else None
+
+
+def _in_options(reply: Reply, sentence: str) -> str:
+    """Put a refusal into terms of the command, whose user has set neither a header nor an address."""
+    if reply.status_code == UNAUTHORIZED:
+        return NO_TOKEN
+    return sentence.replace("?tools= names", "--tools names")
 
 
 async def events_of(answer: HttpAnswer) -> AsyncGenerator[bytes, None]:

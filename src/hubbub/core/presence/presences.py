@@ -12,7 +12,7 @@ from hubbub.core.snapshots import patches
 from hubbub.core.work import leases, permissions, transfers
 from hubbub.model.agents.file_claims import TTL
 from hubbub.model.agents.scopes import Scope
-from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.errors import Conflict, NotPresent
 from hubbub.model.ids import new_id
 from hubbub.model.log.projection import Patch
 from hubbub.model.records import Condition, Presence, Profile, Project, Task
@@ -170,10 +170,10 @@ def beat(
     condition: Condition,
     profile: Profile,
 ) -> Presence:
-    """Take a heartbeat of a present instance. Raises `NotFound` if it is not there (any more)."""
+    """Take a heartbeat of a present instance. Raises `NotPresent`."""
     last = agents.presence(tx, project_id, name, lock=True)
     if last is None or _voice(last, tx.door) != instance or not last.is_live(tx.now):
-        raise NotFound("presence", instance)
+        raise NotPresent(instance)
     ttl = timedelta(milliseconds=last.ttl)
     return report(tx, project_id, name, instance=instance, condition=condition, profile=profile, ttl=ttl)
 

@@ -42,6 +42,8 @@ REFUSED: Mapping[type[HubError], HTTPStatus] = {
 }
 # What `hubbub mcp cmdop` needs while it works on an order.
 LENT = re.compile(r"/mcp/cmdop|/api/v1/(?:me|desk)")
+MCP = re.compile(r"/mcp(?:/[^/]*)?")
+INVALID_REQUEST = -32600  # of JSON-RPC
 SHARED = re.compile(rf"/share/[^/]+|{page_paths.ANSWER}/[^/]+(/[^/]+)?")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
@@ -73,8 +75,23 @@ def mark_of(scope: Scope) -> str | None:
 def error_response(
     status: int, code: str, message: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Make a refusal before anything was done: `{"error": code, "message": sentence}`."""
-    return JSONResponse({"error": code, "message": message}, status, headers)
+    """Make a refusal before anything was done: `{"error": code, "message": sentence}`, or at MCP one of JSON-RPC."""
+    return _Refusal(status, code, message, headers)
+
+
+class _Refusal(Response):
+    """A refusal in the words of its address: MCP clients show a sentence only if it comes as a JSON-RPC error."""
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None) -> None:
+        problem = {"code": INVALID_REQUEST, "message": message, "data": {"error": code}}
+        rpc = {"jsonrpc": "2.0", "id": None, "error": problem}
+        self._of_mcp = JSONResponse(rpc, status, headers)
+        self._plain = JSONResponse({"error": code, "message": message}, status, headers)
+        super().__init__(self._plain.body, status, headers, self._plain.media_type)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        own = self._of_mcp if MCP.fullmatch(scope["path"]) else self._plain
+        await own(scope, receive, send)
 
 
 class Guard:
