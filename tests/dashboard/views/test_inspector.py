@@ -38,6 +38,17 @@ def test_a_deep_link_opens_the_task(visit: Visit, scene: Scene) -> None:
     assert axe(page) == []
 
 
+def test_its_address_is_copied(visit: Visit, scene: Scene) -> None:
+    """A button copies the link that opens the task in its project."""
+    number = scene.tasks["blocked"][0].number
+    page = visit(f"/board?task={number}")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    side = page.get_by_role("complementary", name="Task")
+    side.get_by_role("button", name="Copy link").click()
+    expect(side.get_by_role("button", name="Copied")).to_be_visible()
+    assert str(page.evaluate("navigator.clipboard.readText()")).endswith(f"/t/{number}?project=default")
+
+
 def test_escape_closes_it(visit: Visit, scene: Scene) -> None:
     """Esc closes the task; the view and its filter stay."""
     page = visit(f"/board?q=docs&task={scene.tasks['blocked'][0].number}")

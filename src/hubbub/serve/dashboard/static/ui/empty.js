@@ -22,15 +22,15 @@ export function Command({ text }) {
   return html`<div class="command"><code>${words}</code><${CopyButton} text=${text} /></div>`;
 }
 
-/** @param {{text: string, label?: string}} props */
-export function CopyButton({ text, label }) {
+/** @param {{text: string, label?: string, icon?: string}} props */
+export function CopyButton({ text, label, icon = "copy" }) {
   const [copied, setCopied] = useState(false);
   const copy = async (event) => {
     const done = await toClipboard(text, event.currentTarget.parentElement);
     setCopied(done);
     if (!done) toast(t("empty.not_copied"), { kind: "error" });
   };
-  return html`<${IconButton} kind="quiet" small icon=${copied ? "check" : "copy"} onClick=${copy}
+  return html`<${IconButton} kind="quiet" small icon=${copied ? "check" : icon} onClick=${copy}
     label=${copied ? t("empty.copied") : label ?? t("empty.copy")} />`;
 }
 

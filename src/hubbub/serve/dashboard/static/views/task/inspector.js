@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { toggle } from "../../model/filter.js";
 import { childrenOf, currentTask, findTask, neededBy, titleOf } from "../../model/states.js";
-import { arrived, could, isPending, moment, shown, standstill } from "../../model/store.js";
+import { arrived, could, isPending, moment, project, shown, standstill } from "../../model/store.js";
 import { act, sentence } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
@@ -108,6 +108,9 @@ function upTo(details, moment) {
 
 const AT_HAND = 3; // buttons; the others are in the menu
 
+/** What others can follow, wherever they are signed in to this hub. */
+const linkTo = ({ number }) => `${location.origin}/t/${number}?project=${encodeURIComponent(project.value)}`;
+
 /** Without a task: only the button that closes. */
 function Head({ task, state, picture }) {
   return html`
@@ -115,7 +118,9 @@ function Head({ task, state, picture }) {
       <div class="row">
         ${task && html`<span class="ref mono muted">${refOf(task)}</span><${StateWord} state=${state} />
           <${Paused} task=${task} picture=${picture} />`}
-        <span class="end">
+        <span class="end row-tight">
+          ${task && html`<${CopyButton} key=${task.id} icon="link" label=${t("inspector.copy_link")}
+            text=${linkTo(task)} />`}
           <${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
       </div>
       ${task && html`<h2><${Text} value=${titleOf(task)} lines=${4} /></h2>
