@@ -59,7 +59,7 @@ def perform(*, has_encore: bool) -> int:
     """Play. Returns the exit code."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells have ignored in the background
-    _watch_scene()
+    watch_scene()
     try:
         with Stage() as stage, _undisturbed_end():
             try:
@@ -80,12 +80,12 @@ def _play(stage: Stage) -> Books:
     story = Story(now())
     for scene in SCENES:
         story.title(_title(scene.__doc__))
-        _watch_scene()
+        watch_scene()
         scene(stage)
         stage.chronicle.catch_up()
         story.tell(stage.chronicle.activities, stage.notes)
     story.title(_title(curtain.play.__doc__))
-    _watch_scene()
+    watch_scene()
     books = curtain.play(stage)
     story.tell(stage.chronicle.activities, stage.notes)
     return books
@@ -129,7 +129,7 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _watch_scene() -> None:
+def watch_scene() -> None:
     """From now on, look at the clock again and again, and end a scene that hangs."""
     began, fair_time = now(), FairTime()
     next_word: float = SILENCE
@@ -138,6 +138,7 @@ def _watch_scene() -> None:
         nonlocal next_word
         seconds = (now() - began) // 1000
         if fair_time.passed() > LIMIT:
+            signal.setitimer(signal.ITIMER_REAL, 0)  # nothing disturbs what is cleared away
             raise Overdue(f"a scene has not ended after {seconds} s")
         if seconds > next_word:
             next_word = inf

@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
+from demo import run as run_module
 from demo.check import Books, PartOfTask, complaints
 from demo.gate import Gate
 from demo.jobs import JOBS
@@ -120,6 +121,41 @@ def test_an_interrupted_demo_leaves_nothing_behind(play: subprocess.Popen[str], 
 
     assert play.returncode == 130
     assert leftovers(tmp_path) == []
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A clock that is looked at all the time, and let go of afterwards."""
+    monkeypatch.setattr(run_module, "LOOK", 0.01)
+    before = signal.getsignal(signal.SIGALRM)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_scene_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the time of a scene is over, the play ends with a sentence."""
+    monkeypatch.setattr(run_module, "LIMIT", 0)
+
+    def scene() -> None:
+        run_module.watch_scene()
+        signal.pause()
+
+    with pytest.raises(run_module.Overdue, match=r"^a scene has not ended after \d+ s$"):
+        scene()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_scene_that_takes_long_says_once_that_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On a busy machine a scene outlives the time after which it says so."""
+    monkeypatch.setattr(run_module, "SILENCE", -1)
+    run_module.watch_scene()
+    for _ in range(3):
+        signal.pause()
+    assert capfd.readouterr().out == "this machine is busy: the scene goes on ...\n"
 
 
 def task(**changes: Any) -> PartOfTask:
