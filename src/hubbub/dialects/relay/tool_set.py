@@ -53,7 +53,8 @@ Text = Annotated[str, Field(max_length=65_536)]
 
 GUIDE = """You are an agent of a team that works through this hub. Give your own id as agent_id in every call.
 1. get_all_tasks shows the work of the run; depends_on says what must be done first.
-2. claim_task before you begin: only one agent wins it. Then do it, and update_task with status "done" (or "in_review").
+2. claim_task before you begin: only one agent wins it. Then do it, send its result by send_message with
+   thread_id = the task's id, and update_task with status "done" (or "in_review"): that message is the task's result.
 3. get_messages with after_seq = the last seq you saw gives what is new; with wait_seconds it sleeps until there is
    something for you, so that you need not poll.
 4. post_artifact shows what you made; request_review asks a reviewer, submit_review answers.
