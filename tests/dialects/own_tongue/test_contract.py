@@ -85,7 +85,7 @@ def test_ids_are_short_or_long(team: Team) -> None:
     wrong = ember.wrong("task", action="show", task="M-1")
     assert (wrong["error"], wrong["message"]) == (
         "invalid",
-        "'M-1' is not the id of this: it would be T-1",
+        "'M-1' is a message; give the id of a task, such as T-4",
     )
 
 

@@ -177,7 +177,7 @@ def test_reviews(team: Team) -> None:
     given = ember.share(action="verdict", artifact="A-1", verdict="changes_requested", text="say why")
     assert (given["verdict"], given["text"]) == ("changes_requested", "say why")
     assert "say why" in team.mail("ada")[0]["text"]
-    assert ember.wrong("share", action="verdict", artifact="A-1", verdict="approved")["error"] == "not_found"
+    assert ember.wrong("share", action="verdict", artifact="A-1", verdict="approved")["error"] == "conflict"
     assert [each["verdict"] for each in ada.share(action="read", artifact="A-1")["reviews"]] == [
         "changes_requested"
     ]

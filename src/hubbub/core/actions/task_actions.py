@@ -270,12 +270,15 @@ def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
     return transfers.restart(tx, task, Event.RETRY, to=to, by=by, changes=changes)
 
 
-def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN) -> Task:
+def reassign(
+    tx: Tx, task: Task, *, to: str, by: str, reason: str | None = None, manner: VerbManner = PLAIN
+) -> Task:
     """Reassign a task to another agent; its old holder is told, and the old holder's later reports are refused.
 
-    It is delivered to its new holder, unfinished, with the same expiry. In a manner other than plain it keeps its
-    status, begun or completed, and stays if it is there already, and `to` may be an agent still unknown. Records
-    `task.reassigned`. Raises `Forbidden`, `UnknownAgent`, and `InvalidTransition` for a task that has ended.
+    The `reason`, which may hold what the new holder should know, goes to both. The task is delivered to its new holder,
+    unfinished, with the same expiry. In a manner other than plain it keeps its status, begun or completed, and stays if
+    it is there already, and `to` may be an agent still unknown. Records `task.reassigned`. Raises `Forbidden`,
+    `UnknownAgent`, and `InvalidTransition` for a task that has ended.
     """
     takes = to == by and task.assignee is None and not permissions.may(tx, task, Verb.REASSIGN, by)
     if takes and manner is not PLAIN:
@@ -285,11 +288,15 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN
         agents.require_known(tx, task.project_id, to)
     permissions.require(tx, task, Verb.REASSIGN, by, manner)
     if to != task.assignee:
-        permissions.tell_holder(tx, task, f"gave {to}", by=by)
+        permissions.tell_holder(tx, task, f"gave {to}", by=by, reason=reason)
     if manner is not PLAIN:
         return task if to == task.assignee else transfers.pass_on(tx, task, to, by=by)
-    changes, detail = {"assignee": to, "addressed": 1}, {"taken_from": task.assignee}
-    return transfers.restart(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
+    changes = {"assignee": to, "addressed": 1}
+    detail = {"taken_from": task.assignee, **({"reason": reason} if reason else {})}
+    given = transfers.restart(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
+    if reason and to != by:
+        permissions.say(tx, given, reason, by=by, to=to)
+    return given
 
 
 def reopen(tx: Tx, task: Task, *, by: str, manner: VerbManner = PLAIN) -> Task:

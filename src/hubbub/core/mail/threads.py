@@ -105,6 +105,14 @@ def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> lis
     return messages.conversation(tx, task.project_id, root=task.id, name=name, before=before, limit=limit)
 
 
+def task_of(tx: Tx, message: Message) -> Task | None:
+    """Return the task that a message is about; None if it is about none."""
+    first = _first(tx, message)
+    above = parse_id(first.thread_name) if first is not None and first.thread_name is not None else None
+    task = tasks.find(tx, above) if above is not None else None
+    return task if task is not None and task.project_id == message.project_id else None
+
+
 def _named(tx: Tx, name: str, could_be: UUID | None) -> ThreadRoot | None:
     """Return the conversation with that name; None if the name is a task's."""
     return None if could_be is not None and tasks.find(tx, could_be) is not None else ThreadRoot(None, name)
@@ -119,14 +127,20 @@ def _looked_through(tx: Tx, project_id: UUID, before: int | None) -> Iterator[Me
 
 def _root(tx: Tx, message: Message) -> ThreadRoot | None:
     """Return the beginning of a message's conversation; None if it is about a task."""
+    first = _first(tx, message)
+    if first is None:
+        return None
+    name = first.thread_name
+    return ThreadRoot(first, str(first.id)) if name is None else _named(tx, name, parse_id(name))
+
+
+def _first(tx: Tx, message: Message) -> Message | None:
+    """Return the message to which a chain of answers leads; None if the chain is too long."""
     for _step in range(DEEPEST):
-        name = message.thread_name
-        if name is None:
-            return ThreadRoot(message, str(message.id))
-        above = parse_id(name)
+        above = parse_id(message.thread_name) if message.thread_name is not None else None
         parent = messages.find(tx, above) if above is not None else None
         if parent is None or parent.project_id != message.project_id or parent.id == message.id:
-            return _named(tx, name, above)
+            return message
         message = parent
     return None
 

@@ -42,7 +42,7 @@ KINDS = {
     Event.RETRY: "task.retried", Event.REASSIGN: "task.reassigned", Event.REOPEN: "task.reopened",
     Event.DELIVER: "task.delivered",
 }  # fmt: skip
-_KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER)
+_KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER, Event.REASSIGN)
 _NUMBER = re.compile(r"(?:#|T-)?([0-9]+)", re.ASCII | re.IGNORECASE)  # also as the hub itself writes it
 _SHORT_ID = re.compile(r"T-[0-9]+", re.ASCII | re.IGNORECASE)
 

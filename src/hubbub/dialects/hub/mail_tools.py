@@ -167,8 +167,9 @@ def _history(
 
 def _said_about(tx: Tx, project_id: UUID, ref: str, before: int | None, limit: int) -> list[Message]:
     subject = short_ids.subject(tx, project_id, ref)
-    if isinstance(subject, Task):
-        return threads.of_task(tx, subject, before=before, limit=limit)
+    about = subject if isinstance(subject, Task) else threads.task_of(tx, subject)
+    if about is not None:
+        return threads.of_task(tx, about, before=before, limit=limit)
     conversation = threads.find(tx, project_id, str(subject.id))
     return threads.said(tx, project_id, conversation, before=before, limit=limit)
 
@@ -282,7 +283,7 @@ def _task(
 
 def _answer(tx: Tx, here: OwnContext, ref: str, to: str | None, text: str) -> Message:
     """Answer a message, or comment on a task, to its other end."""
-    subject = short_ids.subject(tx, here.project.id, ref)
+    subject = short_ids.answered(tx, here.project.id, ref)
     if isinstance(subject, Task):
         receiver = to or permissions.other_end(subject, here.name)
     else:
@@ -327,7 +328,7 @@ def _to_everyone(
 ) -> Reply:
     """Send to every agent that was ever here; count their wakes by kind, and those likely to look soon."""
     receivers = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
-    subject = short_ids.subject(tx, here.project.id, answered) if answered is not None else None
+    subject = short_ids.answered(tx, here.project.id, answered) if answered is not None else None
     sent, rows = messages.broadcast(
         tx,
         here.project.id,

@@ -1,6 +1,7 @@
 """`share`: agents' artifacts, reviews of them, and memories."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
 from hubbub.dialects.hub.tool_set import DIALECT, Cursor, Key, Name, OwnContext, Ref, act, look
-from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Artifact, ReviewVerdict
 from hubbub.store.tx import Tx
@@ -121,13 +122,15 @@ def _verdict(tx: Tx, here: OwnContext, given: _Given) -> Reply:
     if given.verdict is None:
         raise Invalid("verdict is missing: approved or changes_requested")
     artifact = _meant(tx, here, given)
-    asked = [
-        each
-        for each in reviews.of_artifact(tx, artifact)
-        if each.reviewer == here.name and each.verdict is None
-    ]
+    mine = [each for each in reviews.of_artifact(tx, artifact) if each.reviewer == here.name]
+    asked = [each for each in mine if each.verdict is None]
+    ref = short_ids.short(short_ids.ARTIFACT, artifact.number)
+    if not mine:
+        raise NotFound("review asked of you for", ref)
     if not asked:
-        raise NotFound("review asked of you for", short_ids.short(short_ids.ARTIFACT, artifact.number))
+        raise Conflict(
+            f"you gave your verdict on {ref} already: {mine[-1].verdict}; another review asks again"
+        )
     return vocabulary.review_row(
         reviews.submit(tx, asked[0], given.verdict, by=here.name, comments=given.text), artifact
     )
@@ -136,8 +139,9 @@ def _verdict(tx: Tx, here: OwnContext, given: _Given) -> Reply:
 def _meant(tx: Tx, here: OwnContext, given: _Given) -> Artifact:
     """Return the artifact with that id, else the newest of that name. Raises `NotFound`, `Invalid` without either."""
     if given.artifact is not None:
-        return short_ids.artifact(tx, here.project.id, given.artifact)
-    name = given.need("name", "say which artifact, by its id as `artifact` or by its name")
+        with suppress(NotFound):
+            return short_ids.artifact(tx, here.project.id, given.artifact)
+    name = given.artifact or given.need("name", "say which artifact, by its id as `artifact` or by its name")
     return artifacts.newest_of_project(tx, here.project.id, name)
 
 

@@ -24,14 +24,14 @@ def short(letter: str, number: int) -> str:
 def task(tx: Tx, project_id: UUID, ref: str, *, lock: bool = False) -> Task:
     """Return the task named by `ref`; `lock` it to change it. Raises `NotFound`, `Invalid` for another thing's id."""
     try:
-        return tasks.find(tx, [project_id], _number(ref, TASK) or ref, lock=lock)
+        return tasks.find(tx, [project_id], _number(tx, project_id, ref, TASK) or ref, lock=lock)
     except NotFound:
         raise NotFound("task", ref) from None  # as the caller wrote it
 
 
 def message(tx: Tx, project_id: UUID, ref: str) -> Message:
     """Return the message named by `ref`. Raises `NotFound`, `Invalid` for another thing's id."""
-    number = _number(ref, MESSAGE)
+    number = _number(tx, project_id, ref, MESSAGE)
     if number is None:
         return messages.find(tx, [project_id], ref)
     return existing(messages.find_by_number(tx, project_id, int(number)), "message", ref)
@@ -39,7 +39,7 @@ def message(tx: Tx, project_id: UUID, ref: str) -> Message:
 
 def artifact(tx: Tx, project_id: UUID, ref: str) -> Artifact:
     """Return the artifact named by `ref`. Raises `NotFound`, `Invalid` for another thing's id."""
-    number = _number(ref, ARTIFACT)
+    number = _number(tx, project_id, ref, ARTIFACT)
     if number is None:
         return artifacts.find(tx, [project_id], ref)
     return existing(artifacts.find_by_number(tx, project_id, int(number)), "artifact", ref)
@@ -69,11 +69,34 @@ def named(tx: Tx, project_id: UUID, subject_id: UUID | None) -> str | None:
     return short(TASK if isinstance(found, Task) else MESSAGE, found.number)
 
 
-def _number(ref: str, letter: str) -> str | None:
-    """Return the number of a short id; None for a long one."""
+def answered(tx: Tx, project_id: UUID, ref: str) -> Task | Message:
+    """Return the task or message that is answered. Raises `Invalid` for a bare number, which could be either's."""
+    parsed = _SHORT.fullmatch(ref)
+    if parsed is not None and parsed[1] is None:
+        raise Invalid(
+            f"reply_to: {ref!r} could be the message M-{parsed[2]} or the task T-{parsed[2]}: say which"
+        )
+    return subject(tx, project_id, ref)
+
+
+def _number(tx: Tx, project_id: UUID, ref: str, letter: str) -> str | None:
+    """Return the number of a short id; None for a long one. Raises `Invalid` for another thing's."""
     parsed = _SHORT.fullmatch(ref)
     if parsed is None:
         return None
-    if parsed[1] is not None and parsed[1].upper() != letter:
-        raise Invalid(f"{ref!r} is not the id of this: it would be {letter}-{parsed[2]}")
+    kind = (parsed[1] or letter).upper()
+    if kind != letter:
+        raise Invalid(f"{ref!r} is {_what(tx, project_id, kind, parsed[2])}; give the id of {_A[letter]}")
     return parsed[2]
+
+
+_A = {MESSAGE: "a message, such as M-9", TASK: "a task, such as T-4", ARTIFACT: "an artifact, such as A-3"}
+
+
+def _what(tx: Tx, project_id: UUID, kind: str, number: str) -> str:
+    """Say what has the short id, and which task it is about."""
+    if kind != MESSAGE:
+        return "a task" if kind == TASK else "an artifact"
+    found = messages.find_by_number(tx, project_id, int(number))
+    about = named(tx, project_id, found.in_reply_to) if found is not None else None
+    return f"a message about {about}" if about is not None else "a message"

@@ -10,26 +10,30 @@ from hubbub.core.actions import task_actions
 from hubbub.core.log import activity
 from hubbub.core.mail import threads
 from hubbub.core.presence import wakes
-from hubbub.core.work import dependencies, duplicates, proof, task_search, tasks
+from hubbub.core.work import dependencies, duplicates, permissions, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
 from hubbub.dialects.hub.tool_set import (
     DIALECT,
+    NOTHING,
     AlreadyYours,
+    HeldByAnother,
     Key,
     Name,
     OwnContext,
     Paths,
     Ref,
+    Stuck,
     Text,
     act,
     look,
 )
-from hubbub.model.errors import Invalid, Unavailable
+from hubbub.model.errors import Invalid, InvalidTransition, NotHolder, Unavailable
 from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Activity, Task
+from hubbub.model.work.permissions import Verb
 from hubbub.store.tx import Tx
 
 MOST_SAID = 20  # messages about a task that are shown
@@ -91,8 +95,27 @@ def task(
     found = short_ids.task(tx, here.project.id, task, lock=action != "show")
     if action == "show":
         return _whole(tx, found)
-    changed = _ACTIONS[action](tx, here, found, said)
+    try:
+        changed = _ACTIONS[action](tx, here, found, said)
+    except InvalidTransition as error:
+        raise Stuck(error, _possible(tx, here, found)) from None
+    except NotHolder as error:
+        if found.is_ended:
+            raise
+        raise HeldByAnother(error, _possible(tx, here, found)) from None
     return _changed(tx, changed, completes=action == "complete")
+
+
+def _possible(tx: Tx, here: OwnContext, task: Task) -> str:
+    """Return the actions that the caller may do to the task now, in a sentence."""
+
+    def may(word: str) -> bool:
+        return permissions.may(tx, task, Verb(word), here.name)
+
+    words = list(filter(may, vocabulary.possible(task.status)))
+    if task.status is Status.IN_REVIEW and task.assignee != here.name and may("approve"):
+        words += ["approve", "revise"]
+    return ", ".join(words) or NOTHING
 
 
 def _changed(tx: Tx, task: Task, *, completes: bool = False) -> Reply:
@@ -196,7 +219,7 @@ def _retry(tx: Tx, here: OwnContext, task: Task, _said: _Said) -> Task:
 def _reassign(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
     if said.to is None:
         raise Invalid("to is missing: say who gets it")
-    return task_actions.reassign(tx, task, to=said.to, by=here.name)
+    return task_actions.reassign(tx, task, to=said.to, by=here.name, reason=said.text)
 
 
 def _describe(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:

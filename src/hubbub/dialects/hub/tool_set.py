@@ -24,6 +24,7 @@ from hubbub.model.errors import (
     Invalid,
     InvalidTransition,
     NotFound,
+    NotHolder,
     ProjectDenied,
     ProjectRequired,
     ScopeConflict,
@@ -42,6 +43,7 @@ HEARD_FOR = timedelta(minutes=30)  # how long an agent counts as present after a
 RENEWED = timedelta(seconds=30)  # after which a call counts as a heartbeat again
 
 LONGEST_NAME = 200
+NOTHING = "nothing but a comment"
 
 
 def _shown(kind: str, **more: object) -> Any:
@@ -85,10 +87,27 @@ def _no(error: HubError) -> Reply:
 
 def _stuck(error: InvalidTransition) -> Reply:
     word = vocabulary.ACTION.get(error.event, error.event)
-    possible = ", ".join(vocabulary.possible(error.status)) or "nothing but a comment"
+    steps = ", ".join(vocabulary.possible(error.status)) or NOTHING
+    possible = error.possible if isinstance(error, Stuck) else steps
     return no(
         error.code, f"the task is {error.status}, which does not let you {word} it; possible now: {possible}"
     )
+
+
+class Stuck(InvalidTransition):
+    """The task does not let the caller do this; `possible` says what it lets them do."""
+
+    def __init__(self, error: InvalidTransition, possible: str) -> None:
+        super().__init__(error.status, error.event)
+        self.possible = possible
+
+
+class HeldByAnother(NotHolder):
+    """Only the holder may do this; `possible` says what the caller may."""
+
+    def __init__(self, error: NotHolder, possible: str) -> None:
+        super().__init__(error.assignee)
+        self.args = (f"{error}; possible now: {possible}",)
 
 
 class AlreadyYours(HubError):

@@ -85,6 +85,8 @@ REASONS: Mapping[str, str] = {  # why a demand is not met; reasons about several
 }
 
 
+UNSEEN = "where no hooks run, only a person completes it"  # after a refusal: what to do there
+
 _REASONS = {
     key: re.compile(_IN_WORDS.sub(r"(?P<\1>.+)", re.escape(words)), re.DOTALL)
     for key, words in REASONS.items()
@@ -479,4 +481,6 @@ def lacking(findings: Iterable[Finding]) -> list[Finding]:
 
 def refusal(findings: Sequence[Finding]) -> str:
     """Say why a task does not count as completed yet, and what to do about it."""
-    return "; ".join(f"{each.demand} ({each.verdict}): {each.why}" for each in findings)
+    said = [f"{each.demand} ({each.verdict}): {each.why}" for each in findings]
+    unseen = any(each.why == REASONS["no_work"] for each in findings)
+    return "; ".join([*said, UNSEEN] if unseen else said)

@@ -55,7 +55,7 @@ class Retrying(By):
     ttl_seconds: Seconds | None = None
 
 
-class Reassigning(By):
+class Reassigning(Because):
     to: Name
 
 
@@ -168,8 +168,8 @@ async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
 
 @router.post("/tasks/{ref}/reassign", response_model=OneTask)
 async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
-    """Reassign an unfinished task to another agent. Its holder is told."""
-    return await _act(call, ref, body, partial(task_actions.reassign, to=body.to))
+    """Reassign an unfinished task to another agent. Its holder is told, and both get the `reason`."""
+    return await _act(call, ref, body, partial(task_actions.reassign, to=body.to, reason=body.reason))
 
 
 @router.post("/tasks/{ref}/release", response_model=OneTask)
