@@ -188,7 +188,7 @@ def expected(case: Case, before: Seen) -> Seen:
     if way.verb is V.COMPLETE and by == holder:
         log.insert(-1, "completion.reported")
     hear = [HOLDER] if deed.tells_holder and by != holder else []
-    if after in ENDED and by != SENDER:
+    if (after in ENDED or way.verb is V.SUBMIT) and by != SENDER:
         hear.append(SENDER)
     if way.verb is V.COMMENT:
         hear = [SENDER if is_free or by == HOLDER else HOLDER]

@@ -24,6 +24,7 @@ from hubbub.model import json_chunks
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.json_fields import validation_message
+from hubbub.model.mail.wakes import READ_INBOX
 from hubbub.model.people.rights import Actor
 from hubbub.model.records import Activity, Project
 from hubbub.store.tx import Operation, Tx
@@ -147,6 +148,7 @@ class Dialect:
     inbox_event: Callable[[Tx, Activity], Reply | None] | None = None
     refusals_are_errors: bool = False  # whether the protocol is to call a refusal an error
     leave: Callable[[Tx, Call], None] | None = None  # what the end of a connection means for its agent
+    read_mail: str = READ_INBOX  # what its agents are told to do about unread mail
     streams: bool = False  # whether its tools may send or ask something before they answer
     tools: dict[str, Tool] = field(default_factory=dict)
 

@@ -69,7 +69,12 @@ def test_every_documented_tool_set_tells_of_mail(hub: Hub, name: str, tool: str)
     path = f"/mcp/{name}?tools={tool}&unread=true"
     result = post(hub, hub.token("ada"), call(tool), path=path).json()["result"]
     *_answer, last = result["content"]
-    assert last["text"] == f"hubbub: 1 unread ({ref}). Read your hubbub inbox."
+    to_do = (
+        "Your tasks are in issue_list, and what was said about each in issue_get."
+        if name == "cmdop"
+        else "Read your hubbub inbox."
+    )
+    assert last["text"] == f"hubbub: 1 unread ({ref}). {to_do}"
     assert "hubbub:" not in json.dumps(result["structuredContent"])
 
 

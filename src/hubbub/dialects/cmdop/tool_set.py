@@ -103,6 +103,7 @@ DIALECT = GatedDialect(
     invalid=lambda sentence: no(sentence, RefusalCode.INVALID),
     unknown=lambda name: no(f"there is no tool {name!r}; tools/list names them", RefusalCode.INVALID),
     refusals_are_errors=True,
+    read_mail="Your tasks are in issue_list, and what was said about each in issue_get.",
     streams=True,
     identify=identify,
 )

@@ -151,9 +151,12 @@ class DeliveryForecast:
     note: str  # one sentence for the sender
 
 
+READ_INBOX = "Read your hubbub inbox."
+
+
 def wake_text(refs: Sequence[str], unread: int) -> str:
     """Word a wake; `refs` are letters in the hub's numbering, such as M-9 and T-4, most urgent first."""
     shown = list(refs[:SHOWN])
     if unread > len(shown):
         shown.append(f"and {unread - len(shown)} more")
-    return f"hubbub: {unread} unread ({', '.join(shown)}). Read your hubbub inbox."
+    return f"hubbub: {unread} unread ({', '.join(shown)}). {READ_INBOX}"

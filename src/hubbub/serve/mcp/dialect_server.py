@@ -28,6 +28,7 @@ from hubbub.dialects.dialect import Dialect, Shape, complete
 from hubbub.model.agents.connections import Connection
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet.calls import InputRequired, ToolResult
+from hubbub.model.mail.wakes import READ_INBOX
 from hubbub.model.people.rights import Actor
 from hubbub.serve.http.guard import actor_of
 from hubbub.serve.live import resources
@@ -160,11 +161,10 @@ class DialectServer:
         if speaker is None or not asked.unread:
             return answer
         mail = await self.transactions.read(actor, lambda tx: wakes.mention(tx, *speaker))
-        return (
-            answer
-            if mail is None
-            else replace(answer, texts=(*answer.shown, mail), structured=answer.content)
-        )
+        if mail is None:
+            return answer
+        told = mail.replace(READ_INBOX, self.dialect.read_mail)
+        return replace(answer, texts=(*answer.shown, told), structured=answer.content)
 
     async def leave(self, request: Request, connection: Connection) -> None:
         """Tell the dialect that a client ends its connection; the end holds whatever the dialect refuses."""
