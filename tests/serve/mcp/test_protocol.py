@@ -64,7 +64,7 @@ async def test_the_official_client_hears_why_it_is_refused(hub: Hub, mode: Any) 
         with pytest.RaisesGroup(MCPError, allow_unwrapped=True, flatten_subgroups=True) as raised:
             async with http, Client(transport, mode=mode) as client:
                 await client.list_tools()
-        problem = raised.value
+        problem: BaseException = raised.value
         while isinstance(problem, ExceptionGroup):
             (problem,) = problem.exceptions
         return str(problem)
