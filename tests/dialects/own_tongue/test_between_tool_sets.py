@@ -105,3 +105,20 @@ def test_the_sender_hears_that_cmdop_hands_in(team: Team) -> None:
     assert heard(team) == waits("handed in for review")
     assert len(team.mail("lead")) == 1
     assert [each["body"] for each in cmo.issue_get(id="1")["comments"]] == ["handed in for review"]
+
+
+def test_relay_among_itself_sends_no_notice_of_a_review(team: Team) -> None:
+    """Between agents of Relay, in_review is the status alone, as its documents have it."""
+    rex, lea = relay(team).agent("rex"), relay(team).agent("lea")
+    task_id = lea.create_task(title="draw", description="a fox", assignee="rex", priority="medium")["task_id"]
+    rex.claim_task(task_id=task_id)
+    rex.update_task(task_id=task_id, status="in_review")
+    assert lea.get_messages()["messages"] == []
+
+
+def test_cmdop_among_itself_puts_no_comment_on_an_issue_in_review(team: Team) -> None:
+    """Between agents of cmdop, in_review is the status alone, and the issue has only the comments that were written."""
+    cmo, cid = board(team).agent("cmo"), board(team).agent("cid")
+    made = cid.issue_create(title="draw", assignee="cmo")["id"]
+    cmo.issue_update(id=made, status="in_review")
+    assert cid.issue_get(id=made)["comments"] == []

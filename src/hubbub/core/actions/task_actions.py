@@ -136,16 +136,26 @@ def submit(
 ) -> Task:
     """Submit the caller's work for review; its sender is told, with the result. Records `task.submitted`.
 
-    An agent that was allowed to complete the task when it began the `check` may still submit it now. Raises
-    `NotHolder`, `InvalidTransition`.
+    Without a result, an agent of the caller's own documented tool set is not told: its documents know no such message,
+    and show the status. An agent that was allowed to complete the task when it began the `check` may still submit it
+    now. Raises `NotHolder`, `InvalidTransition`.
     """
     submitted = _move(tx, task, Verb.SUBMIT, by=by, check=check, manner=manner)
-    if by != submitted.sender and (result or task.status is not Status.IN_REVIEW):
+    is_news = task.status is not Status.IN_REVIEW and _is_told_of_reviews(tx, submitted)
+    if by != submitted.sender and (result or is_news):
         text = result or messages.HANDED_IN
         permissions.say(tx, submitted, text, by=by, to=submitted.sender, outcome=Status.IN_REVIEW)
     elif result:
         comment(tx, submitted, result, by=by)
     return submitted
+
+
+def _is_told_of_reviews(tx: Tx, task: Task) -> bool:
+    """Tell whether the sender of a task is a person, or an agent that speaks another tool set than the caller."""
+    if tx.door in agents.OWN_DOORS or agents.is_person(tx, task.project_id, task.sender):
+        return True
+    sender = agents.presence(tx, task.project_id, task.sender)
+    return sender is not None and sender.voices.keys() != {tx.door}
 
 
 def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
