@@ -94,6 +94,7 @@ class LetterReply(TypedDict):
     """A row of an inbox: a task, or one of the kinds of messages."""
 
     id: str
+    ref: str
     kind: str
     sender: str
     author: str | None

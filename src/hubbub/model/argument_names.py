@@ -66,8 +66,13 @@ def others(known: Iterable[str]) -> dict[str, str]:
 def meant(name: str, known: Collection[str]) -> str | None:
     """Return the argument or word that was probably meant by `name`; None if none is similar."""
     word = name[:LONGEST_SHOWN].lower().replace("-", "_")
+    longer = (each for each in known if each.startswith(f"{word}_"))
     also = (each for each in known if word == each or word in _ALSO.get(each, "").split())
-    return next(also, None) or next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)
+    return (
+        (word if word in known else next(longer, None))
+        or next(also, None)
+        or next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)
+    )
 
 
 def complaint(owner: str, name: str, known: Collection[str], kind: str = "argument") -> str:

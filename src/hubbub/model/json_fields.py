@@ -21,9 +21,14 @@ _PLAIN = {  # a validation's words, and ours, which are JSON's
     "input should be": "must be",
     "must be greater than or equal to": "must be at least",
     "must be less than or equal to": "must be at most",
+    "string should have at least 1 character": "must not be empty",
+    "must be a valid list": "must be a list",
+    "must be a valid boolean, unable to interpret input": "must be true or false",
+    "must be a valid boolean": "must be true or false",
 }
 _WORDS = ("literal_error", "enum")  # kinds of problems with one of several words
 _ALLOWED = re.compile(r"'([^']*)'")  # one of the words that a problem expects
+_CLASS = re.compile(r"a valid object or instance of \w+")
 _COUNTED = re.compile(r" after validation, not \w+$")  # of a list: an internal detail of the check
 
 
@@ -50,6 +55,7 @@ def _problem(found: Mapping[str, Any], path: str) -> str:
     sentence = f"{message[:1].lower()}{message[1:]}"
     for theirs, ours in _PLAIN.items():
         sentence = sentence.replace(theirs, ours)
+    sentence = _CLASS.sub("an object", sentence)
     return f"{path}: {sentence}{_meant(found)}"
 
 

@@ -35,10 +35,11 @@ def test_send_and_read(hub: RunningHub) -> None:
         ("message", "good morning"),
         ("task", "do it"),
     ]
-    assert [line.split("\t")[0] for line in hub.run("inbox", "ada").stdout.splitlines()] == [
-        "message",
-        "task",
+    assert [line.split("\t")[:2] for line in hub.run("inbox", "ada").stdout.splitlines()] == [
+        ["M-1", "message"],
+        ["T-1", "task"],
     ]
+    assert [each["ref"] for each in letters] == ["M-1", "T-1"]
 
 
 def test_wait_for_what_is_there(hub: RunningHub) -> None:
@@ -258,4 +259,4 @@ def test_people_are_written_to_by_name(hub: RunningHub) -> None:
     assert [each["text"] for each in hub.json("wait", "owner")] == ["are you there?", "may I?"]
     assert hub.json("inbox", "owner") == hub.json("inbox") == hub.json("inbox", "hub")
     told = [line.split("\t") for line in hub.run("inbox").stdout.splitlines()]
-    assert [(each[2], each[-1]) for each in told] == [("owner", "are you there?"), ("ada", "may I?")]
+    assert [(each[3], each[-1]) for each in told] == [("owner", "are you there?"), ("ada", "may I?")]

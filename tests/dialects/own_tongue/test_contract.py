@@ -307,6 +307,31 @@ def test_agents_that_share_a_token_share_no_keys(team: Team) -> None:
     assert [letter["from"] for letter in team.mail("ember")] == ["ann", "bob"]
 
 
+def test_agents_that_share_a_token_over_no_connection(team: Team) -> None:
+    """Where nothing keeps a name, the second who joins by a token hears so, and a call says that several use it."""
+    shared = team.token()
+
+    def told(tool: str, **said: object) -> Json:
+        answer: Json = team.post(call(tool, **said), shared).json()["result"]["structuredContent"]
+        return answer
+
+    assert "note" not in told("join", name="uno")
+    assert told("join", name="dos")["note"].startswith("your name does not hold: others use this token, ")
+    assert told("inbox")["message"] == (
+        "2 agents use this token, so that it does not tell which of them you are; send your name as the header "
+        "X-Hubbub-Agent, or use a token of your own: hubbub token create --agent NAME"
+    )
+
+
+def test_a_tool_that_the_address_leaves_out(team: Team) -> None:
+    """A tool that there is, but that the address does not name, is not said to be unknown."""
+    secret = team.token("ember")
+    answer = team.post(call("join"), secret, path="/mcp/hub?tools=inbox").json()["result"]
+    assert answer["structuredContent"]["message"] == (
+        "the tool 'join' is not among those that the address names with ?tools="
+    )
+
+
 def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
     """A name that no header can hold comes in base64, as MCP writes such; nonsense there is refused in one sentence."""
     told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": "=?base64?5a6J?="}).json()["result"]

@@ -23,6 +23,24 @@ UNCLEAR: list[tuple[Json, str]] = [
     ({"kind": "task", "text": " "}, "text: must say what to do"),
     ({"to": "ember", "text": ""}, "text: must say something"),
     ({"to": "everyone", "text": "\n"}, "text: must say something"),
+    ({"to": "ember", "done_when": ["commit"]}, "done_when is of a task: say kind='task'"),
+    (
+        {
+            "to": "ember",
+            "title": "x",
+            "priority": "high",
+            "needs": [],
+            "area": "a",
+            "expires_in": 9,
+            "anyway": True,
+        },
+        "title, priority, needs, area, expires_in, anyway are of a task: say kind='task'",
+    ),
+    ({"to": "all"}, "no agent is called 'all'; to write to each of them, say to='everyone'"),
+    (
+        {"kind": "task", "to": "broadcast"},
+        "no agent is called 'broadcast'; to write to each of them, say to='everyone'",
+    ),
 ]
 
 

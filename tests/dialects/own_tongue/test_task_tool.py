@@ -80,6 +80,29 @@ def test_a_task_can_be_started_at_once(team: Team) -> None:
     assert team.mail("lead") == []
 
 
+@requires("task.life")
+def test_a_text_is_told_to_who_takes_the_task(team: Team) -> None:
+    """A claim has the whole text, which may be long; what its holder does and reports after that has not."""
+    ref, ember = team.work(), team.joined("ember")
+    assert ember.task(action="claim", task=ref)["text"] == "water the plants"
+    assert "text" not in ember.task(action="start", task=ref)
+    assert "text" not in ember.task(action="progress", task=ref, progress=40)
+    assert ember.task(action="show", task=ref)["task"]["text"] == "water the plants"
+
+
+@requires("task.life")
+def test_the_board_tells_what_was_asked_for(team: Team) -> None:
+    """An id finds its task in any status; counts are of everything; an assignee that nobody is called is refused."""
+    ref, ember = team.work(), team.joined("ember")
+    ember.task(action="start", task=ref)
+    assert ember.board()["counts"] == {"working": 1}
+    assert "counts" not in ember.board(to="ember")
+    ember.task(action="complete", task=ref, text="done")
+    assert [each["id"] for each in ember.board(find=ref)["tasks"]] == [ref]
+    assert ember.board(find="plants")["tasks"] == ember.board(to="ember")["tasks"] == []
+    assert ember.wrong("board", to="embers")["near"] == ["ember"]
+
+
 @requires("task.proof")
 def test_done_with_proof(team: Team) -> None:
     """The sender gets the result with what shows it; the task keeps it, with the files that were changed."""

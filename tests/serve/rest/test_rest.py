@@ -710,6 +710,7 @@ def test_the_interface_says_what_is_refused(hub: Hub, acting: Acting) -> None:
     assert {(each["minLength"], each["maxLength"]) for each in keys} == {(1, 256)}
     password = bodies["NewPassword"]["password"]
     assert (password["minLength"], password["maxLength"]) == (8, 1_000)
+    assert bodies["NewTask"]["priority"]["default"] == "medium" in bodies["NewTask"]["priority"]["enum"]
     slug = re.compile(bodies["NewProject"]["slug"]["pattern"])
     web = acting(secret=hub.owner_secret)
     for given in ("a", "a-b", "0" * 64, "", "-a", "A", "a_b", "0" * 65):

@@ -22,7 +22,6 @@ from hubbub.terminal.durations import Seconds
 from hubbub.terminal.exit_codes import TIMED_OUT
 
 WORKER = "worker"  # the way to an agent of `hubbub work`, whose program is run for tasks
-MOST = 500  # messages whose numbers are looked up
 NUMBER = re.compile(r"[Mm]-?([0-9]{1,18})", re.ASCII)
 PAUSE = 1.0  # seconds between tries to reach a hub that went away meanwhile
 
@@ -167,7 +166,7 @@ def _send_everyone(hub: Hub, text: str, *, as_json: bool) -> None:
     "inbox",
     short_help="Show the messages and tasks that wait for you, or for an agent.",
     example="hubbub inbox\nhubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
-    names=lambda letter: letter.get("ref") or letter["id"],
+    names=lambda letter: letter["ref"],
 )
 @click.argument("name", shell_complete=agents, required=False)
 @click.option("--ack", is_flag=True, help="Acknowledge the shown letters; this accepts tasks.")
@@ -191,7 +190,7 @@ def inbox(*, hub: Hub, name: str | None, ack: bool, dead: bool, limit: int, as_j
     if as_json:
         display.show_json(letters)
     else:
-        _show(hub, letters, inboxes[0])
+        _show(letters, inboxes[0])
         if not ack:
             _advise_ack(letters, inboxes[0])
         if len(found) == limit and name is not None and inboxes[0] != HUB:
@@ -229,38 +228,30 @@ def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     display.show_list(letters, columns, as_json=as_json, empty="Nothing that was sent is unread for good.")
 
 
-def _show(hub: Hub, letters: Sequence[LetterReply], name: str) -> None:
-    rows: list[tuple[object, ...]] = [
-        (each["kind"], each["priority"], parties.sender(each), display.brief(each["stored_at"]), each["text"])
+def _show(letters: Sequence[LetterReply], name: str) -> None:
+    titles = ("id", "kind", "priority", "from", "came", "text")
+    rows = [
+        (
+            each["ref"],
+            each["kind"],
+            each["priority"],
+            parties.sender(each),
+            display.brief(each["stored_at"]),
+            each["text"],
+        )
         for each in letters
     ]
-    titles = ["kind", "priority", "from", "came", "text"]
-    refs = _refs(hub, letters) if letters and sys.stdout.isatty() else {}
-    if refs:
-        titles.insert(0, "id")
-        rows = [(refs.get(each["id"]), *row) for each, row in zip(letters, rows, strict=True)]
     empty = f"Nothing waits for {'you' if name == HUB else display.clean(name)}."
     display.show_table(titles, rows, empty=empty)
-    _advise_reply(letters, refs)
+    _advise_reply(letters)
 
 
-def _refs(hub: Hub, letters: Sequence[LetterReply]) -> dict[str, str]:
-    """Return the names of letters for people, by their ids: `M-7` of a message, `T-3` of a task."""
-    messages = hub.get("/messages", limit=MOST)["messages"]
-    numbers = {each["id"]: f"M-{each['number']}" for each in messages}
-    tasks = {each["task_id"] for each in letters if each["task_id"] is not None}
-    numbered = {task: f"T-{hub.task(task)['number']}" for task in tasks}
-    return {
-        each["id"]: numbered.get(each["task_id"] or "") or numbers.get(each["id"], "") for each in letters
-    }
-
-
-def _advise_reply(letters: Sequence[LetterReply], refs: Mapping[str, str]) -> None:
+def _advise_reply(letters: Sequence[LetterReply]) -> None:
     """Tell a person how the first message is answered."""
     for each in letters:
-        if refs.get(each["id"], "").startswith("M-"):
+        if each["task_id"] is None:
             to = display.clean(parties.sender(each))
-            display.advise(f"To answer: hubbub send {to} TEXT --reply-to {refs[each['id']]}")
+            display.advise(f"To answer: hubbub send {to} TEXT --reply-to {each['ref']}")
             return
 
 
@@ -297,7 +288,7 @@ def wait(*, hub: Hub, name: str | None, timeout: float | None, as_json: bool) ->
     if as_json or not sys.stdout.isatty():
         display.show_json(letters)
     else:
-        _show(hub, letters, name)
+        _show(letters, name)
         _advise_ack(letters, name)
 
 

@@ -18,6 +18,11 @@ MOST_CHILDREN = 200
 _NUMBER = re.compile(r"(?:#|[Tt]-?)?([0-9]{1,18})", re.ASCII)
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a search means the one task with that number."""
+    return _meant(text)[1] is not None
+
+
 def search(
     tx: Tx,
     project_ids: Sequence[UUID],

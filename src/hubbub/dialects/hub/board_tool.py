@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
+from hubbub.core.agents import agents
 from hubbub.core.work import task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
@@ -37,15 +38,17 @@ def board(
         tx,
         [project.id],
         find,
-        status=vocabulary.statuses(status),
+        status=() if status == "open" and task_search.is_number(find) else vocabulary.statuses(status),
         assignee=to,
         sender=sender,
         area=area,
         before=before,
         limit=limit + 1,
     )
-    shown = found[:limit]
-    counts = tasks.counts(tx, [project.id]) if before is None else {}
+    if not found and to is not None:
+        agents.require_known(tx, project.id, to)
+    shown, is_narrowed = found[:limit], bool(find or to or sender or area)
+    counts = tasks.counts(tx, [project.id]) if before is None and not is_narrowed else {}
     return {
         "tasks": [vocabulary.task_row(each) for each in shown],
         **vocabulary.known(

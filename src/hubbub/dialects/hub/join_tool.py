@@ -14,7 +14,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import vocabulary
 from hubbub.dialects.hub.token_budget import cost, fit_lists
-from hubbub.dialects.hub.tool_set import DIALECT, Line, Name, OwnContext, Paths, act, stay
+from hubbub.dialects.hub.tool_set import DIALECT, Line, Name, OwnContext, Paths, act, shared_note, stay
 from hubbub.model.agents.scopes import AgentConflict, Scope
 from hubbub.model.errors import Invalid
 from hubbub.model.lifecycle import HELD
@@ -25,6 +25,8 @@ from hubbub.store.tx import Tx
 MOST = {"tasks": 4, "conflicts": 3, "here": 6, "claims": 4, "scope": 4}  # lines of each list
 ROOM = 210  # tokens of all lines and names together; the rest of the reply takes some 70
 BRIEFS = (30, 20, 12)  # tokens of a title or an occupation; the first that leaves room for all lines
+
+ALL_OF_THEM = {"here": ": resource hubbub://agents"}  # where the rest of a list is
 
 Area = Annotated[str, Field(max_length=64)]
 
@@ -64,7 +66,10 @@ def join(
     return {
         "you": here.name,
         "project": here.project.slug,
-        **vocabulary.known(pending=inbox.pending(tx, here.project.id, here.name) or None),
+        **vocabulary.known(
+            pending=inbox.pending(tx, here.project.id, here.name) or None,
+            note=shared_note(tx, call, here.project),
+        ),
         **_told(_standing(tx, here, scope, held, met), ROOM - cost(here.name) - cost(here.project.slug)),
     }
 
@@ -136,7 +141,7 @@ def _told(standing: _Standing, room: int) -> dict[str, list[str]]:
     told = fit_lists(lines, room)
     for name, shown in told.items():
         if more := len(getattr(standing, name)) - len(shown):
-            shown.append(f"and {more} more")
+            shown.append(f"and {more} more{ALL_OF_THEM.get(name, '')}")
     return {name: shown for name, shown in told.items() if shown}
 
 

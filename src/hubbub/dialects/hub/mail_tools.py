@@ -50,6 +50,7 @@ ALL = "all"
 OWN = DeliveryForecast(
     wake="none", likely_seen=False, note="It is in your own inbox: you see it when you look there."
 )
+CROWD = frozenset({"all", "broadcast", "everybody", "*"})
 MOST_ACKED = 1_000  # letters that "all" means at most
 
 Wait = Annotated[int, Field(ge=0, le=LONGEST_WAIT)]
@@ -199,12 +200,22 @@ def send(
     Tells how far it got, what wakes the receiver, and whether it will likely see it soon.
     """
     here = act(tx, call)
+    _require_no_crowd(tx, here, to)
     meant, ways = _kind(to, kind, reply_to), call.site.news
     if meant is LetterKind.TASK:
         given = _Given(
             title, vocabulary.PRIORITIES[priority], needs or (), area, done_when, expires_in, anyway
         )
         return _task(tx, here, ways, text, to, reply_to, given)
+    _require_no_task(
+        title=title,
+        priority=priority if priority != "medium" else None,
+        needs=needs,
+        area=area,
+        done_when=done_when,
+        expires_in=expires_in,
+        anyway=anyway or None,
+    )
     if not text.strip():
         raise Invalid("text: must say something")
     if meant is LetterKind.BROADCAST or (meant is LetterKind.MESSAGE and to == EVERYONE):
@@ -229,6 +240,20 @@ def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
     if meant is LetterKind.BROADCAST and to not in (None, EVERYONE):
         raise Invalid("a broadcast is to everyone: leave `to` out, or send a message")
     return meant
+
+
+def _require_no_task(**of_task: object) -> None:
+    """Raise `Invalid` for arguments that only a task has: a message would silently go without them."""
+    given = [name for name, value in of_task.items() if value is not None]
+    if given:
+        are = "is" if len(given) == 1 else "are"
+        raise Invalid(f"{', '.join(given)} {are} of a task: say kind='task'")
+
+
+def _require_no_crowd(tx: Tx, here: OwnContext, to: str | None) -> None:
+    """Raise `Invalid` for a word that means everyone elsewhere, and is nobody's name here."""
+    if to in CROWD and not agents.is_known(tx, here.project.id, to):
+        raise Invalid(f"no agent is called {to!r}; to write to each of them, say to='{EVERYONE}'")
 
 
 @dataclass(frozen=True, slots=True)

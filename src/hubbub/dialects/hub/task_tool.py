@@ -89,7 +89,7 @@ def task(
     here = look(tx, call) if action == "show" else act(tx, call)
     said = _Said(text=text, proof=proof, files=files, to=to, progress=progress)
     if task is None and action == "claim":
-        return _changed(tx, _claim_next(tx, here))
+        return _changed(tx, _claim_next(tx, here), action)
     if task is None:
         raise Invalid("task is missing: give its id, such as T-4")
     found = short_ids.task(tx, here.project.id, task, lock=action != "show")
@@ -103,7 +103,7 @@ def task(
         if found.is_ended:
             raise
         raise HeldByAnother(error, _possible(tx, here, found)) from None
-    return _changed(tx, changed, completes=action == "complete")
+    return _changed(tx, changed, "claim" if found.assignee is None and action == "start" else action)
 
 
 def _possible(tx: Tx, here: OwnContext, task: Task) -> str:
@@ -118,18 +118,21 @@ def _possible(tx: Tx, here: OwnContext, task: Task) -> str:
     return ", ".join(words) or NOTHING
 
 
-def _changed(tx: Tx, task: Task, *, completes: bool = False) -> Reply:
+def _changed(tx: Tx, task: Task, action: Action) -> Reply:
+    """Return the reply to an action. Its text, which may be long, is told only to who takes the task."""
+    begins = action in ("claim", "start") and task.status in vocabulary.BEGINNING
+    is_taken = begins and action == "claim"
     return vocabulary.known(
         id=short_ids.short(short_ids.TASK, task.number),
         status=vocabulary.STATUS[task.status],
         to=task.assignee,
         title=task.title,
-        text=task.text if task.status in vocabulary.BEGINNING else None,
-        edited_by=task.edited_by if task.status in vocabulary.BEGINNING else None,
-        context=task.context if task.status in vocabulary.BEGINNING else None,
-        beside=(duplicates.beside(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
-        done_when=(proof.told(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
-        note=proof.missing(tx, task) if completes else None,
+        text=task.text if is_taken else None,
+        edited_by=task.edited_by if is_taken else None,
+        context=task.context if is_taken else None,
+        beside=(duplicates.beside(tx, task) or None) if begins else None,
+        done_when=(proof.told(tx, task) or None) if begins else None,
+        note=proof.missing(tx, task) if action == "complete" else None,
     )
 
 

@@ -152,13 +152,16 @@ async def _answered(
     return {"jsonrpc": "2.0", "id": message["id"], **await _outcome(call)}
 
 
+WRONG_PARAMS = "the params are not those of the method; those of tools/call are name and arguments, an object"
+
+
 async def _outcome(call: Any) -> Json:
     try:
         return {"result": await call}
     except MCPError as error:
         return {"error": error.error.model_dump(exclude_none=True)}
     except ValidationError:
-        return {"error": {"code": types.INVALID_PARAMS, "message": "the params are not those of the method"}}
+        return {"error": {"code": types.INVALID_PARAMS, "message": WRONG_PARAMS}}
 
 
 @dataclass(slots=True)

@@ -402,6 +402,7 @@ def _of_delivery(letter: Letter) -> dict[str, object]:
     delivery = letter.delivery
     return {
         "id": delivery.id,
+        "ref": f"{'M' if letter.task_id is None else 'T'}-{letter.number}",
         "priority": delivery.priority,
         "stored_at": delivery.stored_at,
         "notified_at": delivery.notified_at,

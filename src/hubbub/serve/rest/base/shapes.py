@@ -315,6 +315,7 @@ class LetterShape(Shape):
     """A row of an inbox."""
 
     id: UUID
+    ref: str = Field(description="its short name: M-7 of a message, T-4 of a task")
     kind: LetterKind
     sender: str
     author: str | None = Field(description="the person, if the sender is `hub`")

@@ -108,7 +108,11 @@ class LeaseRequest(Body):
         None, description="an id for the lease, so that it can be released whatever becomes of the answer"
     )
     agent: Name | None = Field(None, description=AGENT)
-    priority: PriorityName = Field(Priority.MEDIUM, description="who waits goes before those of a lower one")
+    priority: PriorityName = Field(
+        Priority.MEDIUM,
+        description="who waits goes before those of a lower one",
+        json_schema_extra={"default": "medium"},
+    )
     ttl_seconds: float = Field(
         TTL.total_seconds(),
         ge=SHORTEST.total_seconds(),

@@ -112,7 +112,7 @@ class NewTask(Body):
     text: Text
     title: Name | None = None
     to: Name | None = None
-    priority: PriorityName = Priority.MEDIUM
+    priority: PriorityName = Field(Priority.MEDIUM, json_schema_extra={"default": "medium"})
     ttl_seconds: Seconds | None = None
     context: LongText | None = None
     parent_id: Name | None = None
