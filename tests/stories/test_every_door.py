@@ -188,7 +188,8 @@ def expected(case: Case, before: Seen) -> Seen:
     if way.verb is V.COMPLETE and by == holder:
         log.insert(-1, "completion.reported")
     hear = [HOLDER] if deed.tells_holder and by != holder else []
-    if (after in ENDED or way.verb is V.SUBMIT) and by != SENDER:
+    is_told = way.verb is V.SUBMIT and way.manner is M.PLAIN  # others tell only those who came
+    if (after in ENDED or is_told) and by != SENDER:
         hear.append(SENDER)
     if way.verb is V.COMMENT:
         hear = [SENDER if is_free or by == HOLDER else HOLDER]
