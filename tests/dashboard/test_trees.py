@@ -29,6 +29,7 @@ CHANGES = {
     r"\b(event|Details of event|/) ?\d+\b": r"\1 {number}",
     r"\b\d+ ?%": "{percent}",
     r"(Tasks ended per day, at most) \d+": r"\1 {count}",
+    r"(Used per day, at most) \$[\d.]+": r"\1 {cost}",  # of a story around midnight, each day has its part
     r"(progressbar[^:]*:) .*": r"\1 {percent}",
     r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d+(, \d{4})?\b": "{date}",
 }
