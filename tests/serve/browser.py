@@ -10,9 +10,10 @@ import httpx2
 from hubbub.core.people import logins
 from hubbub.model.people.rights import Actor
 from hubbub.model.programs.proxy_trust import authorities
-from tests.serve.served_hub import Hub
+from tests.serve.served_hub import PUBLIC_HOST, Hub
 from tests.support.waiting import patience
 
+COOKIE = f"hubbub_{PUBLIC_HOST}_443"  # of a hub with the address of `running_hub`
 FORM = "application/x-www-form-urlencoded"
 PAGE = "text/html,application/xhtml+xml,*/*;q=0.8"
 
@@ -29,7 +30,8 @@ class Browser:
     @property
     def cookie(self) -> str | None:
         """The secret of its login."""
-        return self.http.cookies.get(f"hubbub_{self.hub.served.port}")
+        name = COOKIE if self.hub.served.settings.public_url else f"hubbub_{self.hub.served.port}"
+        return self.http.cookies.get(name)
 
     def visit(self, path: str, **headers: str) -> httpx2.Response:
         """Go to a page as a person who types its address."""

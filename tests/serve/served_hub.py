@@ -25,6 +25,7 @@ from tests.support.migrated_database import migrated
 from tests.support.self_named import by_a_tool_set
 from tests.support.served_hub import serving
 
+PUBLIC_HOST = "hub.example.org"
 TINY = Dialect(
     name="tiny",
     guide="Say `echo`, or `note` to leave a message.",
@@ -123,7 +124,7 @@ def running_hub(
     data: Path, pace: Timings | None = None, also: Dialect = TINY, **settings: Any
 ) -> Iterator[Hub]:
     """A fresh hub that runs until the context ends, speaks `tiny`, and is known as `hub.example.org` too."""
-    chosen = {"port": 0, "public_url": "https://hub.example.org", "watch_loop": WATCH_LOOP, **settings}
+    chosen = {"port": 0, "public_url": f"https://{PUBLIC_HOST}", "watch_loop": WATCH_LOOP, **settings}
     served = app.Hub(Settings(data=migrated(data), **chosen))
     served.dialects |= {TINY.name: TINY, also.name: also}
     served.pace = pace or served.pace

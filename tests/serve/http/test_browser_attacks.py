@@ -9,7 +9,7 @@ import pytest
 
 from hubbub.core.people import logins
 from hubbub.model.people.rights import Role
-from tests.serve.browser import FORM, Browser, browsing
+from tests.serve.browser import COOKIE, FORM, Browser, browsing
 from tests.serve.live.event_streams import following
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import Visit, done, refusal
@@ -141,7 +141,7 @@ def test_a_stream_is_of_no_use_to_another_page(hub: Hub, owner: Browser) -> None
 
 def test_a_cookie_is_not_pushed_aside(hub: Hub, owner: Browser) -> None:
     """However many cookies others set before it: beside one of theirs ours makes nobody, alone it is found."""
-    name, ours = f"hubbub_{hub.served.port}", owner.cookie
+    name, ours = COOKIE, owner.cookie
     with browsing(hub) as other:
         theirs = other.sign_in().cookie
     many = "; ".join(f"other{number}={'x' * 100}" for number in range(80))

@@ -10,8 +10,9 @@ import pytest
 from hubbub.core.people import logins, users
 from hubbub.core.people.auth_attempts import TRIES
 from hubbub.model.people.rights import Role
-from hubbub.serve.http.login_cookies import csrf_of
-from tests.serve.browser import Browser, browsing, field
+from hubbub.serve.http.hosts import Hosts
+from hubbub.serve.http.login_cookies import cookie_name, csrf_of
+from tests.serve.browser import COOKIE, Browser, browsing, field
 from tests.serve.mcp.wire import call
 from tests.serve.served_hub import Hub
 from tests.serve.web_client import done, refusal
@@ -143,7 +144,7 @@ def test_the_cookie(browser: Browser) -> None:
     secret, _user, _end = browser.hub.do(logins.link, browser.hub.owner)
     plain, _known = browser.submit(f"/login/{secret}", {}).headers.get_list("set-cookie")
     name, _, rest = plain.partition("=")
-    assert name == f"hubbub_{browser.hub.served.port}"
+    assert name == COOKIE
     assert set(rest.split("; ")[1:]) == {"Max-Age=7776000", "Path=/", "HttpOnly", "SameSite=Strict"}
 
     public = {"Host": "hub.example.org", "Origin": "https://hub.example.org"}
@@ -157,7 +158,7 @@ def test_a_login_takes_the_place_of_the_one_before(owner: Browser) -> None:
     owner.sign_in()
     assert len(done(owner.call("GET", "/logins"))["logins"]) == 1
     assert owner.cookie != before
-    old = {"Cookie": f"hubbub_{owner.hub.served.port}={before}"}
+    old = {"Cookie": f"{COOKIE}={before}"}
     assert httpx2.get(owner.hub.url + "/api/v1/me", headers=old).status_code == 401
 
 
@@ -276,7 +277,7 @@ def test_a_cookie_is_no_bearer_token(owner: Browser) -> None:
     for bearer in (owner.cookie, owner.csrf):
         answer = httpx2.get(owner.hub.url + "/api/v1/me", headers={"Authorization": f"Bearer {bearer}"})
         assert answer.status_code == 401
-    cookie = {"Cookie": f"hubbub_{owner.hub.served.port}={owner.hub.owner_secret}"}
+    cookie = {"Cookie": f"{COOKIE}={owner.hub.owner_secret}"}
     assert httpx2.get(owner.hub.url + "/api/v1/me", headers=cookie).status_code == 401
     assert httpx2.get(f"{owner.hub.url}/events?token={owner.cookie}").status_code == 401
 
@@ -289,7 +290,7 @@ def whose(hub: Hub, cookies: str) -> str | None:
 
 def test_a_cookie_that_is_no_logins_signs_nobody_out(owner: Browser) -> None:
     """Another program of this machine can set a cookie of our name too; what is no login is passed over."""
-    name, secret = f"hubbub_{owner.hub.served.port}", owner.cookie
+    name, secret = COOKIE, owner.cookie
     for tossed in (f"login_{'0' * 32}", "x", "", owner.hub.owner_secret):
         for cookies in (f"{name}={tossed}; {name}={secret}", f"{name}={secret}; {name}={tossed}"):
             assert whose(owner.hub, cookies) == "owner", cookies
@@ -302,7 +303,7 @@ def test_a_cookie_that_is_no_logins_signs_nobody_out(owner: Browser) -> None:
 def test_of_two_logins_none_is_believed(owner: Browser) -> None:
     """Nobody acts in a login that somebody else has put beside theirs; signing in anew ends both."""
     make_person(owner.hub, "eve", Role.MEMBER)
-    name, mine = f"hubbub_{owner.hub.served.port}", owner.cookie
+    name, mine = COOKIE, owner.cookie
     with browsing(owner.hub) as other:
         other.submit(f"/login/{owner.hub.do(lambda tx: logins.link(tx, 'eve'), owner.hub.owner)[0]}", {})
         hers = other.cookie
@@ -317,7 +318,7 @@ def test_of_two_logins_none_is_believed(owner: Browser) -> None:
 
 def test_over_https_no_other_program_sets_the_cookie(owner: Browser) -> None:
     """The cookie has the prefix that browsers take from this host alone; beside it one without does not count."""
-    pinned, plain = f"__Host-hubbub_{owner.hub.served.port}", f"hubbub_{owner.hub.served.port}"
+    pinned, plain = f"__Host-{COOKIE}", COOKIE
     public = {"Host": "hub.example.org", "Origin": "https://hub.example.org"}
     code, _user, _end = owner.hub.do(logins.link, owner.hub.owner)
     answer = owner.submit(f"/login/{code}", {}, **public)
@@ -338,6 +339,19 @@ def test_over_https_no_other_program_sets_the_cookie(owner: Browser) -> None:
     assert whose(owner.hub, f"{pinned}={secret}") is None
 
 
+def test_programs_of_one_public_address_share_a_login() -> None:
+    """Behind a public address several programs serve one hub, on ports of their own; without one the port counts."""
+    one = {name(port, "https://hub.example.org") for port in (18501, 18502)}
+    assert one == {COOKIE}
+    assert name(1, "https://hub.example.org:8443") == "hubbub_hub.example.org_8443"
+    assert name(1, "http://[::1]:9000") == "hubbub_--1_9000"  # no colon may be in a name
+    assert (name(18501, None), name(18502, None)) == ("hubbub_18501", "hubbub_18502")
+
+
+def name(port: int, public_url: str | None) -> str:
+    return cookie_name(port, Hosts.of("127.0.0.1", port, public_url))
+
+
 def test_a_login_form_of_another_page_signs_nobody_in(browser: Browser) -> None:
     """Nobody is signed in as somebody else by a page that sends the form for them."""
     give_password(browser)
@@ -352,7 +366,7 @@ def test_a_login_form_of_another_page_signs_nobody_in(browser: Browser) -> None:
 
 def test_signing_out(owner: Browser) -> None:
     """The form of the dashboard ends this login and forgets the cookie; afterwards the views lead to the login."""
-    cookie = f"hubbub_{owner.hub.served.port}={owner.cookie}"
+    cookie = f"{COOKIE}={owner.cookie}"
     refused = owner.submit("/logout", {"csrf": "guess"})
     assert (refused.status_code, owner.cookie is None) == (403, False)
 
@@ -367,7 +381,7 @@ def test_signing_out(owner: Browser) -> None:
 
 def test_signing_out_ends_what_is_open(owner: Browser) -> None:
     """A stream of a login ends with it, at once and properly."""
-    cookie = {"Cookie": f"hubbub_{owner.hub.served.port}={owner.cookie}"}
+    cookie = {"Cookie": f"{COOKIE}={owner.cookie}"}
     begun = threading.Event()
     said: list[bytes] = []
 

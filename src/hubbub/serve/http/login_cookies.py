@@ -10,6 +10,7 @@ that came by http. Over https the cookie has the prefix that browsers accept onl
 
 import hashlib
 import hmac
+import re
 from contextlib import suppress
 from datetime import timedelta
 
@@ -40,12 +41,12 @@ class ForgedRequest(Forbidden):
 
 
 class LoginCookies:
-    """The cookies of one hub. Two hubs on one machine have different ones, by their ports."""
+    """The cookies of one hub: of the programs that share its public address, else of the one on this port."""
 
     def __init__(self, transactions: Transactions, hosts: Hosts, port: int) -> None:
         self.transactions = transactions
         self.hosts = hosts
-        self.name = f"hubbub_{port}"
+        self.name = cookie_name(port, hosts)
 
     async def identify(self, scope: Scope) -> Actor:
         """Return the sender of the request, by its cookie; put its page's value for changes into the scope's `csrf`.
@@ -127,6 +128,14 @@ class LoginCookies:
         if (login_id := actor.token_id) is not None:
             with suppress(StoreUnavailable):  # else with the next request: a full disk must not stop readers
                 await self.transactions.store.write(SYSTEM, lambda tx: logins.touch(tx, login_id))
+
+
+def cookie_name(port: int, hosts: Hosts) -> str:
+    """Name the cookie after the public address, behind which may be several programs, each on its own `port`."""
+    if hosts.public is None:
+        return f"hubbub_{port}"
+    host, public_port = hosts.public
+    return f"hubbub_{re.sub('[^a-z0-9.-]', '-', host)}_{public_port}"
 
 
 def _is_link(headers: Headers) -> bool:
