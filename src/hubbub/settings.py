@@ -82,6 +82,16 @@ def _url_of(*schemes: str) -> Callable[[str], str]:
     return parse
 
 
+def _origin(value: str) -> str:
+    """Refuse a path: the hub answers at the root of its address, and so do its pages' links."""
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise ValueError(
+            "http://… or https://…, without a path: a hub needs a host name, or a port, of its own"
+        )
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 def _setting(default: Any, parse: Callable[[str], object], about: str, *, shown: bool = True) -> Any:
     metadata = {"parse": parse, "about": about, "shown": shown}
     if callable(default):
@@ -109,7 +119,7 @@ class Settings:
         None, _url_of("postgresql", "postgres"), "a PostgreSQL database; without it SQLite in the data folder"
     )
     root_dialect: str = _setting("hub", _text, "the dialect that is served at /mcp")
-    public_url: str | None = _setting(None, _url_of("http", "https"), "where the hub is reached from outside")
+    public_url: str | None = _setting(None, _origin, "where the hub is reached from outside")
     no_node: bool = _setting(False, _switch, "do not offer this machine as a node")
     open_registration: bool = _setting(False, _switch, "let anyone who reaches the hub register")
     run_messages: int | None = _setting(None, _count, "how many messages a run may hold; as many as come")

@@ -119,7 +119,7 @@ def test_a_policy_is_the_operators(home: Path) -> None:
 
 
 def test_a_policy_that_does_not_load_is_strict_and_loud(home: Path) -> None:
-    """All is denied then, whatever `--mode` says, and standard error says why."""
+    """All is denied then, whatever `--mode` says, and standard error says why; the exit code is 1."""
     policy = home / "node.toml"
     policy.write_text('mode = "lax"')
     done = hubbub(
@@ -127,7 +127,7 @@ def test_a_policy_that_does_not_load_is_strict_and_loud(home: Path) -> None:
         data=home / "data",
         given=json.dumps(case("execute_command", command="ls")),
     )
-    assert json.loads(done.stdout)["decision"] == "deny"
+    assert (done.returncode, json.loads(done.stdout)["decision"]) == (1, "deny")
     assert "mode must be one of default, strict, bypass" in done.stderr
 
 

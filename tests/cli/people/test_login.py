@@ -183,6 +183,16 @@ def test_what_is_no_login(desk: Desk, arguments: tuple[str, ...], given: str, se
     assert not (desk.data / LOGINS_FILE).exists()
 
 
+def test_a_refused_login_leaves_no_token(desk: Desk) -> None:
+    """The token that a login makes is revoked if the login is then refused."""
+    for given, how in (
+        (desk.token, ("--token-stdin",)),
+        (PASSWORD, ("--user", desk.name, "--password-stdin")),
+    ):
+        assert desk.run("login", desk.hub.url, "--project", "nowhere", *how, given=given)[0] == 2
+    assert desk.tokens() == [(None, True), (LABEL, False), (LABEL, False)]
+
+
 def test_no_hub_at_all(tmp_path: Path) -> None:
     """Without an address there has to be a hub on this machine; one that is away is exit code 3."""
     assert (

@@ -63,9 +63,10 @@ def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: 
     own = settings.read().config / policies.FILE
     if file is None and own.exists():
         click.echo(f"by the shipped rules; for this machine's: --policy {shlex.quote(str(own))}", err=True)
+    is_well = asyncio.run(_answer(around.world(policy), policy))
     if policy.fault is not None:
-        click.echo(f"Error: the policy does not load, so it is strict: {policy.fault}", err=True)
-    if not asyncio.run(_answer(around.world(policy), policy)):
+        raise click.ClickException(f"the policy does not load, so it is strict: {policy.fault}")
+    if not is_well:
         raise click.ClickException("some lines are not cases; the lines printed for them say why")
 
 

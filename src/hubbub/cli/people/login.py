@@ -149,7 +149,7 @@ def _new(
     except HubRefused as error:
         remedy = _remedy(hub.url, folder, name) if error.code == Unauthorized.code else ""
         raise click.ClickException(display.clean(f"{error}{remedy}")) from None
-    return _login(hub.acting_with(token), project, is_ours=True)
+    return _ours(hub.acting_with(token), project)
 
 
 def _remedy(url: str, folder: Path, name: str) -> str:
@@ -171,7 +171,17 @@ def _by_token(hub: Hub, given: str, project: str | None, label: str) -> KeptLogi
     if not given.startswith(PERSON) or me["expires_at"]:
         return _login(by_given, project, is_ours=False)
     made = by_given.post("/tokens", {"user": me["user"], "label": label})
-    return _login(hub.acting_with(made["secret"]), project, is_ours=True)
+    return _ours(hub.acting_with(made["secret"]), project)
+
+
+def _ours(hub: Hub, project: str | None) -> KeptLogin:
+    """Describe the login by a token that was made for it; revoke that if the login is refused."""
+    found = _login(hub, None, is_ours=True)
+    try:
+        return found._replace(project=_project(hub.get("/me"), project))
+    except click.UsageError:
+        _end(hub, found)
+        raise
 
 
 def _login(hub: Hub, project: str | None, *, is_ours: bool) -> KeptLogin:
