@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from hubbub.client import Hub, HubRefused
+from hubbub.clients import install_record
 from hubbub.clients.hook import ringer_process
+from hubbub.clients.install.verify import verify
 from hubbub.clients.install_record import RECORD
 from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment, stranger
 from tests.cli.screens import on_screen
@@ -232,9 +234,44 @@ def test_a_project_gets_no_token_but_a_line_to_export(desk: Desk) -> None:
     said = desk.does("gemini", "--scope", "project")
     written = "".join(each.read_text("utf-8") for each in desk.project.rglob("*") if each.is_file())
 
-    assert "export HUBBUB_TOKEN=" in said
-    assert "$HUBBUB_TOKEN" in written
+    assert "export HUBBUB_TOKEN_OF_GEMINI=" in said
+    assert "$HUBBUB_TOKEN_OF_GEMINI" in written
     assert "ntok_" not in written
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_the_second_agent_of_a_client_speaks_as_itself(desk: Desk, client: str) -> None:
+    """The user's own files set the first agent's variable in every folder; a project's agent has another."""
+    desk.does(client, "--as", "ember")
+    said = desk.does(client, "--as", "cedar-2", "--scope", "project")
+    line = next(each for each in said.splitlines() if "export" in each).partition(": ")[2]
+    shown = subprocess.run(
+        ["/bin/sh", "-c", f"{line}; env"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    given = dict(each.partition("=")[::2] for each in shown)
+    ember, cedar = install_record.read(desk.config)
+    assert (ember.agent, cedar.agent) == ("ember", "cedar-2")
+
+    assert desk.me(given["HUBBUB_TOKEN_OF_CEDAR_2"])["agent"] == "cedar-2"
+    told = verify(cedar, {**given, "HUBBUB_TOKEN": desk.token("ember").strip()}, [ember, cedar])
+    assert told.found.startswith("cedar-2 reaches "), told
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_an_older_second_agent_that_speaks_as_the_first_is_found(desk: Desk, client: str) -> None:
+    """An entry of before shares the variable of the user's files: doctor says whose token is sent, and what to do."""
+    desk.does(client, "--as", "ember")
+    desk.does(client, "--as", "cedar", "--scope", "project")
+    file = desk.project / (".mcp.json" if client == "claude-code" else ".codex/config.toml")
+    file.write_text(file.read_text("utf-8").replace("HUBBUB_TOKEN_OF_CEDAR", "HUBBUB_TOKEN"), "utf-8")
+    done = desk.hub.run("doctor", **desk.environment)
+
+    assert done.returncode == 1
+    assert "its token is not that of cedar, but of ember; install it again in " in done.stdout
+    desk.does(client, "--as", "cedar", "--scope", "project")
+    assert desk.hub.run("doctor", **desk.environment).returncode == 0
+    desk.does(client, "--scope", "project", "--uninstall")
+    assert not file.exists()
 
 
 def test_a_link_out_of_the_project_is_not_followed(desk: Desk) -> None:
@@ -315,6 +352,16 @@ def test_a_machine_without_a_client_says_so(desk: Desk) -> None:
     with on_screen(desk.hub, "install", **environment) as screen:
         said = screen.rest()
     assert "found no client on this machine; name one to connect it anyway: claude-code, " in said
+
+
+def test_an_uninstall_under_another_name_is_refused(desk: Desk) -> None:
+    """Whoever names an agent means that one: another stays, and what is undone is named."""
+    desk.does("codex", "--as", "cedar")
+    refused = desk.run("codex", "--as", "nobody", "--uninstall")
+
+    assert refused.returncode == 1
+    assert refused.stderr == "Error: Codex is installed as cedar, not nobody; nothing was changed\n"
+    assert "Codex is not connected as cedar any more\n" in desk.does("codex", "--as", "cedar", "--uninstall")
 
 
 def test_what_is_not_installed_cannot_be_uninstalled(desk: Desk) -> None:

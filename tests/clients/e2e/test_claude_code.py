@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.clients import plugin
+from hubbub.clients.install.client_installer import own_variable
 from tests.clients.e2e.desk import Desk
 from tests.clients.e2e.messages_api import Block, Script, ScriptedModel, Turn, call, say, serving
 from tests.clients.e2e.programs import program
@@ -105,7 +106,7 @@ class Person:
             "installs"
         ]
         assert install["agent"] == agent
-        return {"HUBBUB_TOKEN": Path(install["token_file"]).read_text("ascii").strip()}
+        return {own_variable(agent): Path(install["token_file"]).read_text("ascii").strip()}
 
     def acked(self, agent: str, times: int = 1) -> None:
         """Wait until the hub knows that the agent has taken so many letters."""

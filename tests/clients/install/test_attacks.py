@@ -131,7 +131,7 @@ def test_trying_an_install_sends_the_token_nowhere_else(place: Place) -> None:
         theirs = f"http://127.0.0.1:{server.getsockname()[1]}/mcp"
         file = place.project / ".mcp.json"
         file.write_text(file.read_text().replace(OURS["url"], theirs))
-        found = verify(install, {"HUBBUB_TOKEN": SECRET})
+        found = verify(install, {"HUBBUB_TOKEN_OF_EMBER": SECRET})
 
         with pytest.raises(BlockingIOError):
             server.accept()
@@ -159,7 +159,7 @@ def test_the_line_to_export_runs_nothing_else(tmp_path: Path, name: str) -> None
     line = export_note(request).partition(": ")[2]
 
     said = subprocess.run(
-        ["/bin/sh", "-c", f'{line}; printf %s "$HUBBUB_TOKEN"'],
+        ["/bin/sh", "-c", f'{line}; printf %s "$HUBBUB_TOKEN_OF_EMBER"'],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -1,6 +1,7 @@
 """Each client of the table: its file, its entry, and that nothing is left of either."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from hubbub.clients.install import detection
-from hubbub.clients.install.client_installer import PROJECT, USER, UserFolders
+from hubbub.clients.install.client_installer import PROJECT, USER, UserFolders, own_variable
 from hubbub.clients.install.install_plan import InstallPlan
 from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.model.programs.launching import program
@@ -54,7 +55,11 @@ TABLE: list[tuple[str, str, str, dict[str, Any]]] = [
         "project/.gemini/settings.json",
         {
             "mcpServers": {
-                "hubbub": {"url": URL, "type": "http", "headers": {"Authorization": "Bearer $HUBBUB_TOKEN"}}
+                "hubbub": {
+                    "url": URL,
+                    "type": "http",
+                    "headers": {"Authorization": "Bearer $HUBBUB_TOKEN_OF_EMBER"},
+                }
             }
         },
     ),
@@ -67,7 +72,7 @@ TABLE: list[tuple[str, str, str, dict[str, Any]]] = [
                 "hubbub": {
                     "type": "remote",
                     "url": URL,
-                    "headers": {"Authorization": "Bearer {env:HUBBUB_TOKEN}"},
+                    "headers": {"Authorization": "Bearer {env:HUBBUB_TOKEN_OF_EMBER}"},
                 }
             }
         },
@@ -313,3 +318,29 @@ def test_a_client_is_found_where_it_shows(name: str, tmp_path: Path) -> None:
         command.unlink()
     signs.folder(at).mkdir(parents=True)
     assert detection.found(at) == [name]
+
+
+def test_each_agent_has_a_variable_of_its_own() -> None:
+    """Whatever agents are called, two never share a variable, and each variable is one for every shell."""
+    names = [
+        "cedar",
+        "cedar2",
+        "cedar-2",
+        "cedar_2",
+        "cedar.2",
+        "Cedar",
+        "cedarx5f2",
+        "CEDAR_2",
+        "été",
+        "rate",
+    ]
+    variables = [own_variable(each) for each in names]
+
+    assert variables[:4] == [
+        "HUBBUB_TOKEN_OF_CEDAR",
+        "HUBBUB_TOKEN_OF_CEDAR2",
+        "HUBBUB_TOKEN_OF_CEDAR_2",
+        "HUBBUB_TOKEN_OF_CEDARx5f2",
+    ]
+    assert len({*variables}) == len(names)
+    assert all(re.fullmatch("[A-Za-z0-9_]+", each) for each in variables)

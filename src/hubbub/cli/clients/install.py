@@ -138,7 +138,7 @@ def _done(
 ) -> InstallOutcome:
     """Install or uninstall; of several, a failing one does not stop the others."""
     try:
-        return uninstall_client(wish, choice) if uninstall else _installed(wish, choice, agent)
+        return uninstall_client(wish, choice, agent) if uninstall else _installed(wish, choice, agent)
     except CannotInstall as unfit:
         if not is_alone:
             return InstallOutcome(str(unfit), well=False)

@@ -111,14 +111,18 @@ def install_client(
     return made.outcome(installed, forgotten)
 
 
-def uninstall_client(wish: InstallOptions, choice: Choice) -> InstallOutcome:
-    """Take back what the install did, and the token too if no other install needs it."""
+def uninstall_client(wish: InstallOptions, choice: Choice, agent: str | None = None) -> InstallOutcome:
+    """Take back what the install did, and the token too if no other needs it. `agent` must be its name, if given."""
     installs = install_record.read(wish.config)
     earlier = wish.earlier(installs)
     if earlier is None:
         where = f" in {wish.folder}" if wish.scope == PROJECT else ""
         raise CannotInstall(
             f"{wish.client.title} is not connected to a hub{where}; see hubbub install --list"
+        )
+    if agent not in {None, earlier.agent}:
+        raise CannotInstall(
+            f"{wish.client.title} is installed as {earlier.agent}, not {agent}; nothing was changed"
         )
     others = [each for each in installs if each is not earlier]
     plan = InstallPlan()
@@ -130,7 +134,8 @@ def uninstall_client(wish: InstallOptions, choice: Choice) -> InstallOutcome:
         ringer_process.stop(str(wish.config))
     notes = [*plan.notes, *_forget_token(earlier, others, choice)]
     remove_empty(plan.folders)  # once more: until now the token was in one of them
-    return InstallOutcome(f"{wish.client.title} is not connected any more", _changed(plan), "", notes)
+    gone = f"{wish.client.title} is not connected as {earlier.agent} any more"
+    return InstallOutcome(gone, _changed(plan), "", notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,7 @@ class _Made:
             *self._left_behind(),
             *forgotten,
         ]
-        verdict = verify(installed, _without_token(os.environ))
+        verdict = verify(installed, _without_token(os.environ, self.request.variable))
         if installed.client in RUNG:
             _wait_for_ringer(self.wish.config)
         is_same = self.earlier is not None and plan.is_empty()
@@ -213,9 +218,9 @@ def _planned(wish: InstallOptions, request: InstallRequest, earlier: Install | N
     return plan
 
 
-def _without_token(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return a client's environment: ours without the token, which stands for the person and not the agent."""
-    return {name: value for name, value in environment.items() if name != VARIABLE}
+def _without_token(environment: Mapping[str, str], own: str) -> dict[str, str]:
+    """Return a client's environment: ours without the token of the person, and the agent's, which may be an old one."""
+    return {name: value for name, value in environment.items() if name not in {VARIABLE, own}}
 
 
 def _changed(plan: InstallPlan) -> list[str]:

@@ -262,7 +262,7 @@ def _clients() -> Iterator[CheckResult]:
         return
     for install in installs:
         where = f" in {install.folder}" if install.folder else ""
-        verdict = verify(install)
+        verdict = verify(install, others=installs)
         heard = _heard(install) if verdict.well and install.client in HOOKED else ""
         yield CheckResult(f"client {install.client}{where}", verdict.well, verdict.found + heard, verdict.do)
     if installs:

@@ -12,7 +12,7 @@ import signal
 from hubbub.processes import file_locks
 
 LOCK = "ringer.lock"
-PRIVATE = ("HUBBUB_TOKEN",)  # it has the tokens of the record, and no use for others
+PRIVATE = "HUBBUB_TOKEN"  # those of single agents begin so, too: it has the tokens of the record, and no use for others
 
 
 class RingerLock:
@@ -81,7 +81,7 @@ def start(folder: str) -> bool:
 
     from hubbub.model.programs.launching import program
 
-    environment = {name: value for name, value in os.environ.items() if name not in PRIVATE}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
     subprocess.Popen(  # noqa: S603, ourselves
         [*program(), "ring"],
         env={**environment, "HUBBUB_CONFIG": folder},

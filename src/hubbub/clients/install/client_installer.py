@@ -12,6 +12,7 @@ from hubbub.clients.install.install_plan import InstallStep
 USER, PROJECT = "user", "project"
 SERVER = "hubbub"  # the name of our entry, nearly everywhere
 VARIABLE = "HUBBUB_TOKEN"
+OWN_VARIABLE = "HUBBUB_TOKEN_OF_"  # followed by the agent, for a client that acts as several
 BRACED = r"\$\{(?P<variable>\w+)\}"  # how some clients name a variable in a header
 NAMED = r"\$\{env:(?P<variable>\w+)\}"  # and others
 
@@ -80,6 +81,14 @@ class InstallRequest:
     def is_user(self) -> bool:
         return self.scope == USER
 
+    @property
+    def variable(self) -> str:
+        """Return the variable of the token in the client's environment.
+
+        A project's agent has one of its own: `VARIABLE` in the user's own files comes before an exported one.
+        """
+        return VARIABLE if self.is_user else own_variable(self.agent)
+
 
 @dataclass(frozen=True, slots=True)
 class ClientInstaller:
@@ -100,6 +109,20 @@ class ClientInstaller:
     restart: Sequence[str] = ()
 
 
+def own_variable(agent: str) -> str:
+    """Return the variable of one agent's token: two agents never share one, and every shell takes the name."""
+    return OWN_VARIABLE + "".join(_in_variable(each) for each in agent)
+
+
+def _in_variable(letter: str) -> str:
+    """Return a letter's part of a variable; small letters occur only in what stands for other letters."""
+    if letter == "-":
+        return "_"
+    if letter.isascii() and (letter.islower() or letter.isdigit()):
+        return letter.upper()
+    return "".join(f"x{byte:02x}" for byte in letter.encode())
+
+
 def grant_note(client: str) -> str:
     """Return a note on the tools that the client may use without asking the person."""
     tools = f"{', '.join(UNATTENDED[:-1])} and {UNATTENDED[-1]}"
@@ -118,9 +141,7 @@ def bearer(token: str) -> str:
 
 def export_note(request: InstallRequest) -> str:
     """Return a note on how the person puts the token into the client's environment."""
-    return (
-        f'start the client with its token: export {VARIABLE}="$(cat {shlex.quote(str(request.token_file))})"'
-    )
+    return f'start the client with its token: export {request.variable}="$(cat {shlex.quote(str(request.token_file))})"'
 
 
 def export_notes(request: InstallRequest) -> Sequence[str]:

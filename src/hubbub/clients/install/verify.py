@@ -18,7 +18,7 @@ import httpx2
 
 from hubbub import __version__
 from hubbub.client import Hub, HubRefused, HubUnreachable
-from hubbub.clients.install.client_installer import VARIABLE
+from hubbub.clients.install.client_installer import PROJECT, USER, VARIABLE, own_variable
 from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.clients.install_record import Install
 from hubbub.model.programs.proxy_trust import authorities, trusts_environment
@@ -48,8 +48,19 @@ class _Failed(Exception):
         self.found, self.do = found, do
 
 
-def verify(install: Install, environment: Mapping[str, str] = os.environ) -> VerifyResult:
-    """Connect like the client that is started with `environment`. Takes up to `PATIENCE` seconds."""
+def verify(
+    install: Install, environment: Mapping[str, str] = os.environ, others: Sequence[Install] = ()
+) -> VerifyResult:
+    """Connect like the client that is started with `environment`. Takes up to `PATIENCE` seconds.
+
+    In a project the client also reads the files of its install for the user, if that is among `others`.
+    """
+    for other in others:
+        if install.scope == PROJECT and (other.client, other.scope) == (install.client, USER):
+            environment = {
+                **environment,
+                **{name: value for name, value in _variables(other).items() if value},
+            }
     again = f"hubbub install {install.client} --scope {install.scope} --as {install.agent}"
     try:
         entry, address = _entry(install, again)
@@ -121,11 +132,11 @@ def _connected(
         raise _Failed(f"nothing answers at {url}", "start the hub with: hubbub up") from None
     except (ValueError, KeyError, TypeError, StopIteration):
         raise _Failed(f"what answers at {url} does not speak MCP", f"correct the address: {again}") from None
-    _require_itself(authorization, install)
+    _require_itself(authorization, install, again)
     return len(tools)
 
 
-def _require_itself(authorization: str, install: Install) -> None:
+def _require_itself(authorization: str, install: Install, again: str) -> None:
     """Check that the token is the client's own: a valid one may belong to another agent."""
     with closing(Hub(install.url, authorization.removeprefix("Bearer "), project=install.project)) as hub:
         try:
@@ -135,8 +146,15 @@ def _require_itself(authorization: str, install: Install) -> None:
     if agent != install.agent:
         raise _Failed(
             f"its token is not that of {install.agent}, but of {agent or 'nobody in particular'}",
-            f"start the client with the token in {install.token_file}",
+            _remedy(install, again),
         )
+
+
+def _remedy(install: Install, again: str) -> str:
+    """Return how the client gets its own token; older installs for projects share the variable of the user's."""
+    if install.scope == PROJECT:
+        return f"install it again in {install.folder}, and start the client with the line that it prints: {again}"
+    return f"start the client with the token in {install.token_file}"
 
 
 def _starts_a_program(install: Install) -> bool:
@@ -192,7 +210,7 @@ def _variable(name: str, install: Install, environment: Mapping[str, str]) -> st
     kept = _variables(install)
     if value := kept.get(name) or environment.get(name):
         return value
-    if name != VARIABLE or name in kept:
+    if name not in {VARIABLE, own_variable(install.agent)} or name in kept:
         raise _Failed(f"its token is in the variable {name}, which is not set")
     return _own(install)
 

@@ -113,7 +113,7 @@ def _server(request: InstallRequest) -> dict[str, object]:
     return {
         "type": "http",
         "url": request.mcp,
-        "headers": {"Authorization": bearer(f"${{{VARIABLE}}}")},
+        "headers": {"Authorization": bearer(f"${{{request.variable}}}")},
     }
 
 

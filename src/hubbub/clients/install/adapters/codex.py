@@ -33,7 +33,7 @@ ALLOWED = {tool: {"approval_mode": "approve"} for tool in UNATTENDED}
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """Return the steps for the server in the scope's configuration; for the whole user also the token's variable."""
-    entry = {"url": request.mcp, "bearer_token_env_var": VARIABLE, "tools": ALLOWED}
+    entry = {"url": request.mcp, "bearer_token_env_var": request.variable, "tools": ALLOWED}
     file = _folder(request) / "config.toml"
     made: list[InstallStep] = [ConfigEntry(file, "toml", ("mcp_servers", SERVER), entry, same="url")]
     if request.is_user:

@@ -6,7 +6,6 @@ from pathlib import Path
 from hubbub.clients.install.client_installer import (
     NAMED,
     SERVER,
-    VARIABLE,
     ClientInstaller,
     InstallRequest,
     bearer,
@@ -22,7 +21,7 @@ VERSION = 1  # of the file's form
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """Return the step that puts the server into the scope's configuration."""
-    entry = {"url": request.mcp, "headers": {"Authorization": bearer(f"${{env:{VARIABLE}}}")}}
+    entry = {"url": request.mcp, "headers": {"Authorization": bearer(f"${{env:{request.variable}}}")}}
     hooks = _folder(request) / "hooks.json"
     return [
         ConfigEntry(_folder(request) / "mcp.json", "jsonc", ("mcpServers", SERVER), entry, same="url"),

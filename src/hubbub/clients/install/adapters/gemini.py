@@ -10,7 +10,6 @@ from pathlib import Path
 
 from hubbub.clients.install.client_installer import (
     SERVER,
-    VARIABLE,
     ClientInstaller,
     InstallRequest,
     bearer,
@@ -29,7 +28,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     entry = {
         "url": request.mcp,
         "type": "http",
-        "headers": {"Authorization": bearer(request.token if request.is_user else f"${VARIABLE}")},
+        "headers": {"Authorization": bearer(request.token if request.is_user else f"${request.variable}")},
     }
     settings = _folder(request) / "settings.json"
     return [

@@ -12,7 +12,6 @@ from pathlib import Path
 from hubbub.clients import plugin
 from hubbub.clients.install.client_installer import (
     SERVER,
-    VARIABLE,
     ClientInstaller,
     InstallRequest,
     bearer,
@@ -29,7 +28,7 @@ SHIPPED = 'const HOOK = ["hubbub-hook"]'  # in the plugin as it is shipped
 
 def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """Return the step that puts the server into the scope's configuration."""
-    word = f"{{file:{request.token_file}}}" if request.is_user else f"{{env:{VARIABLE}}}"
+    word = f"{{file:{request.token_file}}}" if request.is_user else f"{{env:{request.variable}}}"
     entry = {"type": "remote", "url": request.mcp, "headers": {"Authorization": bearer(word)}}
     return [
         ConfigEntry(_file(request), "jsonc", ("mcp", SERVER), entry, same="url"),
