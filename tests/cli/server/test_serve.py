@@ -2,7 +2,10 @@
 
 import signal
 import socket
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from tests.cli.processes import RunningHub, hubbub
 
@@ -47,3 +50,13 @@ def test_ends_cleanly(own_hub: RunningHub) -> None:
     own_hub.stop(signal.SIGTERM)
     assert process.returncode == 0
     assert not (own_hub.data / "hub.json").exists()
+
+
+@pytest.mark.parametrize("words", [("migrate",), ("serve", "--port", "0")])
+def test_an_address_of_a_database_that_cannot_be_read(tmp_path: Path, words: Sequence[str]) -> None:
+    """A misspelt parameter in the database's address is one sentence, which does not repeat the password."""
+    done = hubbub(*words, "--database", "postgresql://u:s3cret@127.0.0.1:1/hub?sslmod=disable", data=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the database's address cannot be read; it has the form postgresql://" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "s3cret" not in done.stderr

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import psycopg
-from psycopg import errors
+from psycopg import conninfo, errors
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from hubbub.model.errors import StoreRefused, StoreUnavailable
@@ -52,6 +52,10 @@ SHORTLY = "SET LOCAL lock_timeout = '5ms'"  # for calls that others wait behind
 
 UNREACHABLE = "the database server cannot be reached, or does not let the hub in"
 FORBIDDEN = "the database is empty, and its user may make no tables in it; grant CREATE on its schema"
+NO_ADDRESS = (  # libpq's own words would quote the address, with its password
+    "the database's address cannot be read; it has the form postgresql://user@host:port/name, "
+    "with parameters of libpq, such as ?sslmode=require, and %-codes for special characters"
+)
 COLLISIONS = (errors.DeadlockDetected, errors.SerializationFailure)
 
 # Faults of the engine, as people should read them; the first match counts. Other errors are bugs and shown as such.
@@ -99,7 +103,7 @@ class Postgres:
         the database is not at this version of the program, `StoreUnavailable` if it cannot be reached.
         """
         try:
-            with psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT) as db:
+            with psycopg.connect(readable(url), connect_timeout=CONNECT_TIMEOUT) as db:
                 migrate.prepare_postgres(db)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(UNREACHABLE) from error
@@ -114,7 +118,7 @@ class Postgres:
         Raises `StoreRefused` if the database is newer than the program, `StoreUnavailable` if it cannot be reached.
         """
         try:
-            with psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT) as db:
+            with psycopg.connect(readable(url), connect_timeout=CONNECT_TIMEOUT) as db:
                 return migrate.migrate_postgres(db)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(UNREACHABLE) from error
@@ -330,6 +334,15 @@ def _noted(turn: Iterator[PendingCall], taken: list[PendingCall]) -> Iterator[Pe
     for call in turn:
         taken.append(call)
         yield call
+
+
+def readable(url: str) -> str:
+    """Return the address if libpq can read it. Raises `StoreRefused`, with no part of it."""
+    try:
+        conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise StoreRefused(NO_ADDRESS) from None
+    return url
 
 
 def _caught_up(tx: Tx) -> CounterChanges:
