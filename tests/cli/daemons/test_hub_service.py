@@ -35,11 +35,11 @@ def test_launchd_starts_the_same(tmp_path: Path) -> None:
 def test_it_is_shown_without_being_installed(tmp_path: Path) -> None:
     """`--print` shows the unit, with the options that were given, and changes nothing; there is no secret in it."""
     secrets = {"HUBBUB_TOKEN": "utok_secret", "HUBBUB_GITHUB_TOKEN": "secret", "HUBBUB_DATABASE": ""}
-    options = ("--port", "9000", "--public-url", "https://hub.example.com")
+    options = ("--port", "9000", "--public-url", "https://hub.example.com", "--no-node")
     done = hubbub("install-service", "--print", *options, data=tmp_path / "data", environment=secrets)
 
     assert done.returncode == 0
-    assert '"--port=9000" "--public-url=https://hub.example.com"' in done.stdout
+    assert '"--port=9000" "--public-url=https://hub.example.com" "--no-node"' in done.stdout
     assert "secret" not in done.stdout
     assert list(tmp_path.iterdir()) == []
 

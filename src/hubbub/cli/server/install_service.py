@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hubbub.cli.server.serve import host_option, port_option, public_url_option
+from hubbub.cli.server.serve import host_option, no_node_option, port_option, public_url_option
 from hubbub.daemons.service_options import installs, put, read_settings
 from hubbub.daemons.system_service import HubProgram
 from hubbub.terminal.command import command, data_option
@@ -19,6 +19,7 @@ FOLDER_MODE = 0o700
 @host_option
 @port_option
 @public_url_option
+@no_node_option
 @data_option
 def install_service(
     *,
@@ -26,6 +27,7 @@ def install_service(
     host: str | None,
     port: str | None,
     public_url: str | None,
+    no_node: bool | None,
     whole_system: bool,
     only_shown: bool,
     **chosen: bool,
@@ -40,5 +42,6 @@ def install_service(
     if not (only_shown or whole_system):
         ours.data.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     options = tuple(f"--{name.replace('_', '-')}={text}" for name, text in given.items() if text)
+    options += ("--no-node",) if no_node else ()
     hub = HubProgram(data=ours.data, config=ours.config, cwd=Path.cwd(), options=options)
     put(hub, whole_system=whole_system, only_shown=only_shown, **chosen)

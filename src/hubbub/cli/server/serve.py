@@ -17,6 +17,9 @@ port_option = click.option(
 public_url_option = click.option(
     "--public-url", metavar="URL", help="Address at which the hub is reached from outside."
 )
+no_node_option = click.option(
+    "--no-node", is_flag=True, default=None, help="Do not offer this machine as a node."
+)
 
 
 @command(
@@ -32,7 +35,7 @@ public_url_option = click.option(
 )
 @click.option("--root-dialect", metavar="NAME", help="The dialect at /mcp. [default: hub]")
 @public_url_option
-@click.option("--no-node", is_flag=True, default=None, help="Do not offer this machine as a node.")
+@no_node_option
 @click.option("--keep-log-days", metavar="N", help="Days to keep the log. [default: forever]")
 @click.option(
     "--claim-minutes",
