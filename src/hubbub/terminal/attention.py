@@ -10,6 +10,7 @@ TITLES = {
     NeedKind.APPROVAL: "Approval",
     NeedKind.QUESTION: "Waiting for you",
     NeedKind.LETTER: "Message to you",
+    NeedKind.REVIEW: "Ready for your review",
     NeedKind.STOPPED: "Stuck in a loop",
     NeedKind.BUDGET: "A budget is nearly spent",
     NeedKind.PAUSED: "All accounts are paused",
@@ -59,6 +60,10 @@ def remedy(need: dict[str, Any]) -> str:
         case "agents":
             words = f"why {card['name']}"
         case _:
-            verbs = {NeedKind.FAILED: "task retry", NeedKind.QUESTION: "task show"}
+            verbs = {
+                NeedKind.FAILED: "task retry",
+                NeedKind.QUESTION: "task show",
+                NeedKind.REVIEW: "task show",
+            }
             words = f"{verbs.get(kind, 'why')} {card['number']}"
     return f"hubbub {words}"

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core.actions import inbox
+from hubbub.core.actions import inbox, task_actions
 from hubbub.core.fleet import approvals
 from hubbub.core.work import task_search, tasks
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
@@ -15,6 +15,7 @@ from hubbub.model.fleet.nodes import beside
 from hubbub.model.lifecycle import Status
 from hubbub.model.log.projection import Projector
 from hubbub.model.records import Task
+from hubbub.store.tx import Tx
 from hubbub.watch.view_model import ViewModel
 from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
 from tests.dashboard.conftest import MEMBER
@@ -218,6 +219,52 @@ def test_work_of_a_silent_agent_goes_to_another(page: Page, hub: Hub, scene: Sce
     expect(card).to_have_count(0)
     until_told(page)
     assert task_of(hub, held[0]).assignee == "cedar"
+
+
+def handed_in(hub: Hub) -> Task:
+    """A task of the hub's owner that ember has handed in."""
+
+    def work(tx: Tx) -> Task:
+        sent = tasks.send(tx, hub.project.id, sender="hub", to="ember", text="Draw the map")
+        begun = task_actions.start(tx, task_actions.accept(tx, sent, "ember"), "ember")
+        noted = task_actions.progress(tx, begun, "ember", output="the map has its rivers", progress=90)
+        return task_actions.submit(tx, noted, by="ember", result="The map is drawn.")
+
+    found: Task = hub.do(work, hub.owner)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "button"),
+    [("en", "Ready for your review", "Approve work"), ("zh-CN", "等待你评审", "通过")],
+)
+def test_work_that_a_person_sent_waits_once_for_their_review(
+    page: Page, hub: Hub, language: str, said: str, button: str
+) -> None:
+    """Work handed in to a person is one card, counted in the badge, from which it is approved."""
+    inside(page, "i18n.js", "m.setLanguage(x)", language)
+    waiting = "m.waiting.value.length"
+    before = inside(page, "model/needs.js", waiting)
+    task = handed_in(hub)
+    card = page.get_by_role("group", name=said).filter(has_text=f"T-{task.number}")
+    expect(card).to_contain_text("Draw the map")
+    assert inside(page, "model/needs.js", waiting) == before + 1
+    card.get_by_role("button", name=button).click()
+    expect(card).to_have_count(0)
+    until_told(page)
+    assert task_of(hub, task).status is Status.COMPLETED
+
+
+def test_changes_are_requested_of_work_in_review(page: Page, hub: Hub) -> None:
+    """Request changes asks what should change, and the work goes on."""
+    task = handed_in(hub)
+    card = page.locator(".need.is-review", has_text=f"T-{task.number}")
+    card.get_by_role("button", name="Request changes").click()
+    page.get_by_label("What should change", exact=True).fill("Name the rivers.")
+    page.get_by_role("dialog").get_by_role("button", name="Request changes").click()
+    expect(card).to_have_count(0)
+    until_told(page)
+    assert task_of(hub, task).status is Status.WORKING
 
 
 def test_a_letter_is_done_with(page: Page, hub: Hub) -> None:

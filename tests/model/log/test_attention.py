@@ -91,11 +91,18 @@ def test_an_agent_needs_somebody_if_it_is_stale_or_asks_of_itself() -> None:
         assert stands.need is None
 
 
-def need(status: Status, holder: AgentFacts | None = None, ready_at: int | None = 0) -> Need | None:
+def need(
+    status: Status,
+    holder: AgentFacts | None = None,
+    ready_at: int | None = 0,
+    *,
+    is_for_person: bool = False,
+) -> Need | None:
     """The need of a task that was touched four minutes ago, and ended three minutes ago if it has."""
     return need_of_task(
-        status, updated_at=NOW - 4 * MINUTE, ended_at=NOW - 3 * MINUTE, ready_at=ready_at, holder=holder
-    )
+        status, updated_at=NOW - 4 * MINUTE, ended_at=NOW - 3 * MINUTE, ready_at=ready_at, holder=holder,
+        is_for_person=is_for_person,
+    )  # fmt: skip
 
 
 def test_a_task_says_from_when_on_it_needs_somebody() -> None:
@@ -112,6 +119,12 @@ def test_a_task_says_from_when_on_it_needs_somebody() -> None:
     for status in (S.ACCEPTED, S.IN_REVIEW, S.COMPLETED, S.CANCELLED, S.EXPIRED):
         assert need(status, agent()) is None
     assert need(S.WORKING, gone(S.WORKING, reason="left")) is None
+
+
+def test_work_handed_in_to_a_person_needs_their_review() -> None:
+    """Work in review needs a person from its submission on, if a person sent the task; else its sender reviews it."""
+    assert need(S.IN_REVIEW, is_for_person=True) == Need(K.REVIEW, NOW - 4 * MINUTE)
+    assert need(S.IN_REVIEW) is None
 
 
 def test_a_task_that_needs_others_is_not_late() -> None:

@@ -73,4 +73,5 @@ def card(tx: Tx, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
         holder=holder.stands if holder is not None else None,
         ready_at=ready_at,
         paused_until=projection.paused_until(tx, row["id"]) if is_free and row["assignee"] is not None else 0,
+        is_for_person=row["status"] == Status.IN_REVIEW and projection.is_for_person(tx, row["id"]),
     )

@@ -110,12 +110,13 @@ def task(
     holder: AgentFacts | None = None,
     ready_at: int | None = 0,
     paused_until: int = 0,
+    is_for_person: bool = False,
 ) -> Card:
     """Make the card of a task; `of` has the columns of `projection.TASK`, `depends_on` the tasks that it needs.
 
     The `holder` matters for a task that is worked on, `ready_at` and `paused_until` for one that nobody has
-    begun. A snapshot may have
-    thousands of tasks, so this uses the row's own columns directly.
+    begun, `is_for_person` for one in review. A snapshot may have thousands of tasks, so this uses the row's own
+    columns directly.
     """
     status = of["status"]
     need = attention.need_of_task(
@@ -125,6 +126,7 @@ def task(
         ready_at=ready_at,
         holder=holder,
         paused_until=paused_until,
+        is_for_person=is_for_person,
     )
     beside = TaskCardExtras(
         state=attention.state_of_task(status, holder),

@@ -120,6 +120,7 @@ def _tasks(
     tx: Tx, project_id: UUID, crew: Mapping[str, _Hand], *, pressing: bool
 ) -> Iterator[tuple[str, Card]]:
     needs, ready = projection.needs(tx, project_id), projection.readiness(tx, project_id)
+    for_people = projection.in_review_for_people(tx, project_id)
     found = (
         projection.pressing(tx, project_id, ended=ENDED_TASKS, unbegun=UNBEGUN_FOR)
         if pressing
@@ -133,6 +134,7 @@ def _tasks(
             holder=holder.stands if holder is not None else None,
             ready_at=ready.get(each["id"], 0),
             paused_until=(holder.row["account_until"] or 0) if holder is not None else 0,
+            is_for_person=each["id"] in for_people,
         )
         yield str(each["id"]), card
 

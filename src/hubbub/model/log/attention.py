@@ -63,6 +63,7 @@ class NeedKind(StrEnum):
     APPROVAL = auto()
     QUESTION = auto()
     LETTER = auto()
+    REVIEW = auto()  # work for a person was handed in
     STOPPED = auto()  # agents in a loop
     BUDGET = auto()  # a budget is nearly or wholly spent
     PAUSED = auto()  # every account, so that no agent begins anything
@@ -176,16 +177,17 @@ def need_of_task(
     ready_at: int | None,
     holder: AgentFacts | None,
     paused_until: int = 0,
+    is_for_person: bool = False,
 ) -> Need | None:
     """Return the reason to look after a task, if there is one.
 
     `ready_at` is when everything it needs was completed; 0 if it needs nothing. With None it waits for something
     unfinished, and is not late, however long that takes. `paused_until` is until when the account of the agent that is
-    to begin it is paused, or was.
+    to begin it is paused, or was. Work `is_for_person` if a person sent the task, who then reviews it.
     """
     match status:
-        case Status.BLOCKED:
-            return Need(NeedKind.QUESTION, updated_at)
+        case Status.BLOCKED | Status.IN_REVIEW if status == Status.BLOCKED or is_for_person:
+            return Need(NeedKind.QUESTION if status == Status.BLOCKED else NeedKind.REVIEW, updated_at)
         case Status.FAILED:
             since = ended_at or updated_at
             return Need(NeedKind.FAILED, since, since + FAILED_FOR)

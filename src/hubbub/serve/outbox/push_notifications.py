@@ -156,6 +156,10 @@ def _waits(told: _Told) -> str:
     return f"{_who(told.happened.agent)} waits for your answer."
 
 
+def _handed_in(told: _Told) -> str:
+    return f"{_who(told.happened.agent)} has handed in {_task(told.task)}."
+
+
 def _failed(told: _Told) -> str:
     return f"{_task(told.task)} was given up by {_who(told.happened.actor)}."
 
@@ -233,6 +237,7 @@ WORDS: Mapping[NeedKind, _Words] = {
     NeedKind.APPROVAL: _Words("An approval is needed", "high", "lock", _asked, "/"),
     NeedKind.QUESTION: _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
     NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
+    NeedKind.REVIEW: _Words("Work is ready for your review", "default", "mag", _handed_in, "/"),
     NeedKind.STOPPED: _Words("Agents are stuck in a loop", "high", "repeat", _stopped, "/"),
     NeedKind.BUDGET: _Words("A budget is nearly spent", "high", "money_with_wings", _short_of, "/cost"),
     NeedKind.PAUSED: _Words("All accounts are paused", "default", "pause_button", _all_paused, "/fleet"),

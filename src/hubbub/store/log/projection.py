@@ -20,6 +20,10 @@ _UNDER_WAY = f"status IN ('{Status.ACCEPTED}', '{Status.BLOCKED}', '{Status.WORK
 _AT = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
 _HELD = "id, number, assignee, status, started_at"
 _NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
+_FOR_PERSON = """FROM tasks t WHERE (t.author IS NOT NULL OR (
+    EXISTS (SELECT 1 FROM users u JOIN members m ON m.user_id = u.id
+            WHERE u.name = t.sender AND m.project_id = t.project_id)
+    AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.project_id = t.project_id AND a.name = t.sender)))"""
 _READY = """CASE WHEN count(*) > count(CASE WHEN n.status = :completed THEN 1 END) THEN NULL
                  ELSE max(n.ended_at) END AS ready_at"""
 _AGENT = f"""SELECT a.name, a.account, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model,
@@ -40,11 +44,11 @@ def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
 
 
 def pressing(tx: Tx, project_id: UUID, *, ended: int, unbegun: int) -> Iterator[Row]:
-    """Yield the `tasks` that may need a person now: failed, under way, or not taken for `unbegun` ms."""
+    """Yield the `tasks` that may need a person now: failed, in review, under way, or not taken for `unbegun` ms."""
     waiting = _open(
         tx,
         project_id,
-        f"AND ({_UNDER_WAY} OR ({_NOT_TAKEN} AND updated_at <= :unbegun_since))",
+        f"AND ({_UNDER_WAY} OR status = '{Status.IN_REVIEW}' OR ({_NOT_TAKEN} AND updated_at <= :unbegun_since))",
         unbegun_since=tx.now - unbegun,
     )
     failed = (row for row in _ended(tx, project_id, ended) if row["status"] == Status.FAILED)
@@ -114,6 +118,20 @@ def paused_until(tx: Tx, task_id: UUID) -> int:
         id=task_id,
     )
     return held_until or 0
+
+
+def in_review_for_people(tx: Tx, project_id: UUID) -> frozenset[UUID]:
+    """Return the project's tasks in review that a person sent."""
+    rows = tx.all(
+        f"SELECT t.id {_FOR_PERSON} AND t.project_id = :project_id AND t.status = '{Status.IN_REVIEW}'",
+        project_id=project_id,
+    )
+    return frozenset(row["id"] for row in rows)
+
+
+def is_for_person(tx: Tx, task_id: UUID) -> bool:
+    """Tell whether a person sent the task, and no agent."""
+    return tx.any(f"SELECT 1 AS one {_FOR_PERSON} AND t.id = :id", id=task_id)
 
 
 def not_taken(tx: Tx, task_id: UUID) -> Row | None:

@@ -6,7 +6,7 @@ import { currentTask, heldBy } from "./states.js";
 import { accounts, agents, approvals, budgets, letters, now, overlaps, shown, stops, tasks } from "./store.js";
 
 /** @typedef {"stopped"|"budget"|"paused"|"expired"|"stale"|"conflict"|"failed"|"late"} OtherKind */
-/** @typedef {"approval"|"question"|"letter"|OtherKind} NeedKind */
+/** @typedef {"approval"|"question"|"letter"|"review"|OtherKind} NeedKind */
 /**
  * @typedef {object} Need
  * @property {string} key  stays the same for as long as it is the same need

@@ -85,6 +85,11 @@ const ACTIONS_OF = {
     { id: "done", label: t("needs.done"), run: () => acknowledge(letter) },
     openLink(findTask(letter.in_reply_to ?? letter.thread ?? "", shown.value)),
   ],
+  review: ({ task }) => [
+    taskAction("approve_work", task, { key: "a", primary: true }),
+    taskAction("request_changes", task, { key: "r" }),
+    openLink(task),
+  ],
   stopped: ({ stop }) => [
     { id: "lift", primary: true, label: t("needs.lift"), run: () => act("liftStop", { stop: stop.id }) },
     { id: "both", label: t("needs.message_both"), key: "r", run: () => writeTo(...stop.agents) },
@@ -207,6 +212,10 @@ const WORDS_OF = {
     main: html`<${Text} value=${letter.text} lines=${4} />`,
     aside: html`<bdi>${letter.recipient === HUB && !letter.addressee ? t("needs.from", { name: senderOf(letter) })
       : t("needs.from_to", { name: senderOf(letter), whom: receiverOf(letter) })}</bdi>`,
+  }),
+  review: ({ task }) => ({
+    main: title(task),
+    aside: line(number(task), task.assignee && name(task.assignee)),
   }),
   stopped: ({ stop }) => ({ main: name(t(`why.loop_${stop.kind}`, { who: list(stop.agents), times: stop.count })) }),
   budget: ({ budget }) => ({ main: name(t(`needs.budget_of_${budget.kind}`, { label: budget.label })) }),
@@ -333,7 +342,8 @@ function lateBecause(task) {
 // Something that needs a person: what it is, since when, why, and what can be done about it.
 
 const ICONS = {
-  approval: "shield-check", question: "hand", letter: "mail", stopped: "rotate-ccw", budget: "timer", paused: "pause",
+  approval: "shield-check", question: "hand", letter: "mail", review: "eye", stopped: "rotate-ccw", budget: "timer",
+  paused: "pause",
   expired: "clock", stale: "wifi-off", conflict: "git-branch", failed: "circle-x", late: "clock",
 };
 const TONES = { approval: "amber", question: "amber" };
@@ -438,7 +448,8 @@ function focusFirst() {
 
 /** The kinds by urgency: somebody is held up; work is in danger or lost; it takes longer than it should. */
 const GROUPS = [
-  { name: "held_up", kinds: ["approval", "question", "letter", "stopped", "budget", "paused", "expired"] },
+  { name: "held_up", kinds: ["approval", "question", "letter", "review", "stopped", "budget", "paused",
+    "expired"] },
   { name: "in_danger", kinds: ["stale", "conflict", "failed"] },
   { name: "late", kinds: ["late"] },
 ];
