@@ -187,6 +187,26 @@ def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
     assert again({**UNSEEN, **PERHAPS}, {**gone, "absent": True}, {**gone, "absent": True, "at": 8.97}) == []
 
 
+def test_an_unanswered_call_may_have_shown_an_agent_that_no_answer_shows() -> None:
+    """Work may come again between unanswered calls, which may have been heard; after the last of them, nobody came."""
+    hidden: dict[str, Line] = {name: {"shows": False} for name in ("l1", "k1", "t2", "t3", "f1")}
+    look: dict[str, Line] = {
+        "l2": {"texts": ["two", "perhaps", "one"], "shows": False, "asked": 139, "told": 140}
+    }
+    first, second = (
+        {name: {"do": "give", "who": "b", "thing": "db", "asked": at, "told": 200, "answer": "unknown"}}
+        for name, at in (("o1", 8.6), ("o2", 130))
+    )
+
+    def again(*changes: dict[str, Line]) -> list[str]:
+        changed = {name: line for each in (WORK, hidden, look, *changes) for name, line in each.items()}
+        return [each for each in told({**changed, "g1": {}}) if each.startswith("came back")]
+
+    assert again() != []
+    assert again(first) != []
+    assert again(first, second) == []
+
+
 def test_work_that_was_offered_to_everybody_comes_again_to_its_taker() -> None:
     """Offered work that an agent took, or may have taken, may come to its inbox once the agent comes again."""
     offered: dict[str, Line] = {"f1": {"answer": "unknown"}, "t3": {"answer": "unknown"}}

@@ -135,9 +135,8 @@ def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call
     left = defaultdict[str, list[float]](list)
     for who, at in absent:
         left[who].append(at)
-    for who, those in shown.items():
-        told = sorted(call["told"] for call in those)
-        left[who] += (one for one, other in pairwise(told) if other - one >= SILENCE)
+    for who in shown.keys() | unsure.keys():
+        left[who] += silences(sorted(call["told"] for call in shown[who]), unsure[who])
     for who, times in left.items():
         asked = [call["asked"] for call in shown[who]]
         first_told = [*accumulate((call["told"] for call in reversed(shown[who])), min, initial=NEVER)][::-1]
@@ -147,6 +146,20 @@ def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call
             ways.setdefault((seen, bisect(unsure[who], at)), at)
         for (seen, _), at in ways.items():
             yield {"who": who, "asked": at, "told": seen, "answer": "unknown"}
+
+
+def silences(told: list[float], unsure: list[float]) -> Iterator[float]:
+    """Yield when an agent may have become silent for long: after an answer that shows it, or an unanswered call.
+
+    An unanswered call may have been heard, at once or later, so that one may also end a silence.
+    """
+    last = -NEVER
+    for at in sorted([*told, *unsure]):
+        shown = next(iter(told[bisect(told, at) :]), NEVER)
+        is_heard_again = shown < NEVER or (bool(unsure) and unsure[-1] > at)
+        if is_heard_again and shown - at >= SILENCE and at - last >= SILENCE:
+            last = at
+            yield at
 
 
 def arrivals(look: Call, sent: Call, acks: list[Call], comes: list[Call]) -> list[Span]:
