@@ -49,6 +49,35 @@ def test_what_can_be_done_to_a_task_is_offered_with_its_number(page: Page, scene
     expect(page.get_by_role("option", name=re.compile(f"^Cancel .*T-{task.number}$"))).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("language", "typed", "offered"),
+    [
+        ("en", "send", "New message"),
+        ("en", "language", "Language: English"),
+        ("en", "sign out", "Sign out"),
+        ("zh-CN", "发送", "新消息"),
+        ("zh-CN", "退出", "退出登录"),
+    ],
+)
+def test_what_the_menus_do_is_found_by_its_words(
+    visit: Visit, language: str, typed: str, offered: str
+) -> None:
+    """Writing to somebody, another language and the end of the login are commands, too."""
+    page = visit("/board", language=language)
+    page.keyboard.press("Control+k")
+    page.keyboard.type(typed)
+    expect(page.get_by_role("option").filter(has_text=offered).first).to_be_visible()
+
+
+def test_what_can_be_done_to_the_open_task_is_offered_without_its_number(visit: Visit, scene: Scene) -> None:
+    """With a task open at the side, "cancel" is enough."""
+    number = scene.tasks["running"][0].number
+    page = visit(f"/board?task={number}")
+    expect(page.get_by_role("complementary", name="Task")).to_contain_text(f"T-{number}")
+    ask(page, "cancel")
+    expect(page.get_by_role("option", name=re.compile(f"^Cancel .*T-{number}$"))).to_be_visible()
+
+
 def test_views_agents_and_files_are_found_by_their_names(page: Page, scene: Scene) -> None:
     """Any part of a name finds it; the arrows choose, and say so to screen readers."""
     options = ask(page, scene.agents[0])

@@ -137,7 +137,7 @@ def test_cards_are_grouped_and_sorted_and_that_is_kept(visit: Visit) -> None:
     menu.click()
     page.get_by_role("menuitem", name="Save this view…").click()
     page.get_by_label("Name").fill("By hand")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
     menu.click()
     expect(page.get_by_role("menuitemradio", name="By hand", checked=True)).to_be_visible()
     page.get_by_role("menuitemradio", name="Most important first").click()

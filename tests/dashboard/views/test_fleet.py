@@ -217,14 +217,24 @@ def _letters(tx: Tx, hub: Hub, name: str) -> Any:
 
 
 def test_a_person_gives_an_agent_a_task(hub: Hub, visit: Visit) -> None:
-    """From an agent's panel a task is made for it, with the person as its sender."""
+    """From an agent's panel a new task begins with the agent filled in; the person is its sender."""
     page = visit("/fleet?agent=jade")
     panel(page).get_by_role("button", name="Give task").click()
-    page.get_by_role("textbox", name="Text").fill("Tidy the changelog")
-    page.get_by_role("button", name="Create task").click()
-    expect(page.get_by_role("status").filter(has_text="Task for jade created.")).to_be_visible()
+    form = page.get_by_role("dialog")
+    expect(form.get_by_label("For")).to_have_value("jade")
+    form.get_by_label("Title").fill("Tidy the changelog")
+    form.get_by_role("button", name="Create task").click()
+    expect(form).to_have_count(0)
     found = hub.do(lambda tx: task_search.search(tx, [hub.project.id], assignee="jade", limit=1))
     assert [(task.title, task.sent_by) for task in found] == [("Tidy the changelog", "owner")]
+
+
+def test_a_click_on_the_tile_opens_the_agent(visit: Visit) -> None:
+    """All of a card opens its agent, the coloured tile too."""
+    page = visit("/fleet")
+    tile = page.locator(".agent").filter(has_text="jade").locator(".tile").first
+    tile.click(force=True)  # what lies there is the link of the card
+    expect(page).to_have_url(re.compile("agent=jade"))
 
 
 def test_a_person_has_one_name_in_a_task(hub: Hub, visit: Visit) -> None:

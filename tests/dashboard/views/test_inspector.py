@@ -96,7 +96,7 @@ def test_a_task_is_cancelled_with_a_reason(visit: Visit, hub: Hub, scene: Scene)
 
 
 def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
-    """Release puts a held task back into the open queue; the panel tells who tried it, and how that ended."""
+    """Release puts a held task back into the open queue; the panel tells who tried it; nobody is proposed for it."""
     task = scene.tasks["running"][2]
     page = visit(f"/t/{task.number}")
     page.locator(".inspector").get_by_role("button", name="Release").click()
@@ -109,6 +109,15 @@ def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
     expect(attempts).to_contain_text(
         [f"1 {task.assignee} · Released by owner: needed elsewhere", "2 unassigned · Queued"]
     )
+    page.locator(".inspector").get_by_role("button", name="Assign").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Agent")).to_have_value("")
+    expect(dialog.get_by_role("button", name="Assign")).to_be_disabled()
+    expect(dialog).not_to_contain_text("current assignee")
+    dialog.get_by_label("Agent").select_option("birch")
+    dialog.get_by_role("button", name="Assign").click()
+    until_told(page)
+    assert task_of(hub, task).assignee == "birch"
 
 
 def test_a_message_reaches_its_thread(visit: Visit, scene: Scene) -> None:

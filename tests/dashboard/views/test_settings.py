@@ -107,7 +107,7 @@ def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -
 
 
 def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) -> None:
-    """Codes and tokens are told once; roles change at the hub when they change here."""
+    """Codes and tokens are told once; roles change at the hub when they change here, and back by Undo."""
     page = visit("/settings?tab=people")
     page.get_by_role("button", name="Invite").click()
     page.get_by_role("button", name="Create link").click()
@@ -123,8 +123,11 @@ def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) 
     ada = hub.do(lambda tx: access.authenticate(tx, secret))
     close(page)
     page.get_by_label("Role of ada").select_option("admin")
-    expect(page.get_by_text("The role of ada was changed.")).to_be_visible()
+    expect(page.get_by_text("ada is admin now.")).to_be_visible()
     assert [role for _project, role in hub.do(access.memberships, ada)] == [Role.ADMIN]
+    page.get_by_role("status").filter(has_text="ada is admin now.").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("ada is member now.")).to_be_visible()
+    assert [role for _project, role in hub.do(access.memberships, ada)] == [Role.MEMBER]
     row(page, "ada").get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("ada is no longer a member.")).to_be_visible()

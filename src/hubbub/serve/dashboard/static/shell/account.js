@@ -54,7 +54,7 @@ export function Account() {
 }
 
 /** Ends this login, by the same form that works without scripts. */
-async function signOut() {
+export async function signOut() {
   await stopAhead();
   const form = Object.assign(document.createElement("form"), { method: "post", action: "/logout", hidden: true });
   form.append(Object.assign(document.createElement("input"), { name: "csrf", value: me.value.csrf }));

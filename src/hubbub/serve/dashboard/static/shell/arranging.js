@@ -32,7 +32,7 @@ const current = () => Object.fromEntries(PARTS.map((part) => [part, route.value.
 const isCurrent = (view) => PARTS.every((part) => view[part] === current()[part]);
 
 async function save() {
-  const words = { title: t("board.save_view"), label: t("board.view_name"), action: t("board.save") };
+  const words = { title: t("board.save_view"), label: t("board.view_name"), action: t("board.save"), short: true };
   const name = await ask(words);
   if (name) keep({ ...saved.value, [name.replace(/\s+/g, " ")]: current() });
 }

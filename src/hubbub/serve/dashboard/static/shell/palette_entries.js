@@ -3,9 +3,9 @@
 import { html } from "../vendor/ui.js";
 import { findTask } from "../model/states.js";
 import { agents, could, may, shown, tasks } from "../model/store.js";
-import { t } from "../i18n.js";
-import { setTheme, THEMES } from "./account.js";
-import { createTask, openHelp } from "./dialogs.js";
+import { LANGUAGES, setLanguage, t } from "../i18n.js";
+import { setTheme, signOut, THEMES } from "./account.js";
+import { compose, createTask, openHelp } from "./dialogs.js";
 import { OPERATE, WATCH } from "./nav.js";
 import { go, route, set } from "./router.js";
 import { Icon } from "../ui/controls.js";
@@ -101,8 +101,8 @@ function ofAgent(agent) {
   };
 }
 
-/** What can be done to a task whose number was typed: "Cancel T-12". */
-function named(number) {
+/** What can be done to a task whose number was typed, or else to the one that is open: "Cancel T-12". */
+function named(number = route.value.query.task) {
   const task = number && may.value.write ? findTask(number, shown.value) : undefined;
   if (!task) return [];
   return actionsOn(task).map((action) => command(
@@ -118,10 +118,15 @@ const settings = () => SETTINGS.map((tab) =>
 
 function commands() {
   const create = command("create", t("palette.create"), "plus", createTask, "c");
+  const send = t("messages.send_message");
+  const write = command("message", t("messages.new"), "send", () => compose([]), undefined, send);
+  const languages = Object.entries(LANGUAGES).map(([tag, called]) =>
+    command(`language-${tag}`, `${t("shell.language")}: ${called}`, "settings", () => setLanguage(tag)));
+  const leave = command("sign-out", t("shell.sign_out"), "log-out", signOut);
   const themes = THEMES.map((name) =>
     command(`theme-${name}`, `${t("shell.theme")}: ${t(`shell.theme_${name}`)}`, "sun", () => setTheme(name)));
   const help = command("help", t("shell.help"), "keyboard", openHelp, "?");
-  return [...(may.value.write && could.value.write ? [create] : []), help, ...themes];
+  return [...(may.value.write && could.value.write ? [create, write] : []), help, ...themes, ...languages, leave];
 }
 
 /** The files that agents have said they change. */
@@ -130,7 +135,8 @@ function files() {
   return [...names].map((name) => command(`file-${name}`, name, "file-code", () => go("files", { q: name })));
 }
 
-/** @returns {Found} */
-function command(key, label, icon, run, hint) {
-  return { key, text: label.toLowerCase(), run, look: () => ({ mark: html`<${Icon} name=${icon} />`, label, hint }) };
+/** @param {string} [also] what else it is looked for by @returns {Found} */
+function command(key, label, icon, run, hint, also = "") {
+  const look = () => ({ mark: html`<${Icon} name=${icon} />`, label, hint });
+  return { key, text: `${label} ${also}`.toLowerCase(), run, look };
 }

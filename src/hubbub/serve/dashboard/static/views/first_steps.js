@@ -92,13 +92,12 @@ function Step({ name, steps, isNext }) {
 function Echo({ steps: { has_echo: isThere, has_message: isWritten } }) {
   return html`<div class="first-echo">
     <span class="grow">${t(isThere ? "steps.echo_there" : "steps.echo_text")}</span>
-    ${isThere && html`<${Button} kind=${isWritten ? "plain" : "primary"} icon="send" disabled=${!may.value.write}
+    ${isThere ? html`<${Button} disabled=${!may.value.manage}
+      onClick=${() => done("removeEcho", {}, t("steps.echo_removed"))}>${t("steps.echo_remove")}<//>
+    <${Button} kind=${isWritten ? "plain" : "primary"} icon="send" disabled=${!may.value.write}
       onClick=${() => compose(["echo"])}>${t("steps.echo_write")}<//>
     <${Button} kind=${isWritten ? "primary" : "plain"} icon="plus" disabled=${!may.value.write}
-      onClick=${() => compose(["echo"], "task")}>${t("steps.echo_task")}<//>`}
-    ${isThere
-      ? html`<${Button} disabled=${!may.value.manage}
-          onClick=${() => done("removeEcho", {}, t("steps.echo_removed"))}>${t("steps.echo_remove")}<//>`
+      onClick=${() => compose(["echo"], "task")}>${t("steps.echo_task")}<//>`
       : html`<${Button} icon="play" disabled=${!may.value.manage}
           onClick=${() => done("startEcho", {}, t("steps.echo_started"))}>${t("steps.echo_start")}<//>`}
   </div>`;

@@ -7,9 +7,10 @@ import { act } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { t } from "../../i18n.js";
 import { ask, compose, confirm } from "../../shell/dialogs.js";
+import { lazy } from "../../shell/lazy.js";
 import { href } from "../../shell/router.js";
 import { Button } from "../../ui/controls.js";
-import { toast } from "../../ui/overlays.js";
+import { openDialog, toast } from "../../ui/overlays.js";
 import { done } from "../fetching.js";
 import { refOf } from "../task/actions.js";
 import { change } from "./changing.js";
@@ -24,6 +25,12 @@ export async function releaseTask(task) {
     action: t("fleet.release"), danger: true,
   });
   if (reason && await act("release", { task: task.id, reason })) toast(t("fleet.task_released", { ref: refOf(task) }));
+}
+
+/** Open a new task for an agent. @param {string} to */
+async function giveTask(to) {
+  const CreateTask = (await lazy("forms"))?.CreateTask;
+  if (CreateTask) openDialog((close) => html`<${CreateTask} given=${{ to }} onClose=${close} />`);
 }
 
 /** Free what an agent claims to work on. */
@@ -72,7 +79,7 @@ export function AgentActions({ agent, placed }) {
   const off = !may.value.write;
   return html`<div class="row wrap">
     <${Button} small icon="message-square" disabled=${off} onClick=${() => compose([name])}>${t("fleet.message")}<//>
-    <${Button} small icon="plus" disabled=${off} onClick=${() => compose([name], "task")}>${t("fleet.give_task")}<//>
+    <${Button} small icon="plus" disabled=${off} onClick=${() => giveTask(name)}>${t("fleet.give_task")}<//>
     ${agent.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${off}
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
     <${Button} small icon="file-text" disabled=${off} onClick=${() => change(agent)}>${t("fleet.change")}<//>

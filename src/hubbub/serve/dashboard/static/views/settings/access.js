@@ -10,7 +10,7 @@ import { Button } from "../../ui/controls.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Empty } from "../../ui/empty.js";
 import { Field, Select } from "../../ui/form.js";
-import { openDialog } from "../../ui/overlays.js";
+import { openDialog, toast } from "../../ui/overlays.js";
 import { Ago } from "../../ui/text.js";
 import { done, existed, Fetched, useFetched } from "../fetching.js";
 import { mayGive, OnlyFor, Part, roles, Rows, showOnce, useForm } from "./parts.js";
@@ -67,10 +67,16 @@ function Member({ member }) {
   </tr>`;
 }
 
+/** An arrow key changes a role at once, so what was there before comes back by a button. @param {() => void} [undo] */
+async function giveRole(user, given, undo) {
+  const answer = await done("putMember", { project: project.value, user, role: given });
+  if (answer) toast(t("settings.role_changed", { name: user, role: t(`shell.role_${given}`) }), { undo });
+  return answer;
+}
+
 function RoleOf({ member: { name, role } }) {
   const choose = async ({ target }) => {
-    const values = { project: project.value, user: name, role: target.value };
-    if (!(await done("putMember", values, t("settings.role_changed", { name })))) target.value = role;
+    if (!(await giveRole(name, target.value, () => giveRole(name, role)))) target.value = role;
   };
   return html`<select class="input" aria-label=${t("settings.role_of", { name })} value=${role}
     disabled=${!may.value.manage} onChange=${choose}>

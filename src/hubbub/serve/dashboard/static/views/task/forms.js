@@ -21,17 +21,21 @@ const RANK = ["idle", "working", "waiting", "blocked", "error", "offline", "stal
 
 /** @param {{tasks: object[], onSay: (said: {to: string}) => void, onClose: () => void}} props */
 export function Reassign({ tasks, onSay, onClose }) {
+  const isFirst = tasks.every(({ assignee }) => !assignee);
   const options = agentOptions(shown.value, tasks.length === 1 ? tasks[0].assignee : null);
-  const [to, setTo] = useState(options[0]?.value ?? "");
+  const [to, setTo] = useState(isFirst ? "" : options[0]?.value ?? "");
   const words = { count: tasks.length, ref: refOf(tasks[0]) };
   const footer = html`
-    <${Button} kind="primary" type="submit" disabled=${!to}>${t("inspector.reassign")}<//>`;
+    <${Button} kind="primary" type="submit" disabled=${!to}>
+      ${t(isFirst ? "inspector.assign" : "inspector.reassign")}<//>`;
   return html`
     <${Dialog} title=${t("inspector.reassign_title", words)} onClose=${onClose} footer=${footer}
       onSubmit=${() => to && onSay({ to })}>
       ${options.length
-        ? html`<${Select} label=${t("inspector.reassign_label")} options=${options} value=${to}
-            hint=${t("inspector.reassign_hint")} onChange=${(event) => setTo(event.currentTarget.value)} />`
+        ? html`<${Select} label=${t("inspector.reassign_label")} value=${to}
+            options=${isFirst ? [{ value: "", label: t("inspector.assign_choose") }, ...options] : options}
+            hint=${t(isFirst ? "inspector.assign_hint" : "inspector.reassign_hint")}
+            onChange=${(event) => setTo(event.currentTarget.value)} />`
         : html`<p>${t("inspector.reassign_nobody")}</p>`}
     <//>`;
 }

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../../vendor/ui.js";
 import { sentence } from "../../hub/actions.js";
 import { read } from "../../hub/endpoints.js";
 import { list, shortTime, span, t } from "../../i18n.js";
+import { now } from "../../model/store.js";
 import { Button, Icon } from "../../ui/controls.js";
 import { Skeleton } from "../../ui/empty.js";
 
@@ -50,5 +51,6 @@ export function said(value) {
     return t(`why.${value.key}`, { ...Object.fromEntries(values), ...(isTask && { title: "" }) }).replace("  ", " ");
   }
   if (value?.span === undefined) return value;
-  return t(value.is_past ? "why.ago" : "why.ahead", { at: shortTime(value.at), span: span(value.span) });
+  const left = value.is_past ? now.value - value.at : value.at - now.value;
+  return t(value.is_past ? "why.ago" : "why.ahead", { at: shortTime(value.at), span: span(left) });
 }
