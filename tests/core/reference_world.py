@@ -281,6 +281,8 @@ class Model:
             job.leased = leased
         job.accepted, job.started = job.accepted or self.now, job.started or self.now
         self.take_out(job_id, "acked")
+        if target == "in_review" and job.sender != by:
+            self.put(job.sender, 2, ("reply", by, str(job_id), target))
 
     def leave(self, name: str) -> None:
         self.stays[name].left = self.now

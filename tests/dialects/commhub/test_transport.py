@@ -110,7 +110,7 @@ def test_a_forged_token_is_refused(fleet: Fleet) -> None:
             answer = httpx2.post(url, json=SEND, headers=headers, timeout=patience(), verify=NO_TLS)
             with row(secret[:40]):
                 assert answer.status_code == 401
-                assert answer.json()["error"] == "unauthorized"
+                assert answer.json()["error"]["data"] == {"error": "unauthorized"}
         assert httpx2.post(url, json=SEND, timeout=patience(), verify=NO_TLS).status_code == 401
 
 
@@ -217,7 +217,7 @@ def test_a_body_is_bounded(fleet: Fleet, size: int) -> None:
                 verify=NO_TLS,
             )
             assert answer.status_code == 413
-            assert answer.json()["error"] == "too_large"
+            assert answer.json()["error"]["data"] == {"error": "too_large"}
 
 
 @requires("transport.range")

@@ -90,7 +90,8 @@ class _Refusal(Response):
         super().__init__(self._plain.body, status, headers, self._plain.media_type)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        own = self._of_mcp if MCP.fullmatch(scope["path"]) else self._plain
+        is_mcp = scope["type"] == "http" and MCP.fullmatch(scope["path"])
+        own = self._of_mcp if is_mcp else self._plain
         await own(scope, receive, send)
 
 
