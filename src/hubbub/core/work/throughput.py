@@ -11,7 +11,7 @@ MOST = 20_000  # ended tasks that are looked at: the last ones
 
 
 class Step(NamedTuple):
-    """What ended in a stretch of time that begins `at`; `waited` is the median in milliseconds, None if none began."""
+    """A stretch of time from `at`, and the tasks ended in it; `waited` is their median in ms, None if none began."""
 
     at: int
     ended: int
