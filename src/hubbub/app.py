@@ -60,6 +60,7 @@ from hubbub.serve.live.subscribers import Subscribers
 from hubbub.serve.monitoring import logging_setup as logs
 from hubbub.serve.monitoring.loop_watch import LoopWatch
 from hubbub.settings import Settings
+from hubbub.store.engine import database_address
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, Tx, unix_ms
@@ -346,7 +347,9 @@ def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = FolderLock.take(settings.data, url=url)
     try:
-        return lock, Postgres.open(settings.database)
+        store = Postgres.open(settings.database)
+        database_address.remember(settings.data, settings.database)
+        return lock, store
     except BaseException:
         lock.release()
         raise

@@ -402,12 +402,15 @@ def test_a_connection_lost_during_the_commit_is_not_called_undone(
 
 
 def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
-    """Opening a store on a server that does not answer fails with a sentence that shows no address and no password."""
+    """Opening a store on a server that does not answer fails with a sentence that names only the place."""
     for opening in (Postgres.open, Postgres.migrate):
         with pytest.raises(StoreUnavailable) as refusal:
             opening(f"postgresql://me:secret@/x?host={tmp_path}")
 
-        assert str(refusal.value) == "the database server cannot be reached, or does not let the hub in"
+        assert str(refusal.value) == (
+            f"nothing answers at the socket 5432 of this machine in {tmp_path}; "
+            "check host and port in the database's address, and that PostgreSQL runs there"
+        )
 
 
 @pytest.mark.parametrize("asks", [Tx.one, Tx.run])

@@ -34,12 +34,14 @@ def restore(*, file: Path, data: str | None, as_json: bool) -> None:
 
     Tokens that were revoked since the backup stay revoked. Members are those of the backup.
     """
+    from hubbub.store.engine import database_address
     from hubbub.store.engine import restore as restoring
 
     chosen = settings.read(data=data)
     if chosen.database is not None:
         raise click.ClickException("this hub keeps its data in PostgreSQL; restore it there, with pg_restore")
     done = restoring.restore(chosen.data, file)
+    database_address.forget(chosen.data)
     kept = str(done.kept) if done.kept else None
     if as_json:
         told = {"restored": str(file), "kept": kept, "revoked": done.revoked, "members": done.members}
@@ -69,14 +71,18 @@ def copy(*, target: str, data: str | None, database: str | None, as_json: bool) 
     If TO is a postgresql://… address, the SQLite database of the data folder is copied into that empty database.
     If TO is a new file, the PostgreSQL database is copied into it, for hubbub restore.
     """
-    from hubbub.store.engine import copy_between
+    from hubbub.store.engine import copy_between, database_address
 
     if target.startswith(("postgresql://", "postgres://")):
-        copied = copy_between.to_postgres(settings.read(data=data).data, target)
+        folder = settings.read(data=data).data
+        copied = copy_between.to_postgres(folder, target)
+        database_address.remember(folder, target)
         where, then = "PostgreSQL", "Start the hub there: HUBBUB_DATABASE=postgresql://… hubbub up"
     else:
-        source = settings.read(data=data, database=database).database
+        chosen = settings.read(data=data, database=database)
+        source = chosen.database
         if source is None:
+            database_address.require_none(chosen.data)
             raise click.UsageError(
                 "this hub keeps its data in SQLite, and hubbub backup copies that to a file; "
                 "give TO as postgresql://…, or with --database the PostgreSQL database to copy to the file"

@@ -24,11 +24,13 @@ from hubbub.clients.hook.main import CLIENTS as HOOKED
 from hubbub.clients.hook.main import DEADLINE, RUNG
 from hubbub.clients.hook.permission_prompts import ASKING
 from hubbub.clients.install.verify import verify
+from hubbub.daemons import hub_starter
 from hubbub.model.data_folder import LOGINS_FILE
 from hubbub.model.errors import StoreRefused
 from hubbub.model.mail.wakes import WakeMethod
 from hubbub.model.programs import extras
 from hubbub.store import migrate
+from hubbub.store.engine import database_address
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
 from hubbub.terminal import display, versions
@@ -55,6 +57,7 @@ MORE = {
     "connections": "the longest idle one gives way; make a token for each agent, or set HUBBUB_MCP_CONNECTIONS",
     "stored": "at the limit it is refused; allow more: HUBBUB_TOKEN_MEGABYTES",
 }
+SEE_LOG = "see its log, hub.log in the data folder, or the journal of its service"
 AGAIN = "hubbub down, then hubbub up"
 WAKERS = frozenset({*WakeMethod})
 
@@ -130,7 +133,24 @@ def _folder(data: Path) -> Iterator[CheckResult]:
         f"delete files there, for {LEAST_DISK // MIB} MiB",
     )
     url = settings.read().database
-    yield _sqlite(data / DATABASE) if url is None else _postgres(url)
+    if url is not None:
+        yield _postgres(url)
+    elif (elsewhere := database_address.remembered(data)) is not None:
+        yield _forgotten(data, elsewhere)
+    else:
+        yield _sqlite(data / DATABASE)
+
+
+def _forgotten(data: Path, address: str) -> CheckResult:
+    """Check a hub whose data is elsewhere while nothing here says where: it cannot start, but it may run."""
+    file = shlex.quote(str(data / database_address.FILE))
+    runs = hub_starter.running_address(data) is not None
+    return CheckResult(
+        "database",
+        runs,
+        f"PostgreSQL, at {address}" + ("" if runs else ", which HUBBUB_DATABASE does not say here"),
+        f"set HUBBUB_DATABASE to that address; for an empty hub on SQLite: rm {file}",
+    )
 
 
 def _sqlite(file: Path) -> CheckResult:
@@ -151,16 +171,17 @@ def _postgres(url: str) -> CheckResult:
     try:
         with extras.required():
             import psycopg  # takes a while to import, and most hubs never need it
+
+            from hubbub.store.engine.connection_faults import readable, unconnected
     except extras.NotInstalled as error:
         return CheckResult("database", False, "PostgreSQL's driver is not installed", str(error))
     try:
-        with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as db:
+        with psycopg.connect(readable(url), connect_timeout=CONNECT_SECONDS) as db:
             migrate.check_postgres(db)
     except StoreRefused as error:
-        return CheckResult("database", False, str(error), "apply the missing ones: hubbub migrate")
-    except psycopg.Error:
-        advice = "check the server, user and password in HUBBUB_DATABASE"
-        return CheckResult("database", False, "PostgreSQL does not let us in", advice)
+        return CheckResult("database", False, str(error))
+    except psycopg.OperationalError as error:
+        return CheckResult("database", False, str(unconnected(error, url)))
     return CheckResult("database", True, "PostgreSQL, at this version")
 
 
@@ -202,6 +223,8 @@ def _token(hub: Hub) -> CheckResult:
     try:
         me = hub.get("/me")
     except HubRefused as error:
+        if error.is_temporary:
+            return CheckResult("hub", False, f"it cannot answer: {error}", SEE_LOG)
         return CheckResult("token", False, sentence(error), SIGN_IN)
     return CheckResult("token", True, f"valid, as {me['user'] or me['agent'] or 'any agent of its project'}")
 

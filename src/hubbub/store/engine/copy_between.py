@@ -19,9 +19,10 @@ from psycopg import errors
 
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.store import backup, migrate
+from hubbub.store.engine.connection_faults import readable, unconnected
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.notify import CONNECT_TIMEOUT, HUBS_PRESENT
-from hubbub.store.engine.postgres import FAULTS, FORBIDDEN, UNREACHABLE
+from hubbub.store.engine.postgres import FAULTS, FORBIDDEN
 from hubbub.store.engine.sqlite import DATABASE
 from hubbub.store.engine.sqlite_connection import SQLiteConnection, explaining
 
@@ -218,9 +219,9 @@ def _copy(source: Side, target: Side) -> Copied:
 def _connected(url: str) -> Iterator[psycopg.Connection[Values]]:
     """Connect to the server for one transaction, undone if the block raises; explain the server's faults."""
     try:
-        db = psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT)
+        db = psycopg.connect(readable(url), connect_timeout=CONNECT_TIMEOUT)
     except psycopg.OperationalError as error:
-        raise StoreUnavailable(UNREACHABLE) from error
+        raise unconnected(error, url) from error
     try:
         with db:
             yield db

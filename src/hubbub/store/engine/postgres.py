@@ -19,12 +19,13 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import psycopg
-from psycopg import conninfo, errors
+from psycopg import errors
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.people.rights import SYSTEM, Actor
 from hubbub.store import migrate, status_counters
+from hubbub.store.engine.connection_faults import readable, unconnected
 from hubbub.store.engine.notify import CONNECT_TIMEOUT, NOTIFY_EVERY, Notifier
 from hubbub.store.engine.pending_calls import PendingCall, Turn, answer
 from hubbub.store.engine.postgres_connection import READ, WRITE, Db, PostgresConnection, Unasked
@@ -50,12 +51,7 @@ LIMITS = """
 """  # the tail of the log waits for every transaction that has begun, so none may hang
 SHORTLY = "SET LOCAL lock_timeout = '5ms'"  # for calls that others wait behind
 
-UNREACHABLE = "the database server cannot be reached, or does not let the hub in"
 FORBIDDEN = "the database is empty, and its user may make no tables in it; grant CREATE on its schema"
-NO_ADDRESS = (  # libpq's own words would quote the address, with its password
-    "the database's address cannot be read; it has the form postgresql://user@host:port/name, "
-    "with parameters of libpq, such as ?sslmode=require, and %-codes for special characters"
-)
 COLLISIONS = (errors.DeadlockDetected, errors.SerializationFailure)
 
 # Faults of the engine, as people should read them; the first match counts. Other errors are bugs and shown as such.
@@ -106,7 +102,7 @@ class Postgres:
             with psycopg.connect(readable(url), connect_timeout=CONNECT_TIMEOUT) as db:
                 migrate.prepare_postgres(db)
         except psycopg.OperationalError as error:
-            raise StoreUnavailable(UNREACHABLE) from error
+            raise unconnected(error, url) from error
         except (errors.InsufficientPrivilege, errors.InvalidSchemaName) as error:
             raise StoreRefused(FORBIDDEN) from error
         return cls(url, clock=clock, notify_every=notify_every)
@@ -121,7 +117,7 @@ class Postgres:
             with psycopg.connect(readable(url), connect_timeout=CONNECT_TIMEOUT) as db:
                 return migrate.migrate_postgres(db)
         except psycopg.OperationalError as error:
-            raise StoreUnavailable(UNREACHABLE) from error
+            raise unconnected(error, url) from error
 
     def write(
         self,
@@ -334,15 +330,6 @@ def _noted(turn: Iterator[PendingCall], taken: list[PendingCall]) -> Iterator[Pe
     for call in turn:
         taken.append(call)
         yield call
-
-
-def readable(url: str) -> str:
-    """Return the address if libpq can read it. Raises `StoreRefused`, with no part of it."""
-    try:
-        conninfo.conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise StoreRefused(NO_ADDRESS) from None
-    return url
 
 
 def _caught_up(tx: Tx) -> CounterChanges:

@@ -15,6 +15,7 @@ from hubbub.model.errors import StoreUnavailable
 from hubbub.model.people.rights import Actor
 from hubbub.processes import durable_files
 from hubbub.store import backup, migrate
+from hubbub.store.engine import database_address
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.listeners import Listeners
 from hubbub.store.engine.pending_calls import PendingCall
@@ -57,8 +58,9 @@ class SQLite(SingleHub):
         """Open the store of `folder`; create it if it is new, or migrate it if it is older (after a backup).
 
         `url` is the hub's address, for the refusal of a second hub. `busy_timeout` is how long a write waits for
-        another program that has locked the database. Raises `StoreRefused` if another hub holds the folder or the
-        database is not of this version, `StoreUnavailable` if it cannot be read or written.
+        another program that has locked the database. Raises `StoreRefused` if another hub holds the folder, the
+        hub's data is elsewhere, or the database is not of this version, `StoreUnavailable` if it cannot be read or
+        written.
         """
         file = folder / DATABASE
         try:
@@ -68,6 +70,7 @@ class SQLite(SingleHub):
             raise StoreUnavailable(f"the data folder cannot be used: {error.strerror}") from error
         try:
             with explaining("nothing was changed"):
+                database_address.require_none(folder)
                 file.touch(mode=0o600)
                 _prepare(file, folder, busy_timeout)
                 return cls(file, lock, busy_timeout, clock)
