@@ -12,12 +12,14 @@ _MARK = 40  # characters at most of the note on how much is missing
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
-def visible(text: str) -> str:
+def visible(text: str, *, lines: bool = False) -> str:
     """Return `text` with invisible and reordering characters written out.
 
-    Line ends and tabs too: the result is one line, so that nothing can be pushed out of sight.
+    Line ends and tabs too: the result is one line, so that nothing can be pushed out of sight. `lines` keeps line
+    ends, for readers who show every line.
     """
-    return "".join(each if is_seen(each) else _escape(each) for each in text)
+    kept = "\n" if lines else ""
+    return "".join(each if is_seen(each) or each in kept else _escape(each) for each in text)
 
 
 def is_seen(character: str) -> bool:

@@ -239,7 +239,7 @@ class LocalNode:
             tool=order.tool,
             arguments=self._redactor.value(beginnings({**order.arguments, **hidden})),
             folder=weighed.world.cwd,
-            shown=visible(self._redactor.text(shown)),
+            shown=visible(self._redactor.text(shown), lines=True),
             reason=visible(self._redactor.text(weighed.decision.reason)),
             digest=self._digest(weighed),
             dangerous=weighed.decision.source is Source.FLOOR,

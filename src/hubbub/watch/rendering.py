@@ -7,6 +7,7 @@ from rich.text import Text
 from hubbub.model.fleet.calls import QuestionKind
 from hubbub.model.log.attention import Needed, NeedKind
 from hubbub.model.log.projection import Card
+from hubbub.model.visible_text import visible
 from hubbub.terminal import display, parties, pauses
 from hubbub.terminal.attention import TITLES
 from hubbub.watch.view_model import ViewModel
@@ -103,7 +104,10 @@ def _about(need: Needed, shown: ViewModel) -> Text:
     card: Any = need.card
     match need.noun:
         case "approvals":
-            about, by = card["shown"], f"{card['who']} · {card['tool']} · {_place(card)} · {card['reason']}"
+            about, by = (
+                visible(card["shown"]),
+                f"{card['who']} · {card['tool']} · {_place(card)} · {card['reason']}",
+            )
         case "letters":
             about, by = card["text"], parties.sender(card)
         case "overlaps":

@@ -287,15 +287,15 @@ def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
 
 
 def test_what_is_shown_is_what_is_there(world: World) -> None:
-    """Invisible or reordering characters are written out; long texts say what is missing."""
+    """Each line is a line; invisible or reordering characters are written out; long texts say what is missing."""
     approval, _receipt = put(
         world,
-        shown="rm \u202e -rf\u200b x\n&& y",
+        shown="rm \u202e -rf\u200b x\n&& y\r\t",
         reason="a\x1b[2Jb",
         folder="/srv/\u00a0",
         arguments={"content": "x" * 3000, "deep": [{"a\u200b": "\u2066"}], "n": 1},
     )
-    assert approval.shown == r"rm \u202e -rf\u200b x\n&& y"
+    assert approval.shown == r"rm \u202e -rf\u200b x" + "\n" + r"&& y\r\t"
     assert approval.reason == r"a\u001b[2Jb"
     assert approval.folder == r"/srv/\u00a0"
     assert approval.arguments == {

@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.fleet import approvals
@@ -17,7 +17,7 @@ from hubbub.model.log.projection import Projector
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
 from hubbub.watch.view_model import ViewModel
-from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, inside, until_told
 from tests.dashboard.conftest import MEMBER
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import Scene
@@ -54,15 +54,48 @@ def test_a_stranger_finds_the_blocked_task_and_frees_it_on_a_phone(
     assert task_of(hub, task).status is Status.WORKING
 
 
-def test_a_question_is_denied(page: Page, hub: Hub, scene: Scene) -> None:
-    """Deny answers the machine's question with a no, in the person's name."""
+def test_an_approval_is_denied_with_a_reason_that_the_agent_hears(page: Page, hub: Hub, scene: Scene) -> None:
+    """Deny answers the machine with a no, in the person's name; the reason, if there is one, goes to the agent."""
     asked = scene.approvals[1]
     card = page.locator(f"[data-item='need:approval:{asked}']")
     expect(card).to_contain_text("git push --force-with-lease origin api-v2")
     card.get_by_role("button", name="Deny").click()
+    dialog = page.get_by_role("dialog", name="Deny what quartz asks for")
+    dialog.get_by_label("Reason (optional, sent to the agent)").fill("Merge it instead.")
+    dialog.get_by_role("button", name="Deny").click()
     expect(card).to_have_count(0)
     until_told(page)
     assert status_of(hub, asked) is ApprovalStatus.DENIED
+    letters = hub.do(lambda tx: inbox.read(tx, hub.project.id, "quartz", 50))
+    assert any("Reason: Merge it instead." in str(letter) for letter in letters)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])
+def test_every_line_of_a_command_is_shown_also_beside_its_task(
+    visit: Visit, hub: Hub, size: tuple[int, int]
+) -> None:
+    """An approval shows each line of the call, its folder, who asks, and since when; so does its task's panel."""
+    command = "for each in a b\ndo\n  make $each\ndone\n\nmake publish"
+    asked = ask(hub, {"command": command}, QuestionKind.CALL)
+    page = visit("/", size=size)
+    item = f"[data-item='need:approval:{asked.id}']"
+    _shows_all_of(page.locator(item), command)
+    page.locator(item).get_by_role("link", name="Open T-").click()
+    beside = page.get_by_role("complementary", name="Task").locator(item)
+    _shows_all_of(beside, command)
+    beside.get_by_role("button", name="Approve").click()
+    expect(beside).to_have_count(0)
+    until_told(page)
+    assert status_of(hub, asked.id) is ApprovalStatus.APPROVED
+
+
+def _shows_all_of(card: Locator, command: str) -> None:
+    expect(card).to_contain_text("ember wants to use run_command on atlas:")
+    expect(card).to_contain_text("Folder: /srv")
+    expect(card).to_contain_text(re.compile(r"Has waited for \d+s"))
+    lines = card.locator("pre")
+    assert lines.inner_text() == command
+    assert lines.evaluate("(each) => each.scrollHeight <= each.clientHeight")
 
 
 def ask(

@@ -123,12 +123,11 @@ def described(approval: Approval) -> list[str]:
     ]
     columns = max(20, shutil.get_terminal_size().columns - len(INDENT))
     below = [
-        _asker(approval),
-        approval["shown"],
-        f"in {approval['folder']}" if approval["folder"] else "",
-        approval["reason"],
+        *filter(None, [_asker(approval)]),
+        *approval["shown"].split("\n"),
+        *filter(None, [f"in {approval['folder']}" if approval["folder"] else "", approval["reason"]]),
     ]
-    wrapped = (display.wrapped(display.clean(text), columns) for text in below if text)
+    wrapped = (display.wrapped(display.clean(text), columns) for text in below)
     return [display.clean(", ".join(facts)), *(INDENT + line for lines in wrapped for line in lines)]
 
 

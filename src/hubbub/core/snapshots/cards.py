@@ -96,7 +96,12 @@ def _question(text: str) -> str | None:
 
 _TASK = CardMaker(CARD_SHAPES["tasks"], title=lambda title: short(title, TITLE))
 _MACHINE = CardMaker(CARD_SHAPES["machines"])
-_APPROVAL = CardMaker(CARD_SHAPES["approvals"], shown=_question, reason=_question)
+_APPROVAL = CardMaker(
+    CARD_SHAPES["approvals"],
+    shown=_question,
+    reason=_question,
+    folder=lambda folder: short(folder, LINE),
+)
 _ACCOUNT = CardMaker(CARD_SHAPES["accounts"])
 _BUDGET = CardMaker(CARD_SHAPES["budgets"], label=lambda label: short(label, LINE))
 _STOP = CardMaker(CARD_SHAPES["stops"], agents=list)

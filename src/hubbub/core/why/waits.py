@@ -8,6 +8,7 @@ from hubbub.core.why import leases, presence
 from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.nodes import NODE_PREFIX
+from hubbub.model.visible_text import visible
 from hubbub.store.fleet import approvals, nodes
 from hubbub.store.tx import Tx
 
@@ -27,7 +28,7 @@ def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     for each in approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=MOST):
         if name not in (each.who, f"{NODE_PREFIX}{each.node}"):
             continue
-        shown = say("approval_shown", shown=quoted(each.shown, SHOWN_LENGTH))
+        shown = say("approval_shown", shown=quoted(visible(each.shown), SHOWN_LENGTH))
         told = say(
             "approval_pending",
             tool=each.tool,

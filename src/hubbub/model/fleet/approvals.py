@@ -71,10 +71,11 @@ class Approval:
     ]
     tool: Annotated[str, Seen(REST | CARD)]
     arguments: Annotated[Mapping[str, object], Seen(REST, "for people: long texts are cut")]
-    folder: Annotated[str, Seen(REST)]
+    folder: Annotated[str, Seen(REST | CARD)]
     digest: Annotated[str, Seen(REST, "of caller, tool, arguments, folder and machine")]
     shown: Annotated[
-        str, Seen(REST | CARD, "the resolved words of the call, invisible characters written out")
+        str,
+        Seen(REST | CARD, "the resolved words of the call, in its lines, invisible characters written out"),
     ]
     reason: Annotated[str, Seen(REST | CARD)]
     elicitation: Annotated[bool, Seen(REST, "true if the calling client may answer")]

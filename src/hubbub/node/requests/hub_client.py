@@ -170,7 +170,7 @@ class HubClient:
             tool=visible(question.tool),
             arguments={visible(name): abridged(each) for name, each in question.arguments.items()},
             folder=cut(visible(question.folder), TEXT_LENGTH),
-            shown=cut(visible(question.shown), SHOWN_LENGTH),
+            shown=cut(visible(question.shown, lines=True), SHOWN_LENGTH),
             reason=cut(visible(question.reason), TEXT_LENGTH),
         )
         return {

@@ -80,7 +80,8 @@
  * @property {string|null} said_node  the machine, by the word of a program with a token; null: the machine asked
  * @property {string} tool
  * @property {string} kind  the subject: one call, or a new rule of the policy
- * @property {string} shown  the resolved words of the call, invisible characters written out
+ * @property {string} folder
+ * @property {string} shown  the resolved words of the call, in its lines, invisible characters written out
  * @property {string} reason
  * @property {boolean} dangerous  true if the machine always asks about such a call
  * @property {number} created_at

@@ -16,6 +16,7 @@ const PARTS = {
   search: () => import("./palette_entries.js"),
   forms: () => import("../views/task/forms.js"),
   arranging: () => import("./arranging.js"),
+  replies: () => import("../views/replies.js"),
   compose: () => import("../views/compose.js"),
   why: () => import("../views/task/why.js"),
   project: () => import("../views/settings/project.js"),
@@ -69,7 +70,7 @@ export function stopAhead() {
 
 const LATER = new URL("../styles/later.css", import.meta.url).href;
 /** What the styles of the first screen are enough for. */
-const FIRST_STYLED = ["needs", "board"];
+const FIRST_STYLED = ["needs", "board", "approval"];
 /** All that a page was loaded anew for, kept for as long as its window: of the last one alone, two take turns. */
 const RELOADED = "hubbub_reloaded";
 

@@ -7,9 +7,7 @@ import { needOf, settled, waiting } from "../model/needs.js";
 import { currentTask, findTask, titleOf as cardTitle } from "../model/states.js";
 import { could, isPending, loaded, may, moment, now, shown, standstill } from "../model/store.js";
 import { act } from "../hub/actions.js";
-import { read } from "../hub/endpoints.js";
 import { list, span, t } from "../i18n.js";
-import { ask } from "../shell/dialogs.js";
 import { useKey, useList } from "../shell/keyboard.js";
 import { lazy, LazyView } from "../shell/lazy.js";
 import { href, route } from "../shell/router.js";
@@ -45,11 +43,6 @@ async function approve(approval) {
   return true;
 }
 
-async function deny(approval) {
-  if (!may.value.write || !(await act("deny", { approval: approval.id }))) return;
-  toast(t("needs.denied", { who: approval.who }));
-}
-
 // What a person can do about each kind of need, the best first. Each is `{id, label, run | href}` and, for some,
 // the `key` that does it and what the button looks like.
 
@@ -66,7 +59,7 @@ const ACTIONS_OF = {
       label: armed.value === approval.id ? t("needs.approve_sure") : t("needs.approve"),
       danger: armed.value === approval.id,
     },
-    { id: "deny", label: t("needs.deny"), run: () => deny(approval) },
+    { id: "deny", label: t("needs.deny"), run: () => say("deny", approval) },
     openLink(task),
   ],
   question: ({ task, agent }) => (task
@@ -77,11 +70,11 @@ const ACTIONS_OF = {
       openLink(task),
     ]
     : [
-      { id: "answer", key: "r", primary: true, label: t("inspector.answer"), run: () => writeTo(agent.name) },
+      { id: "answer", key: "r", primary: true, label: t("inspector.answer"), run: () => say("writeTo", agent.name) },
       { id: "fleet", label: t("needs.open_agent"), href: href("fleet", { agent: agent.name }) },
     ]),
   letter: ({ letter }) => [
-    { id: "reply", key: "r", primary: true, label: t("needs.reply"), run: () => reply(letter) },
+    { id: "reply", key: "r", primary: true, label: t("needs.reply"), run: () => say("reply", letter) },
     { id: "done", label: t("needs.done"), run: () => acknowledge(letter) },
     openLink(findTask(letter.in_reply_to ?? letter.thread ?? "", shown.value)),
   ],
@@ -92,7 +85,7 @@ const ACTIONS_OF = {
   ],
   stopped: ({ stop }) => [
     { id: "lift", primary: true, label: t("needs.lift"), run: () => act("liftStop", { stop: stop.id }) },
-    { id: "both", label: t("needs.message_both"), key: "r", run: () => writeTo(...stop.agents) },
+    { id: "both", label: t("needs.message_both"), key: "r", run: () => say("writeTo", ...stop.agents) },
     { id: "threads", label: t("needs.open_threads"), href: href("messages", { agent: stop.agents[0] }) },
   ],
   budget: ({ budget }) => [
@@ -104,19 +97,19 @@ const ACTIONS_OF = {
       run: () => act("resumeAccount", { account: account.name }) },
   ],
   expired: (need) => [
-    { id: "again", primary: true, label: t("needs.ask_again"), run: () => askAgain(need) },
+    { id: "again", primary: true, label: t("needs.ask_again"), run: () => say("askAgain", need) },
     { id: "done", label: t("needs.done"), run: () => settle(need) },
     openLink(need.task),
   ],
   stale: ({ agent, task, held }) => [
     task && taskAction("reassign", task, { primary: true }),
-    { id: "release", label: t("needs.release"), run: () => releaseAll(agent, held) },
+    { id: "release", label: t("needs.release"), run: () => say("releaseAll", agent, held) },
     { id: "why", label: t("needs.why") },
     openLink(task),
   ],
   conflict: ({ overlap }) => [
     { id: "map", label: t("needs.open_map"), primary: true, href: href("files", { q: overlap.files[0] ?? "" }) },
-    { id: "both", label: t("needs.message_both"), key: "r", run: () => writeTo(...overlap.agents) },
+    { id: "both", label: t("needs.message_both"), key: "r", run: () => say("writeTo", ...overlap.agents) },
   ],
   failed: ({ task }) => [
     taskAction("retry", task, { primary: true }), taskAction("reassign", task), openLink(task),
@@ -129,6 +122,15 @@ const ACTIONS_OF = {
   ],
 };
 
+/** One of `replies`, fetched when it is asked for. */
+const say = async (name, ...given) => (await lazy("replies"))?.[name](...given);
+
+const settle = ({ key }) => (settled.value = new Set([...settled.value, key]));
+
+async function acknowledge(letter) {
+  if (await act("acknowledge", { letter: letter.id })) toast(t("needs.acknowledged"));
+}
+
 /** What can be done about a need; those who may only look are shown where to look. */
 function actionsFor(need) {
   const all = ACTIONS_OF[need.kind](need).filter(Boolean);
@@ -136,54 +138,9 @@ function actionsFor(need) {
   return all.filter((each) => each.href || each.id === "why" || able || !each.run);
 }
 
-/** Ask for a text and send it to each of these agents. */
-async function writeTo(...names) {
-  const title = t("needs.write_title", { names: list(names) });
-  const text = await ask({ title, label: t("needs.write_label"), action: t("needs.send") });
-  if (text === null) return;
-  const answers = await Promise.all(names.map((to) => act("send", { to, text })));
-  const told = names.filter((_name, index) => answers[index]);
-  if (told.length) toast(t("needs.sent", { names: list(told) }));
-}
-
-/** Answer a letter; who answers has read it. */
-async function reply(letter) {
-  const title = t("needs.reply_title", { name: senderOf(letter) });
-  const text = await ask({ title, label: t("needs.write_label"), action: t("needs.send"), hint: letter.text });
-  if (text === null) return;
-  if (!(await act("send", { to: letter.sender, text, in_reply_to: letter.message_id }))) return;
-  await act("acknowledge", { letter: letter.id });
-  toast(t("needs.sent", { names: senderOf(letter) }));
-}
-
-const settle = ({ key }) => (settled.value = new Set([...settled.value, key]));
-
-/** Tell whoever asked that an answer can be had now. */
-async function askAgain(need) {
-  const { who, shown: call } = need.approval;
-  if (!(await act("send", { to: who, text: t("needs.ask_again_text", { call }) }))) return;
-  settle(need);
-  toast(t("needs.sent", { names: who }));
-}
-
-async function acknowledge(letter) {
-  if (await act("acknowledge", { letter: letter.id })) toast(t("needs.acknowledged"));
-}
-
-/** Put everything that a silent agent holds back into the open queue. */
-async function releaseAll(agent, held) {
-  const title = t("needs.release_title", { name: agent.name, count: held.length });
-  const reason = await ask({ title, label: t("inspector.release_label"), action: t("needs.release") });
-  if (reason === null) return;
-  const answers = await Promise.all(held.map((task) => act("release", { task: task.id, reason })));
-  const count = answers.filter(Boolean).length;
-  if (count) toast(t("needs.released", { count }));
-}
-
 // What a need says: `main` is what it is about, `aside` who, where and why.
 
 const MOST_PLACES = 5;
-const SEEN = 240; // characters of a command that are seen without asking for more
 
 const number = (task) => html`<span class="ref mono">${refOf(task)}</span>`;
 const title = (task) => html`<${Text} value=${cardTitle(task)} lines=${2} />`;
@@ -195,12 +152,8 @@ const line = (...parts) =>
 const DOT = html`<span class="faint">${" ·\u00a0"}</span>`;
 
 const WORDS_OF = {
-  approval: ({ approval }) => ({
-    main: html`<div class=${approval.said_node ? "need-asks amber" : "need-asks"}>${name(whoAsks(approval))}</div>
-      <${Command} key=${approval.id} approval=${approval} />`,
-    aside: html`${approval.reason && html`<div><span class="faint">${t("needs.because")}</span>${" "}
-        <${Text} value=${reasonOf(approval)} lines=${3} /></div>`}
-      ${approval.kind === "prompt" && html`<div class="faint">${t("needs.at_client")}</div>`}`,
+  approval: ({ approval }, _picture, small) => ({
+    main: html`<${LazyView} path="approval" approval=${approval} small=${small} />`,
   }),
   question: ({ task, agent }) => ({
     main: task ? title(task) : html`<${Text} value=${agent.doing || t("needs.asks_nothing")} lines=${3} />`,
@@ -241,76 +194,7 @@ const WORDS_OF = {
   }),
 };
 
-/** Who wants to run what, and where; where no machine asks but somebody's own program, that it is only said. */
-function whoAsks({ who, tool, node, said_node: said }) {
-  if (!said) return t("needs.asks", { who, tool, node });
-  return t(who === HUB ? "needs.asks_own" : "needs.asks_beside", { who, tool, node: said });
-}
-
-/**
- * The reasons that machines give most, in the language of the page; others in the machine's own words.
- * @type {[RegExp, string][]}
- */
-const REASONS = [
-  [/^it changes files$/, "needs.reason_changes"],
-  [/^no rule is about this call of (?<tool>.+)$/, "needs.reason_no_rule"],
-  [/^it reaches outside the folders that agents work in$/, "needs.reason_outside"],
-  [/^it reads or changes a file that may hold secrets$/, "needs.reason_secret"],
-  [/^it reads a folder with a file that may hold secrets$/, "needs.reason_secret_within"],
-  [/^it reads all files in a folder$/, "needs.reason_all_files"],
-  [/^it reads more files than can be looked at$/, "needs.reason_many_files"],
-  [/^it dumps the environment$/, "needs.reason_environment"],
-  [/^only running it tells which files it uses$/, "needs.reason_files_unknown"],
-  [/^only running it tells which folder it runs in$/, "needs.reason_folder_unknown"],
-  [/^it leads to (?<where>.+), in a private network$/, "needs.reason_private"],
-  [/^the rule (?<rule>.+) has it asked about$/, "needs.reason_rule"],
-  [/^only running it tells whether the rule (?<rule>.+) is about it$/, "needs.reason_rule_unknown"],
-  [/^no reason was given$/, "needs.reason_none"],
-  [/^(?<client>.+) asks at its own prompt$/, "needs.reason_prompt"],
-  [/^(?<client>.+) asks at its own prompt; the agent says: (?<why>[^]+)$/, "needs.reason_prompt_why"],
-];
-
-/** Why people are asked. */
-function reasonOf({ reason, dangerous }) {
-  for (const [said, words] of REASONS) {
-    const found = said.exec(reason);
-    if (found) return t(words, found.groups);
-  }
-  return dangerous ? t("needs.reason_floor", { said: reason }) : reason;
-}
-
 WORDS_OF.expired = WORDS_OF.approval;
-
-/** What is asked for: its beginning, and all of it, which only the hub has, for who wants to read it first. */
-function Command({ approval: { id, shown: beginning } }) {
-  const [whole, setWhole] = useState(null);
-  const look = () => read.approval(id).then(({ approval }) => setWhole(approval.shown),
-    () => toast(t("errors.not_loaded"), { kind: "away" }));
-  return html`
-    <pre class=${whole === null ? "need-command" : "need-command is-whole"} tabindex="0"><bdi
-      class="mono">${whole ?? beginning}</bdi></pre>
-    ${whole === null && beginning.length > SEEN && html`
-      <${Button} small kind="quiet" icon="chevron-down" onClick=${look}>${t("needs.whole")}<//>`}`;
-}
-
-/** What the same caller asked before, for who wants to see that before they answer. */
-function Lately({ approval: { id } }) {
-  const [found, setFound] = useState(null);
-  const look = () => read.approval(id).then(({ lately }) => setFound(lately),
-    () => toast(t("errors.not_loaded"), { kind: "away" }));
-  if (found === null) return html`<${Button} small kind="quiet" icon="clock" onClick=${look}>${t("needs.lately")}<//>`;
-  if (!found.length) return html`<div class="faint">${t("needs.lately_nothing")}</div>`;
-  return html`
-    <ul class="need-lately" aria-label=${t("needs.lately")}>
-      ${found.map((each) => html`<li key=${each.id}>
-        ${line(html`<${Ago} at=${each.created_at} />`, t(`needs.was_${each.status}`), name(each.tool))}
-        <span class="mono"> <${Text} value=${each.shown} lines=${1} /></span>
-      </li>`)}
-    </ul>`;
-}
-
-/** @param {import("../model/needs.js").Need} need @param {import("../model/fold.js").Picture} picture */
-const wordsOf = (need, picture) => WORDS_OF[need.kind](need, picture);
 
 /** What two agents both work on: files, else areas. */
 const places = ({ files, areas }) => (files.length ? files : areas).slice(0, MOST_PLACES).join(", ");
@@ -349,11 +233,12 @@ const ICONS = {
 const TONES = { approval: "amber", question: "amber" };
 
 /**
- * @param {{need: import("../model/needs.js").Need, small?: boolean}} props  `small`: in the row above the board
+ * @param {{need: import("../model/needs.js").Need, small?: boolean, isOpen?: boolean}} props  `small`: in the row above
+ *   the board; `isOpen`: its task is
  */
-export function NeedCard({ need, small = false }) {
+export function NeedCard({ need, small = false, isOpen = false }) {
   const [Why, setWhy] = useState(null);
-  const { main, aside } = wordsOf(need, shown.value);
+  const { main, aside } = WORDS_OF[need.kind](need, shown.value, small);
   const title = t(`needs.${titleOf(need)}`);
   const busy = isPending(need.of);
   return html`
@@ -369,8 +254,8 @@ export function NeedCard({ need, small = false }) {
       </div>
       <div class="need-main">${main}</div>
       ${aside && html`<div class="need-aside">${aside}</div>`}
-      ${need.kind === "approval" && !small && html`<${Lately} key=${need.key} approval=${need.approval} />`}
-      <${Actions} need=${need} busy=${busy} onWhy=${() => explain(Why, setWhy)} asked=${Why !== null} small=${small} />
+      <${Actions} need=${need} busy=${busy} onWhy=${() => explain(Why, setWhy)} asked=${Why !== null} small=${small}
+        isOpen=${isOpen} />
       ${Why && html`<${Why} of=${whyOf(need)} key=${need.key} />`}
     <//>`;
 }
@@ -395,8 +280,8 @@ function whyOf({ task, agent }) {
   return task ? { ref: task.number, kind: "task" } : { ref: agent.name, kind: "agent" };
 }
 
-function Actions({ need, busy, onWhy, asked, small }) {
-  const all = actionsFor(need);
+function Actions({ need, busy, onWhy, asked, small, isOpen }) {
+  const all = actionsFor(need).filter(({ id }) => !(isOpen && id === "open"));
   const shownHere = small ? all.filter((each) => each.id !== "why" || each.primary).slice(0, 3) : all;
   return html`
     <div class="need-actions">

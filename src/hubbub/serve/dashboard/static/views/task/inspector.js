@@ -2,6 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { toggle } from "../../model/filter.js";
+import { waiting } from "../../model/needs.js";
 import { childrenOf, currentTask, findTask, neededBy, titleOf } from "../../model/states.js";
 import { arrived, could, isPending, moment, project, shown, standstill } from "../../model/store.js";
 import { act, sentence } from "../../hub/actions.js";
@@ -16,6 +17,7 @@ import { Glyph, Paused, StateWord, Tile } from "../../ui/marks.js";
 import { toast } from "../../ui/overlays.js";
 import { Ago, Clock, Text } from "../../ui/text.js";
 import { called, Deliveries, HUB, receiverOf, senderOf } from "../deliveries.js";
+import { NeedCard, useNeedKeys } from "../needs.js";
 import { actionsOn, labelOf, perform, Priority, refOf, taskHref, useTaskKeys } from "./actions.js";
 import { Attempts, Events, Rail } from "./history.js";
 import { Proof } from "./proof.js";
@@ -404,6 +406,7 @@ function Content({ text }) {
 /** @param {{id: string}} props  the id or the number of a task */
 export function View({ id }) {
   const picture = shown.value;
+  useNeedKeys();
   useTaskKeys();
   const details = useDetails(id);
   const card = findTask(id, picture) ?? (moment.value ? undefined : details.task);
@@ -442,7 +445,9 @@ function Body({ task, details, picture }) {
 
 function Overview({ task, details, picture }) {
   const isLoading = details.status === "loading";
+  const asked = waiting.value.filter((need) => need.approval && need.task?.id === task.id);
   return html`
+    ${asked.map((need) => html`<div class="inspector-part" key=${need.key}><${NeedCard} need=${need} isOpen /></div>`)}
     <${Result} details=${details} />
     ${!moment.value && html`<${Proof} task=${task} at=${details.at} />`}
     ${isLoading ? html`<div class="inspector-part"><${Skeleton} lines=${3} /></div>`
