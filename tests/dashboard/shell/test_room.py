@@ -269,15 +269,20 @@ def test_a_page_says_for_how_long_the_hub_is_away_and_keeps_what_is_typed(visit:
 
 
 def test_a_draft_outlives_the_page(visit: Visit, watch: Watch) -> None:
-    """Unsent text is there after a reload, and a message that failed can be sent again."""
+    """What was filled in and not sent is there after a reload; a message that failed can be sent again."""
     page = visit("/board")
     page.keyboard.press("c")
-    title = page.get_by_role("dialog", name="New task").get_by_label("Title")
+    form = page.get_by_role("dialog", name="New task")
+    title = form.get_by_label("Title")
     title.fill("Half a plan")
+    form.get_by_label("For", exact=True).select_option("maple")
+    form.get_by_label("Priority").select_option("low")
     page.reload()
     until_ready(page)
     page.keyboard.press("c")
     expect(title).to_have_value("Half a plan")
+    expect(form.get_by_label("For", exact=True)).to_have_value("maple")
+    expect(form.get_by_label("Priority")).to_have_value("low")
     page.keyboard.press("Escape")
 
     watch.expect(0)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.dashboard.browser import (
+    DESKTOP,
     IDLE,
     PHONE,
     TABLET,
@@ -218,3 +219,21 @@ def test_the_content_is_one_key_away(page: Page) -> None:
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])
+def test_a_filter_says_which_keys_it_does_not_know(visit: Visit, size: tuple[int, int]) -> None:
+    """A key that the filter does not know is named in one sentence, which names those it knows."""
+    page = visit("/board?q=foo:bar", size=size)
+    said = page.get_by_role("search").get_by_role("status")
+    expect(said).to_have_text(
+        "The filter does not know foo; it searches for the whole word. "
+        "It knows state, agent, area, priority, and is."
+    )
+    box, screen = said.bounding_box(), page.viewport_size
+    assert box is not None
+    assert screen is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= screen["width"]
+    page.get_by_role("searchbox").fill("state:blocked is:open plain")
+    expect(said).to_be_empty()

@@ -193,3 +193,35 @@ def test_one_word_of_fifty_thousand_letters_is_shown(visit: Visit, hub: Hub) -> 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("(() => { const box = document.querySelector('.inspector-body');"
                          " return box.scrollWidth <= box.clientWidth; })()")  # fmt: skip
+
+
+def test_a_task_is_edited(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """*Edit*, among the actions of a task, changes its description and who is to do it in one form."""
+    task = scene.tasks["queued"][1]
+    page = visit(f"/t/{task.number}")
+    side = page.get_by_role("complementary", name="Task")
+    side.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Edit").click()
+    dialog = page.get_by_role("dialog", name=f"Edit T-{task.number}")
+    expect(dialog.get_by_label("Description")).to_have_value(re.compile("Done when its tests pass"))
+    dialog.get_by_label("Description").fill("Only the second half.")
+    dialog.get_by_label("For", exact=True).select_option("maple")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(side.locator(".markdown").first).to_have_text("Only the second half.")
+    until_told(page)
+    changed = task_of(hub, task)
+    assert (changed.description, changed.assignee, changed.title) == (
+        "Only the second half.",
+        "maple",
+        task.title,
+    )
+
+
+def test_every_action_on_a_task_is_at_hand(visit: Visit, scene: Scene) -> None:
+    """What the panel has no button for is in the menu beside them: work under way can be completed, and edited."""
+    page = visit(f"/t/{scene.tasks['running'][1].number}")
+    side = page.get_by_role("complementary", name="Task")
+    side.get_by_role("button", name="More actions").click()
+    for name in ("Complete", "Edit"):
+        expect(page.get_by_role("menuitem", name=name)).to_be_visible()

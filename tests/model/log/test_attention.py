@@ -167,17 +167,18 @@ def test_what_needs_a_person_is_found_and_ordered() -> None:
 def test_people_are_offered_what_is_possible() -> None:
     """The actions on a task follow from its status, by the one table of the lifecycle and that of parts."""
     assert allowed_verbs(S.IN_REVIEW) == (
-        "approve", "request-changes", "reassign", "cancel", "release", "complete", "comment",
+        "approve", "request-changes", "reassign", "cancel", "release", "complete", "describe", "comment",
     )  # fmt: skip
     assert allowed_verbs(S.BLOCKED)[0] == "unblock"
-    assert allowed_verbs(S.QUEUED) == ("reassign", "cancel", "complete", "comment")
-    assert allowed_verbs(S.FAILED) == ("retry", "comment")
+    assert allowed_verbs(S.QUEUED) == ("reassign", "cancel", "complete", "describe", "comment")
+    assert allowed_verbs(S.FAILED) == ("retry", "describe", "comment")
     assert allowed_verbs(S.COMPLETED) == allowed_verbs(S.COMPLETED, TaskRole.STRANGER) == ("comment",)
     assert allowed_verbs(S.WORKING, TaskRole.HOLDER) == (
         "reassign",
         "cancel",
         "release",
         "complete",
+        "describe",
         "comment",
     )
     assert all("release" in allowed_verbs(status) for status in UNDER_WAY)

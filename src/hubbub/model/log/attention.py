@@ -212,6 +212,7 @@ _POSSIBLE: Mapping[Verb, frozenset[Status]] = {
     Verb.CANCEL: LIFECYCLE[Event.CANCEL][0],
     Verb.RELEASE: HELD,
     Verb.COMPLETE: LIFECYCLE[Event.COMPLETE][0],
+    Verb.DESCRIBE: LIFECYCLE[Event.CANCEL][0] | LIFECYCLE[Event.RETRY][0],
     Verb.COMMENT: frozenset(Status),
 }
 

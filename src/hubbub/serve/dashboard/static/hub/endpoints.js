@@ -85,6 +85,10 @@ const TASKS = {
   requestChanges: onTask("request-changes"),
   release: onTask("release"),
   waive: onTask("waive"),
+  describe: {
+    request: ({ task: id, text }, options) => put(at("/tasks", id, "/description"), { text }, options),
+    of: ({ task: id }) => `tasks\n${id}`,
+  },
   comment: {
     request: ({ task: id, text }, options) => post(at("/tasks", id, "/comments"), { text }, options),
   },

@@ -1,11 +1,12 @@
 // The filter field: `state:blocked agent:ember is:unassigned "two words" api`. Words of different keys must all
-// hold, values of one key are alternatives. A key that is not known makes a plain word.
+// hold, values of one key are alternatives. A key that is not known makes a plain word, and is told.
 
 import { isEnded, SPELLED } from "./states.js";
 
 /** @typedef {Record<"words"|"state"|"agent"|"area"|"priority"|"is", string[]>} Query */
 
-const KEYS = ["state", "agent", "area", "priority", "is"];
+/** What may stand before a colon. */
+export const KEYS = ["state", "agent", "area", "priority", "is"];
 
 /** What `is:` may say, and of which cards it is true. */
 const IS = {
@@ -28,6 +29,12 @@ export function parse(typed) {
   }
   query.words = query.words.filter(Boolean);
   return query;
+}
+
+/** What stands before a colon and means nothing here. @param {string|undefined} typed */
+export function unknownKeys(typed) {
+  const keys = [...(typed ?? "").matchAll(TOKEN)].map(([, key]) => key?.toLowerCase());
+  return [...new Set(keys)].filter((key) => key && !KEYS.includes(key));
 }
 
 /** Whether nothing is asked for, so that everything matches. */

@@ -1,10 +1,10 @@
 // The line above a view: its name, the filter, search, how the page looks, who looks, and the button for a new task.
 
 import { computed, html, useEffect, useRef, useState } from "../vendor/ui.js";
-import { parse, toggle } from "../model/filter.js";
+import { KEYS, parse, toggle, unknownKeys } from "../model/filter.js";
 import { isEnded, SPELLED, STATES } from "../model/states.js";
 import { agents, could, may, standstill, tasks } from "../model/store.js";
-import { t } from "../i18n.js";
+import { list, t } from "../i18n.js";
 import { Account, setTheme, theme, THEMES } from "./account.js";
 import { createTask, openPalette } from "./dialogs.js";
 import { useKey } from "./keyboard.js";
@@ -75,6 +75,7 @@ function Filter({ open }) {
         aria-label=${t("shell.filter")} title=${t("shell.filter_hint")} aria-keyshortcuts="/" autocomplete="off"
         spellcheck="false" onInput=${(event) => change(event.currentTarget.value)} onKeyDown=${onKeyDown} />
       <kbd aria-hidden="true">/</kbd>
+      <${Unknown} keys=${unknownKeys(typed)} />
     </span>
     <${States} query=${query} toggleState=${(state) => change(toggle(typed, "state", state))} />
     ${view === "board" && html`<${Arranging} />`}
@@ -84,6 +85,12 @@ function Filter({ open }) {
     ${typed && html`<${IconButton} kind="quiet" small icon="x" label=${t("shell.clear_filter")}
       onClick=${() => change("")} />`}
   </search>`;
+}
+
+/** Says of keys that the filter does not know which ones it knows. @param {{keys: string[]}} props */
+function Unknown({ keys }) {
+  const words = keys.length > 0 && t("shell.filter_unknown", { keys: list(keys), known: list(KEYS) });
+  return html`<span class="filter-unknown" role="status">${words}</span>`;
 }
 
 /** How the board is arranged: there as soon as it has come. */

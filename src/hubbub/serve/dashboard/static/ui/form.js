@@ -75,7 +75,7 @@ function Framed({ label, hint, error: known, control }) {
 // What somebody has typed and not sent: there again wherever it was typed, after a reload too, until the window closes.
 
 const STORED = "hubbub_drafts";
-const FIELDS = "input[type=text]:not([role]), textarea";
+const FIELDS = "input[type=text]:not([role]), textarea, select";
 
 /** The value of each field, by the name of the place. @type {Map<string, string[]>} */
 const drafts = new Map(JSON.parse(sessionStorage.getItem(STORED) ?? "[]"));

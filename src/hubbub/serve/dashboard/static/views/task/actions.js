@@ -115,6 +115,7 @@ export const TASK_ACTIONS = [
     id: "complete", icon: "circle-check", verbs: ["complete"], bulk: true,
     asks: sentence("complete", "result", { optional: true }), run: call("complete"),
   },
+  { id: "edit", icon: "pencil", verbs: ["describe"], asks: ([task]) => askIn("Edit", { task }), run: edit },
 ];
 
 /** Whether the hub would let a person do that to a task as it is. @param {TaskAction} action @param {Task} task */
@@ -177,11 +178,15 @@ function giveBack({ id: task, assignee: to }) {
   return to ? act("reassign", { task, to }) : act("release", { task, reason: t("inspector.undone") });
 }
 
-/** Say something to whoever works on a task, and let the task go on if that was what it waited for. */
-async function answer(task, { text, goOn }) {
-  const told = await act("comment", { task: task.id, text });
-  if (!told || !goOn) return told;
-  return act("unblock", { task: task.id, reason: text });
+/** Say something to whoever works on a task; letting the task go on says it too. */
+function answer({ id: task }, { text, goOn }) {
+  return goOn ? act("unblock", { task, reason: text }) : act("comment", { task, text });
+}
+
+/** Change what is to be done, and who is to do it, as far as either is new. */
+async function edit(task, { text, to }) {
+  if (text !== undefined && !(await act("describe", { task: task.id, text }))) return null;
+  return to ? reassign(task, { to }) : {};
 }
 
 // What the keys do to the task whose card has the focus, or that is open at the side.

@@ -35,7 +35,7 @@ export function Reassign({ tasks, onSay, onClose }) {
         ? html`<${Select} label=${t("inspector.reassign_label")} value=${to}
             options=${isFirst ? [{ value: "", label: t("inspector.assign_choose") }, ...options] : options}
             hint=${t(isFirst ? "inspector.assign_hint" : "inspector.reassign_hint")}
-            onChange=${(event) => setTo(event.currentTarget.value)} />`
+            onInput=${(event) => setTo(event.currentTarget.value)} />`
         : html`<p>${t("inspector.reassign_nobody")}</p>`}
     <//>`;
 }
@@ -76,6 +76,43 @@ export function Answer({ task, onSay, onClose }) {
         onInput=${(event) => setText(event.currentTarget.value)} />
       ${blocked && html`<${Checkbox} label=${t("inspector.go_on")} checked=${goOn}
         onChange=${(event) => setGoOn(event.currentTarget.checked)} />`}
+    <//>`;
+}
+
+// Changing a task: what is to be done, and who is to do it. Its title and its priority stay.
+
+/** @param {{task: object, onSay: (said: {text?: string, to?: string}) => void, onClose: () => void}} props */
+export function Edit({ task, onSay, onClose }) {
+  const [before, setBefore] = useState(null);
+  useEffect(() => {
+    const fail = () => (toast(t("errors.not_loaded"), { kind: "away" }), onClose());
+    read.task(task.id).then(({ task: whole }) => setBefore(whole.description ?? ""), fail);
+  }, []);
+  return before !== null && html`<${Editing} task=${task} before=${before} onSay=${onSay} onClose=${onClose} />`;
+}
+
+function Editing({ task, before, onSay, onClose }) {
+  const [text, setText] = useState(before);
+  const [to, setTo] = useState(task.assignee ?? "");
+  const nobody = task.assignee ? [] : [{ value: "", label: t("inspector.to_anyone") }];
+  const submit = () => {
+    const said = {
+      ...(text.trim() !== before.trim() && { text: text.trim() }), ...(to !== (task.assignee ?? "") && { to }),
+    };
+    return Object.keys(said).length ? onSay(said) : onClose();
+  };
+  const footer = html`
+    <${Button} kind="primary" type="submit" disabled=${!text.trim()} keyHint=${written("mod+Enter")}>
+      ${t("settings.save")}<//>`;
+  return html`
+    <${Dialog} title=${t("inspector.edit_title", { ref: refOf(task) })} onClose=${onClose} onSubmit=${submit}
+      footer=${footer} wide>
+      <p class="strong"><${Text} value=${task.title} lines=${2} /></p>
+      <${TextArea} label=${t("inspector.text")} hint=${t("inspector.edit_hint")} rows="8" required value=${text}
+        onInput=${(event) => setText(event.currentTarget.value)} />
+      ${task.may.includes("reassign") && html`
+        <${Select} label=${t("inspector.to")} value=${to} options=${[...nobody, ...agentOptions(shown.value)]}
+          onInput=${(event) => setTo(event.currentTarget.value)} />`}
     <//>`;
 }
 

@@ -126,14 +126,13 @@ function Head({ task, state, picture }) {
           <${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
       </div>
       ${task && html`<h2><${Text} value=${titleOf(task)} lines=${4} /></h2>
-        <${Doings} task=${task} picture=${picture} />`}
+        <${Doings} task=${task} />`}
     </header>`;
 }
 
 const actionsFor = (task) => (could.value.write ? actionsOn(task) : []);
 
-function Doings({ task, picture }) {
-  const machine = picture.agents.get(task.assignee)?.machine;
+function Doings({ task }) {
   const busy = isPending(`tasks\n${task.id}`);
   return html`
     <div class="row wrap" role="group" aria-label=${t("inspector.actions")} aria-busy=${busy ? "true" : undefined}>
@@ -141,13 +140,12 @@ function Doings({ task, picture }) {
         <${Button} key=${action.id} kind=${isBest(action, index) ? "primary" : "plain"} small
           disabled=${busy || Boolean(standstill.value)} title=${standstill.value ? t(standstill.value) : undefined}
           onClick=${() => perform(action.id, task)}>${labelOf(action, task)}<//>`)}
-      ${machine && picture.machines.has(machine) && html`
-        <${Button} small href=${href("machines", { machine, agent: task.assignee })}>${t("inspector.terminal")}<//>`}
+      <${More} task=${task} />
     </div>`;
 }
 
 /** What is done less often. */
-function More({ task, picture }) {
+function More({ task }) {
   const items = actionsFor(task).slice(AT_HAND).map((action) => ({
     label: labelOf(action, task), icon: action.icon, danger: action.danger, run: () => perform(action.id, task),
   }));
