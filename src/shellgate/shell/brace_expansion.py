@@ -1,13 +1,22 @@
-"""Brace expansion: lists and ranges, of the pieces of a word."""
+"""Brace expansion: lists and ranges, of the pieces of a word.
 
-import re
+Bash pairs braces in a way of its own, which its manual does not tell; we follow it to the letter, since a word that we
+read otherwise is an argument that we do not see:
 
-from shellgate.shell.syntax.shell_tokens import Piece, Plain
+- A brace is closed by the first `}` at its level that has a separator before it, a comma or `..`. A `}` without one is
+  a character like any other: `{a}b,c}` is `a}b c`.
+- Between braces without a comma of their own, but with `..`, a comma further in drops them: `{1..{a,b}}` is
+  `1..a 1..b`. Without any comma they are a range, or stay as they are, with everything in them.
+- `{}` at the beginning of a word, and of each part that is expanded by itself, opens nothing.
+"""
 
-LIMIT = 512  # words that one may become, and pairs of braces in it
+from collections.abc import Iterator
+
+from shellgate.shell.syntax.shell_tokens import Piece, Plain, Quoted
+
+LIMIT = 512  # words that one may become, and open braces in it
 DEPTH_LIMIT = 32  # of braces in braces
-
-_EMPTY_FIRST = re.compile(r"\{\}.*(,|\.\.).*\}", re.DOTALL)
+_STEPS_LIMIT = 1_000_000  # characters that we look at to close all braces of a part
 
 Atoms = tuple[Piece | str, ...]  # unquoted characters one by one, all else as it is
 
@@ -17,16 +26,16 @@ class UnreadError(Exception):
 
 
 TOO_MANY = "its braces make too many words"
-EMPTY = "it has empty braces before others in a word, which bash pairs in a way of its own"
+QUOTED_COMMA = (
+    "it has a range in braces with something quoted or expanded in it, which bash reads in a way of its own"
+)
+AFTER_BLANK = "it has empty braces behind a quoted blank, which bash reads in a way of its own"
 
 
 def expanded(pieces: tuple[Piece, ...]) -> list[tuple[Piece, ...]]:
     """Return the words that a word becomes. Raises `UnreadError` beyond the limit, and if in doubt."""
     if not any(isinstance(piece, Plain) and "{" in piece.text for piece in pieces):
         return [pieces]
-    plain = "".join(piece.text if isinstance(piece, Plain) else "\0" for piece in pieces)
-    if _EMPTY_FIRST.search(plain):
-        raise UnreadError(EMPTY)
     atoms: list[Piece | str] = []
     for piece in pieces:
         atoms += list(piece.text) if isinstance(piece, Plain) else [piece]
@@ -46,49 +55,89 @@ def _joined(atoms: Atoms) -> tuple[Piece, ...]:
 
 
 def _expand(atoms: Atoms, depth: int = 0) -> list[Atoms]:
-    pairs = _pairs(atoms)
-    if depth > DEPTH_LIMIT or len(pairs) > LIMIT:
+    opened = atoms.count("{")
+    if depth > DEPTH_LIMIT or opened > LIMIT or opened * len(atoms) > _STEPS_LIMIT:
         raise UnreadError(TOO_MANY)
     words: list[Atoms] = [()]
-    start = done = 0
-    while start < len(atoms):
-        close = pairs.get(start)
-        choices = None if close is None else _choices(atoms[start + 1 : close], depth + 1)
-        if close is None or choices is None:
-            start += 1
-            continue
+    done = 0
+    for start, close in _pairs(atoms):
+        choices = _choices(atoms[start + 1 : close], depth + 1)
         if len(words) * len(choices) > LIMIT:
             raise UnreadError(TOO_MANY)
         words = [word + atoms[done:start] + choice for word in words for choice in choices]
-        start = done = close + 1
+        done = close + 1
     return [word + atoms[done:] for word in words]
 
 
-def _pairs(atoms: Atoms) -> dict[int, int]:
-    """Return where open braces close, by where they open."""
-    pairs: dict[int, int] = {}
-    opened: list[int] = []
-    for index, atom in enumerate(atoms):
+def _pairs(atoms: Atoms) -> Iterator[tuple[int, int]]:
+    """Yield where the outermost braces open and close."""
+    begin = index = 0  # bash reads what follows a pair as it reads a word
+    while index < len(atoms):
+        close = _close(atoms, index + 1) if _opens(atoms, index, begin) else None
+        if close is not None:
+            yield index, close
+            begin = close + 1
+        index = index + 1 if close is None else begin
+
+
+def _opens(atoms: Atoms, index: int, begin: int) -> bool:
+    if atoms[index] != "{":
+        return False
+    if atoms[index + 1 : index + 2] != ("}",):
+        return True
+    before = atoms[index - 1] if index > begin else None
+    if isinstance(before, Quoted) and before.text[-1:].isspace():
+        raise UnreadError(AFTER_BLANK)
+    return before is not None
+
+
+def _close(atoms: Atoms, index: int) -> int | None:
+    """Return where the brace closes whose inside begins at `index`; None if it is a character like any other."""
+    level = separators = 0
+    for place in range(index, len(atoms)):
+        atom = atoms[place]
+        if atom == "}" and not level and separators:
+            return place
         if atom == "{":
-            opened.append(index)
-        elif atom == "}" and opened:
-            pairs[opened.pop()] = index
-    return pairs
+            level += 1
+        elif atom == "}":
+            level = max(level - 1, 0)
+        elif not level:
+            separators += atom == "," or _begins_range(atoms, place)
+    return None
 
 
-def _choices(inside: Atoms, nesting: int) -> list[Atoms] | None:
-    """Return the expansion of the inside of a pair of braces; None if it is no expansion."""
+def _begins_range(atoms: Atoms, place: int) -> bool:
+    return atoms[place : place + 2] == (".", ".") and atoms[place + 2 : place + 3] != ("}",)
+
+
+def _choices(inside: Atoms, depth: int) -> list[Atoms]:
+    """Return the expansion of the inside of a pair of braces."""
+    parts = _parts(inside)
+    if len(parts) > 1 or "," in inside:
+        return [word for part in parts for word in _expand(part, depth)]
+    if any(not isinstance(atom, str) and _may_have_comma(atom) for atom in inside):
+        raise UnreadError(QUOTED_COMMA)
+    return _range(inside) or [("{", *inside, "}")]
+
+
+def _parts(inside: Atoms) -> list[Atoms]:
+    """Return what stands between the commas that are in no further braces."""
     parts: list[Atoms] = []
-    depth, start = 0, 0
+    level = start = 0
     for index, atom in enumerate(inside):
-        depth += (atom == "{") - (atom == "}")
-        if atom == "," and depth == 0:
+        if atom == "{":
+            level += 1
+        elif atom == "}":
+            level = max(level - 1, 0)
+        elif atom == "," and not level:
             parts.append(inside[start:index])
             start = index + 1
-    if not parts:
-        return _range(inside)
-    parts.append(inside[start:])
-    return [word for part in parts for word in _expand(part, nesting)]
+    return [*parts, inside[start:]]
+
+
+def _may_have_comma(piece: Piece) -> bool:
+    return "," in (piece.text if isinstance(piece, Plain | Quoted) else piece.source)
 
 
 def _range(inside: Atoms) -> list[Atoms] | None:

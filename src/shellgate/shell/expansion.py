@@ -51,8 +51,9 @@ class Expander:
         if len(alternatives) > 1 and any(map(_has_longer_name, alternatives)):
             return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]
         found: list[Word] = []
+        assigns = alternatives == [token.pieces] and _has_form_of_assignment(token.pieces)
         for pieces in alternatives:
-            found += self._split(pieces, token, state)
+            found += self._split(pieces, token, state, assigns=assigns)
             if self._made + len(found) > _MOST:
                 self.doubts.append("its variables and braces make too many words")
                 return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]
@@ -94,18 +95,22 @@ class Expander:
             case Substitution() | Backquoted():
                 return [Unknown(decode(piece.source))]
 
-    def _split(self, pieces: tuple[Piece, ...], token: Token, state: ShellState) -> list[Word]:
+    def _split(
+        self, pieces: tuple[Piece, ...], token: Token, state: ShellState, *, assigns: bool
+    ) -> list[Word]:
         source = decode(token.source)
         is_quoted = _is_quoted(pieces)
-        if _has_torn_brackets(pieces):
+        if _has_torn_brackets(pieces) or _may_stay_whole(pieces):
             return [Word((Unknown(source, may_be_many=True),), source, is_quoted)]
         words: list[list[WordPart]] = [[]]
         kept: set[int] = set()  # the words with a quote in them: they are there even if they are empty
         for number, piece in enumerate(pieces):
             if isinstance(piece, Plain):
-                words[-1] += self._argument(
-                    decode(piece.text), state, at_start=number == 0, is_last=number + 1 == len(pieces)
-                )
+                text, is_last = decode(piece.text), number + 1 == len(pieces)
+                if assigns and number == 0:
+                    name, equals, text = text.partition("=")
+                    words[-1].append(Text(name + equals))
+                words[-1] += self._plain(text, state, at_start=number == 0, assigns=assigns, is_last=is_last)
             elif isinstance(piece, Parameter) and not piece.is_quoted:
                 fields = self._fields(piece, state)
                 words[-1] += fields[0]
@@ -150,16 +155,8 @@ class Expander:
                     fields[-1] += _patterns(text, escapes=True)
         return fields
 
-    def _argument(self, text: str, state: ShellState, *, at_start: bool, is_last: bool) -> list[WordPart]:
-        """Unquoted text of an argument; one of the form of an assignment has tildes as that has."""
-        name, equals, rest = text.partition("=")
-        if at_start and equals and "~" in rest and is_name(name):
-            following = self._plain(rest, state, at_start=True, assigns=True, is_last=is_last)
-            return [Text(name + equals), *following]
-        return self._plain(text, state, at_start=at_start, is_last=is_last)
-
     def _plain(
-        self, text: str, state: ShellState, *, at_start: bool, is_last: bool, assigns: bool = False
+        self, text: str, state: ShellState, *, at_start: bool, is_last: bool, assigns: bool
     ) -> list[WordPart]:
         """Unquoted text: a tilde at its start is a home, after `:` too in an assignment."""
         if "~" not in text:
@@ -201,6 +198,20 @@ def _behind(pieces: tuple[Piece, ...], count: int) -> tuple[Piece, ...]:
     first = pieces[0]
     assert isinstance(first, Plain)
     return ((Plain(first.text[count:]),) if first.text[count:] else ()) + pieces[1:]
+
+
+def _may_stay_whole(pieces: tuple[Piece, ...]) -> bool:
+    """Tell whether bash may not split a variable: an unset `$!` behind it keeps its blanks."""
+    return len(pieces) > 1 and any(
+        isinstance(piece, Parameter) and piece.name == "!" and not piece.is_quoted for piece in pieces
+    )
+
+
+def _has_form_of_assignment(pieces: tuple[Piece, ...]) -> bool:
+    """Tell whether an argument has tildes as an assignment has: one that braces made does not count as such."""
+    first = pieces[0] if pieces else None
+    name, equals, _ = first.text.partition("=") if isinstance(first, Plain) else ("", "", "")
+    return bool(equals) and is_name(name.removesuffix("+"))
 
 
 def _is_quoted(pieces: Iterable[Piece]) -> bool:

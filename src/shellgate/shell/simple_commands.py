@@ -56,12 +56,17 @@ class SimpleCommandWalker:
 
     def run(self, simple: Simple, state: ShellState, frame: Frame) -> tuple[EndStates, SimpleCommand | None]:
         """Return what is known after a command, and the command."""
-        if not self._text[simple.start : simple.end].startswith("coproc"):
+        if not self._begins_with_coproc(simple):
             return self._here(simple, state, frame)
         frame = replace(frame, is_background=True, loop_multiplies=frame.is_looped)
         _, noted = self._here(replace(simple, words=_of_coproc(simple.words)), state, frame)
         after = state.forget(_OF_COPROC)  # else nothing: a shell of its own ran it
         return EndStates(after, after), noted
+
+    def _begins_with_coproc(self, simple: Simple) -> bool:
+        """Tell whether the reserved word precedes the words; a name that begins like it is the first of them."""
+        is_first_word = bool(simple.words) and simple.words[0].start == simple.start
+        return self._text.startswith("coproc", simple.start) and not is_first_word
 
     def _here(
         self, simple: Simple, state: ShellState, frame: Frame

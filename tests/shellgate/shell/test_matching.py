@@ -25,3 +25,10 @@ def test_a_call_behind_command_is_seen(program: str, called: tuple[str, ...]) ->
     assert missed([Call(HERE, called)], read(program, world(HERE))) is None
     other = Call(HERE, ("other", *called))
     assert missed([other], read(program, world(HERE))) == other
+
+
+def test_a_name_that_may_be_one_that_runs_a_text_may_call_anything() -> None:
+    """A person is asked about a name that is known only in part; one that can be none of those is compared."""
+    call = Call(HERE, ("m", "a"))
+    assert missed([call], read("$(x)val 'm a'", world(HERE))) is None
+    assert missed([call], read("$(x)other 'm a'", world(HERE))) == call

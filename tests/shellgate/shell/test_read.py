@@ -64,6 +64,57 @@ def test_braces_are_expanded() -> None:
 
 
 @each_row(
+    ["text", "words"],
+    [
+        ("{a}b,c}", ["a}b", "c"]),
+        ("{a},-b}", ["a}", "-b"]),
+        ("{{a}b,c}", ["{a}b", "c"]),
+        ("{{a,b}}c,d}", ["a}c", "b}c", "d"]),
+        ("{},a}{b,c}", ["{},a}b", "{},a}c"]),
+        ("x{},a}", ["x}", "xa"]),
+        ("''{},/etc}", ["}", "/etc"]),
+        ("{a,b}{},c}", ["a{},c}", "b{},c}"]),
+        ("{1..{a,b}}", ["1..a", "1..b"]),
+        ("n{..{,}}", ["n..", "n.."]),
+        ("{{a,b}1..3}", ["a1..3", "b1..3"]),
+        ("{{a,b}..}", ["{a..}", "{b..}"]),
+        ("{1..{2..3}}a{4..5}", ["{1..{2..3}}a4", "{1..{2..3}}a5"]),
+        ("{1..\\{,a}", ["1..{", "a"]),
+        ("{q}", ["{q}"]),
+        ("{1..q}", ["{1..q}"]),
+    ],
+)
+def test_braces_are_paired_as_bash_does(text: str, words: list[str]) -> None:
+    """A brace closes behind a separator only, and a comma further in drops the braces of a range."""
+    assert called(f"x {text}") == [["x", *words]]
+
+
+@each_row("text", ['{1..","}', "{1..${a:-b,c}}", "a\\ {},b}"])
+def test_braces_around_what_only_bash_knows_are_a_doubt(text: str) -> None:
+    """A comma in quotes or in an expansion may drop the braces of a range, and a quoted blank may keep some shut."""
+    assert seen(f"x {text}").doubts
+
+
+@each_row(
+    ["text", "word"],
+    [
+        ("o=~", "o=/ada"),
+        ("o+=~", "o+=/ada"),
+        ("o=\\z:~", "o=z:/ada"),
+        ("o='z':~/x", "o=z:/ada/x"),
+        ('o="z:"~', "o=z:~"),
+        ('o=""~', "o=~"),
+        ("o{1..1}=~", "o1=~"),
+        ("o={z,}:~", "o=z:~"),
+        ("-o=~", "-o=~"),
+    ],
+)
+def test_an_argument_of_the_form_of_an_assignment_has_its_tildes(text: str, word: str) -> None:
+    """A tilde behind its `=` or an unquoted `:` is the home, whatever is quoted before, unless braces made it."""
+    assert called(f"x {text}")[0][1] == word
+
+
+@each_row(
     "text",
     [
         "echo $(rm x)",
@@ -177,10 +228,13 @@ def test_text_that_is_not_run_is_no_command(text: str) -> None:
         'read "$x"',
         "compgen -W '$(rm y)'",
         "echo {1..100000}",
+        'echo "$${x"',
+        'echo "$$(x)"',
+        'echo "${x#\\a}"',
+        "x <<E\n$(y '\\\nz')\nE\n",
+        "x <<E\n$(y # \\\nz\n)\nE\n",
         "echo $[1]",
         "a[1 + 2]=3",
-        "echo x{},y}",
-        "echo ''{},/etc}",
         "echo ${x-<(rm y)}",
         "x=${x:=a>(rm y)}",
         "echo ${x/a/<(rm y)}",
@@ -408,6 +462,23 @@ def test_a_prompt_is_read_as_the_code_that_it_is() -> None:
     program = seen("PS4='$(rm x)'; set -x; y")
     assert program.doubts
     assert ["rm", "x"] in [[word.value for word in each.words] for each in program.commands]
+
+
+def test_a_variable_before_the_last_job_may_keep_its_blanks() -> None:
+    """Bash does not split `$a` in `$a$!` while nothing ran in the background."""
+    assert [word.value for word in command("a='b c'; x $a$! $a", "x").words] == ["x", None, "b", "c"]
+
+
+@each_row(["escaped", "value"], [("\\a", "\\a"), ("\\$", "$"), ("\\}", "}"), ('\\"', '"'), ("c\\\nd", "cd")])
+def test_a_backslash_in_quoted_braces_stays_before_most_characters(escaped: str, value: str) -> None:
+    """Within `"${…}"` it quotes what it quotes in double quotes, and the brace; a line goes on behind it."""
+    assert command(f'a=b; x "${{a:+{escaped}}}"', "x").words[1].value == value
+
+
+def test_only_the_word_itself_starts_a_coprocess() -> None:
+    """A command whose name begins like `coproc` is one like any other."""
+    assert called("coprocx { y") == [["coprocx", "{", "y"]]
+    assert called("time coproc'x' { y") == [["coprocx", "{", "y"]]
 
 
 def test_braces_behind_a_variable_lengthen_its_name() -> None:

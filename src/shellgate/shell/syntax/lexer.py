@@ -116,6 +116,7 @@ class _Code:
             if self.end < len(self.text):
                 self._doubt("a substitution ends in a comment")
             close = self.end
+        self._pieces.kept(self.text[self.index : close + 1])
         self.index = close
 
     def _operator(self) -> None:
@@ -250,7 +251,7 @@ class _Code:
             stop = self._document_end(delimiter, is_quoted=is_quoted, strips=strips)
             body: list[Piece] = [Quoted(self.text[start:stop])]
             if not is_quoted:
-                body, _ = self._pieces.double(start, stop, close="")
+                body = self._pieces.document(start, stop)
             self.tokens[place] = Redirection(
                 token.start, token.end, token.operator, token.descriptor, None, tuple(body)
             )

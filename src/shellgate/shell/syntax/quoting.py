@@ -20,6 +20,7 @@ NAME_CHARACTERS = NAME_STARTS | frozenset("0123456789")
 _SPECIAL = frozenset("@*#?-$!0123456789")
 _LIVE = frozenset("\\'\"$`")
 _KEPT_IN_DOUBLE = frozenset('$`"\\')
+_NO_PATTERN = (":-", ":=", ":+", ":?", "-", "=", "+", "?")  # operators whose argument is a text
 
 
 def is_name(text: str) -> bool:
@@ -42,7 +43,7 @@ class Pieces:
         self.doubts = doubts
         self._tree = tree
         self._code = code
-        self._depth = self._braces = 0
+        self._depth = self._braces = self._documents = 0
         self._read: dict[tuple[int, int, bool], tuple[list[Piece], int]] = {}
 
     def until(self, index: int, end: int, stops: frozenset[str]) -> tuple[list[Piece], int]:
@@ -90,7 +91,20 @@ class Pieces:
         if close < 0:
             self.doubts.append("a quote is not closed")
             close = end
+        self.kept(self.text[index + 1 : close])
         return [Quoted(self.text[index + 1 : close])], close + 1
+
+    def kept(self, text: str) -> None:
+        """Doubt a text that keeps an escaped end of line: in a here-document bash joins lines before it reads."""
+        if self._documents and "\\\n" in text:
+            self.doubts.append("a line is continued in quotes or a comment in a here-document")
+
+    def document(self, index: int, end: int) -> list[Piece]:
+        """The body of a here-document whose end is not quoted."""
+        self._documents += 1
+        pieces, _ = self.double(index, end, close="")
+        self._documents -= 1
+        return pieces
 
     def double(self, index: int, end: int, close: str = '"') -> tuple[list[Piece], int]:
         """The inside of double quotes from `index`, and where they end; `close` is empty in a here-document."""
@@ -190,6 +204,10 @@ class Pieces:
             if text[stop : stop + 2] == "\\\n":
                 self.doubts.append("a line is continued inside a word")
             return [Quoted("$") if is_quoted else Plain("$")], stop
+        if is_quoted and text[index + 1 : stop] == "$" and text[stop : stop + 1] in {"{", "("}:
+            self.doubts.append(
+                "it has `$$` before a bracket in quotes, which bash takes for an expansion at first"
+            )
         return [Parameter(text[index + 1 : stop], text[index:stop], is_quoted)], stop
 
     def _dollar_quoted(self, index: int, end: int) -> tuple[list[Piece], int]:
@@ -201,6 +219,7 @@ class Pieces:
             stop += 2 if self.text[stop] == "\\" else 1
         if stop >= end:
             self.doubts.append("a quote is not closed")
+        self.kept(self.text[index + 2 : stop])
         return [Quoted(decoded(self.text[index + 2 : min(stop, end)]))], stop + 1
 
     def substitution(self, index: int, end: int, *, is_quoted: bool) -> tuple[list[Piece], int]:
@@ -284,7 +303,7 @@ class Pieces:
             subscript, index = self.until(index + 1, end, frozenset("]"))
             index += 1
         operator, index = self._operator(index, end)
-        argument, index = self._argument(index, end, is_quoted=is_quoted)
+        argument, index = self._argument(index, end, operator, is_quoted=is_quoted)
         if index >= end or not name:
             self.doubts.append("it has an expansion that could not be read")
         if is_element:
@@ -293,13 +312,21 @@ class Pieces:
         piece = Parameter(name, text[start : index + 1], is_quoted, operator, tuple(argument), inside, prefix)
         return [piece], index + 1
 
+    def _escaped_in_argument(self, escaped: str, operator: str) -> str:
+        """Return what stands for a backslash and a character in `"${…}"`; before most, both do, but in no pattern."""
+        if escaped in _KEPT_IN_DOUBLE | {"}", "\n"}:
+            return escaped.replace("\n", "")
+        if operator not in _NO_PATTERN:
+            self.doubts.append("it has a backslash in a pattern within quotes")
+        return "\\" + escaped
+
     def _operator(self, index: int, end: int) -> tuple[str, int]:
-        for operator in (":-", ":=", ":+", ":?", "##", "%%", "-", "=", "+", "?", "#", "%"):
+        for operator in (*_NO_PATTERN, "##", "%%", "#", "%"):
             if self.text.startswith(operator, index, end):
                 return operator, index + len(operator)
         return ("" if self.text[index : index + 1] == "}" else "…"), index
 
-    def _argument(self, index: int, end: int, *, is_quoted: bool) -> tuple[list[Piece], int]:
+    def _argument(self, index: int, end: int, operator: str, *, is_quoted: bool) -> tuple[list[Piece], int]:
         """Return what follows an operator, up to the closing brace."""
         if not is_quoted:
             found, stop = self.until(index, end, frozenset("}"))
@@ -319,7 +346,7 @@ class Pieces:
                 self.doubts.append("it has a quote in an expansion within quotes")
                 index += 1
             elif character == "\\":
-                pieces.append(Quoted(text[index + 1 : index + 2]))
+                pieces.append(Quoted(self._escaped_in_argument(text[index + 1 : index + 2], operator)))
                 index += 2
             elif character == '"':
                 found, index = self.double(index + 1, end)

@@ -9,6 +9,7 @@ from tests.shellgate.shell.fuzzer.running import Call
 
 _LEADING = frozenset({"command", "builtin", "exec"})
 _UNREAD = frozenset({"eval", ".", "source"})  # what they run is not the reader's business: a person is asked
+_RUNS_TEXT = _UNREAD | {"trap"}
 
 
 def missed(calls: list[Call], program: Program) -> Call | None:
@@ -31,9 +32,17 @@ def _is_seen(call: Call, command: SimpleCommand) -> bool:
             words = words[2:] if words[0].value == "-a" else words[1:]
     if words and words[0].value in _UNREAD:
         return True
+    if words and _may_run_text(words[0]):
+        return True  # `$(x)eval …`: a person is asked, as nobody knows the name
     if words and _may_vary(words[0]) and _is_seen(call, replace(command, words=words[1:])):
         return True  # `$x command y`, where x is empty
     return _are_seen(call.words, words)
+
+
+def _may_run_text(name: Word) -> bool:
+    """Tell whether a name that is known in part may be one that runs a text."""
+    kinds = {type(part) for part in name.parts}
+    return {Text, Unknown} <= kinds and any(_is_word(each, name.parts) for each in _RUNS_TEXT)
 
 
 def _is_option(word: Word) -> bool:
