@@ -1,11 +1,14 @@
 """The sources of a setting, and the errors for invalid values."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from hubbub import settings
 from hubbub.model.errors import Invalid
+
+NAMED = re.compile(r"\bHUBBUB_[A-Z][A-Z_]*[A-Z]\b")
 
 
 def test_without_anything_given_the_defaults_hold() -> None:
@@ -97,3 +100,25 @@ def test_a_secret_is_never_shown() -> None:
         with pytest.raises(Invalid, match=r"^HUBBUB_GITHUB_TOKEN must be a token, .*blanks$"):
             settings.read({"HUBBUB_GITHUB_TOKEN": value})
     assert "ghp_" not in repr(settings.read({"HUBBUB_GITHUB_TOKEN": "ghp_secret"}))
+
+
+def test_a_variable_that_means_nothing_is_noticed() -> None:
+    """A name that begins like ours and is none is found, with the one that it is probably meant to be."""
+    environment = {
+        "HUBBUB_DATABSE": "postgresql://db/hub",
+        "HUBBUB_OF_OURS": "1",
+        "HUBBUB_TOKEN_OF_CEDAR": "x",
+        "PATH": "",
+    }
+    assert settings.unknown_variables(environment) == {
+        "HUBBUB_DATABSE": "HUBBUB_DATABASE",
+        "HUBBUB_OF_OURS": None,
+    }
+
+
+def test_each_variable_that_the_program_reads_is_known() -> None:
+    """Whatever variable of ours is named in the source means something."""
+    source = Path(settings.__file__).parent
+    named = {name for file in source.rglob("*.py") for name in NAMED.findall(file.read_text("utf-8"))}
+    assert len(named) > 20
+    assert settings.unknown_variables(dict.fromkeys(named, "")) == {}

@@ -394,12 +394,13 @@ def _greet(hub: Hub) -> None:
     token = hub.settings.data / OWNER_TOKEN
     code = hub.store.write_now(SYSTEM, logins.owners_link)
     is_person = sys.stdout.isatty()
-    mcp, *others = addresses(hub.url, hub.settings.root_dialect, in_full=not is_person)
+    url = hub.settings.public_url or hub.url  # for whoever is to follow a link
+    mcp, *others = addresses(url, hub.settings.root_dialect, in_full=not is_person)
     lines = [
-        f"hubbub is ready at {hub.url}",
-        f"  dashboard    {(hub.settings.public_url or hub.url).rstrip('/')}{LOGIN}/{code}",
+        f"hubbub is ready at {hub.url}" + (f", from outside at {url}" if url != hub.url else ""),
+        f"  dashboard    {url}{LOGIN}/{code}",
         "               signs you in once, within ten minutes; after that: hubbub open",
-        f"  docs         {hub.url}/docs",
+        f"  docs         {url}/docs",
         f"  MCP          {mcp}",
         *(f"               {each}" for each in others),
         f"  your token   in {token}",

@@ -18,6 +18,22 @@ from hubbub.model.errors import Invalid
 APP = "hubbub"
 PREFIX = "HUBBUB_"
 
+# Variables of clients, commands and the programs that they run, beside those of the hub's settings.
+OTHERS = (
+    "HUBBUB_AGENT",
+    "HUBBUB_CHAIN",
+    "HUBBUB_CONVERSATION",
+    "HUBBUB_LEASE",
+    "HUBBUB_NODE",
+    "HUBBUB_PROJECT",
+    "HUBBUB_PROMPT_SECONDS",
+    "HUBBUB_TOKEN",
+    "HUBBUB_TOOLS",
+    "HUBBUB_URL",
+)
+FAMILIES = ("HUBBUB_LEASE_", "HUBBUB_TASK_", "HUBBUB_TEST_", "HUBBUB_TOKEN_OF_")  # beginnings of names
+LIKENESS = 0.85  # of a name that was probably meant
+
 LOG_FORMATS = ("auto", "json", "pretty")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -166,6 +182,22 @@ class Settings:
 def variable(name: str) -> str:
     """Return the environment variable of the setting `name`."""
     return PREFIX + name.upper()
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the variables that begin like ours and mean nothing, each with the one that is probably meant."""
+    known = [*(variable(each.name) for each in fields(Settings)), *OTHERS]
+    found = [
+        name
+        for name in environment
+        if name.startswith(PREFIX) and name not in known and not name.startswith(FAMILIES)
+    ]
+    if not found:
+        return {}
+    from difflib import get_close_matches  # which a right environment does not need
+
+    meant = {name: get_close_matches(name, known, n=1, cutoff=LIKENESS) for name in sorted(found)}
+    return {name: (likely[0] if likely else None) for name, likely in meant.items()}
 
 
 def read(environment: Mapping[str, str] | None = None, /, **given: object) -> Settings:

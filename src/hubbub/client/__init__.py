@@ -33,12 +33,12 @@ from hubbub.client.transport import (
 )
 from hubbub.model import data_folder
 from hubbub.model.errors import Invalid
+from hubbub.model.hub_address import SCHEMES, origin
 from hubbub.model.programs.retry_after import patiently
 from hubbub.processes import durable_files
 
 JSON = {"Content-Type": "application/json"}
 TEMPORARY = frozenset({429, 502, 503, 504})
-SCHEMES = frozenset({"http", "https"})
 BARE = re.compile(r"[a-z0-9][a-z0-9.-]*(?P<port>:[0-9]{1,5})|[a-z0-9][a-z0-9.-]*\.[a-z]+", re.IGNORECASE)
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 
@@ -60,7 +60,11 @@ class HubRefused(Exception):
 
 
 class HubUnreachable(Exception):
-    """There is no hub at the address, or the connection to it was lost."""
+    """There is no hub at the address `url`, None if none is known, or the connection to it was lost."""
+
+    def __init__(self, message: str, *, url: str | None = None) -> None:
+        super().__init__(message)
+        self.url = url
 
 
 class TaskReply(TypedDict):
@@ -259,7 +263,7 @@ class Hub:
         """
         path = f"/events/{quoted(name)}" if name else "/events"
         yield from self._frames(path, {"Last-Event-ID": after or ""}, {"patches": "true"} if patches else {})
-        raise HubUnreachable(f"the hub at {self.url} ended the stream")
+        raise HubUnreachable(f"the hub at {self.url} ended the stream", url=self.url)
 
     def frames(self, path: str, **query: object) -> Generator[Frame, None, None]:
         """Yield the frames of a stream at a path below `/api/v1`, until it ends."""
@@ -345,7 +349,7 @@ def segment(noun: str, ref: str) -> str:
 
 
 def _address(url: str) -> str:
-    """Return the address without a slash at its end. Raises `Invalid` for an address that no hub can have."""
+    """Return the address without the path of a page. Raises `Invalid` for an address that no hub can have."""
     try:
         parts = urlsplit(url)
         is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
@@ -353,7 +357,7 @@ def _address(url: str) -> str:
         is_whole = False
     if not is_whole or not (is_near(url) or _is_known_form(url)) or any(each.isspace() for each in url):
         raise Invalid(f"the address of a hub is like http://127.0.0.1:8420, not {url!r}{_meant(url)}")
-    return url.rstrip("/")
+    return origin(url)
 
 
 def _is_known_form(url: str) -> bool:
@@ -419,7 +423,10 @@ def _content(reply: Reply) -> Any:
     try:
         return reply.json() if reply.content else None
     except ValueError:
-        raise HubUnreachable(f"what answers at {urlsplit(reply.url).hostname} is not a hub") from None
+        place = urlsplit(reply.url)
+        raise HubUnreachable(
+            f"what answers at {place.hostname} is not a hub", url=f"{place.scheme}://{place.netloc}"
+        ) from None
 
 
 @contextmanager
@@ -429,4 +436,4 @@ def _reachable(url: str) -> Iterator[None]:
         yield
     except Unreachable as error:
         reason = "took too long to answer" if isinstance(error, TooLate) else "cannot be reached"
-        raise HubUnreachable(f"the hub at {url} {reason}") from error
+        raise HubUnreachable(f"the hub at {url} {reason}", url=url) from error

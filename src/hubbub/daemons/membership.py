@@ -13,11 +13,11 @@ from pathlib import Path
 import click
 
 from hubbub.client import owner_token, quoted
+from hubbub.model.data_folder import MEMBERSHIP_FILE as FILE
 from hubbub.model.errors import Invalid
 from hubbub.model.json_fields import text_of, text_or_none, texts_of
 from hubbub.processes import durable_files, file_locks
 
-FILE = "node.json"
 LOCK = "node.lock"
 ROOM = 4_096  # bytes: more than a membership takes
 INSIDE = "nodes"  # in the data folder of a hub: the folders of machines beside the hub's own

@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from hubbub.model.hub_address import origin
+
 ADDRESS_FILE = "hub.json"  # written by the running hub
 OWNER_FILE = "owner-token"
 LOGINS_FILE = "logins.json"  # written by `hubbub login`
+MEMBERSHIP_FILE = "node.json"  # written by a machine that joins a hub
 
 
 class KeptLogin(NamedTuple):
@@ -21,8 +24,17 @@ class KeptLogin(NamedTuple):
 
 def running_hub(data: Path) -> str | None:
     """Return the address of the hub that serves the data folder; None if no hub wrote one down."""
+    return _url_in(data / ADDRESS_FILE)
+
+
+def joined_hub(data: Path) -> str | None:
+    """Return the address of the hub elsewhere that this machine has joined; None if the folder is a hub's own."""
+    return _url_in(data / MEMBERSHIP_FILE) if owner_token(data) is None else None
+
+
+def _url_in(file: Path) -> str | None:
     try:
-        facts = json.loads((data / ADDRESS_FILE).read_text("utf-8"))
+        facts = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
         return None
     url = facts.get("url") if isinstance(facts, dict) else None
@@ -47,7 +59,7 @@ def logins(data: Path) -> list[KeptLogin]:
 
 def login(data: Path, url: str | None = None) -> KeptLogin | None:
     """Return the login at the hub of that address, else the one in use."""
-    at = url and url.rstrip("/")
+    at = url and origin(url)
     return next((each for each in logins(data) if at in (None, each.url)), None)
 
 

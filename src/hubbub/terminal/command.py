@@ -26,9 +26,11 @@ from hubbub.model.errors import (
     UnknownAgent,
 )
 from hubbub.model.fleet import call_chain
+from hubbub.model.hub_address import origin
 from hubbub.model.programs import extras
 from hubbub.terminal import display
 from hubbub.terminal.exit_codes import UNREACHABLE, USAGE
+from hubbub.terminal.hub_remedies import remedy
 from hubbub.terminal.wrong_words import OneOf
 
 DEFAULT_PROJECT = "default"
@@ -37,7 +39,6 @@ QUIET, OUTPUT = "only_names", "output"  # options of every list, and of every co
 LOGIN = "hubbub.login"  # in the context of a command: the login that it has connected with
 
 
-START = "start one with: hubbub up"
 SIGN_IN = "sign in with hubbub login, or give --token or HUBBUB_TOKEN"
 NO_TOKEN = (
     "a valid token is needed: the hub does not know this one, or it was revoked or has expired; give another with "
@@ -148,8 +149,9 @@ class Command(click.Command):
         except HubError as error:
             raise click.ClickException(display.clean(str(error))) from None
         except HubUnreachable as error:
-            remedy = "you are logged in there; hubbub logout forgets it" if _login_in_use() else START
-            raise Unreachable(display.clean(f"{error}; {remedy}")) from None
+            folder = settings.read(data=ctx.params.get("data")).data
+            logged_in = "you are logged in there; hubbub logout forgets it" if _login_in_use() else None
+            raise Unreachable(display.clean(f"{error}; {logged_in or remedy(error.url, folder)}")) from None
 
     def _choose_output(self, ctx: click.Context) -> None:
         """Have JSON printed for `-o json`, too; and for `--quiet`, of that JSON only the names."""
@@ -281,7 +283,9 @@ def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
         *, url: str | None, token: str | None, project: str | None, data: str | None, **rest: Any
     ) -> Any:
         folder = settings.read(data=data).data
-        return function(choice=Choice(folder, url or None, token or None, project or None), **rest)
+        return function(
+            choice=Choice(folder, origin(url) if url else None, token or None, project or None), **rest
+        )
 
     return chosen
 

@@ -200,10 +200,19 @@ def test_no_hub_at_all(tmp_path: Path) -> None:
         == "Error: say at which hub: hubbub login https://hub.example.com\n"
     )
     away = hubbub("login", "http://127.0.0.1:1", data=tmp_path)
-    assert (away.returncode, away.stderr.endswith("; check the address, and whether a hub runs there\n")) == (
+    assert (away.returncode, away.stderr.endswith("; check the address, and that the hub there runs\n")) == (
         3,
         True,
     )
+
+
+def test_the_address_of_a_page_is_that_of_its_hub(desk: Desk) -> None:
+    """Whoever pastes the address of a page, or a sign-in link, logs in at its hub, and means the same hub later."""
+    for page in ("/needs", "/login/0123abcd?next=/t/4", "/"):
+        given = ("--user", desk.name, "--password-stdin")
+        assert desk.run("login", f"{desk.hub.url}{page}", *given, given=PASSWORD)[0] == 0
+    assert [each["url"] for each in desk.kept()] == [desk.hub.url]
+    assert desk.run("tasks", "--url", f"{desk.hub.url}/needs")[0] == 0
 
 
 def test_an_address_without_its_beginning(tmp_path: Path) -> None:

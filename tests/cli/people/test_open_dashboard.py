@@ -96,14 +96,20 @@ def test_a_hub_greets_with_a_link(tmp_path: Path) -> None:
         command, env=plain_environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as hub:
         assert hub.stdout is not None
-        greeting = "".join(hub.stdout.readline() for _ in range(4))
+        greeting = "".join(hub.stdout.readline() for _ in range(6))
         found = LINK.search(greeting)
         assert found, greeting
         link = found[0]
         assert link.startswith("https://hub.example.org/login/")
         code = link.rpartition("/")[2]
-        page = follow(f"{running_hub(tmp_path)}/login/{code}")
+        running = running_hub(tmp_path)
+        page = follow(f"{running}/login/{code}")
+        again = hubbub("up", data=tmp_path).stdout
         hub.terminate()
+    for told in (greeting, again):
+        assert f" at {running}, from outside at https://hub.example.org\n" in told
+        assert "  docs         https://hub.example.org/docs\n" in told
+        assert "  MCP          https://hub.example.org/mcp\n" in told
     assert page.status_code == 200
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert not [file for file in files if code.encode() in file.read_bytes()]

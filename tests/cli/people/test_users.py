@@ -30,6 +30,19 @@ def test_an_address_that_others_do_not_reach(hub: RunningHub) -> None:
         )
 
 
+def test_others_are_told_the_public_address(own_hub: RunningHub) -> None:
+    """What is passed on with a new token names the hub as others reach it: by its public address."""
+    own_hub.stop()
+    own_hub.settings = {"HUBBUB_PUBLIC_URL": "https://hub.example.org"}
+    own_hub.start()
+    person = at_terminal(own_hub, "user", "create", "eva", "--project", "default")
+    program = at_terminal(own_hub, "token", "create", "--agent", "ada")
+    assert "On their machine: hubbub login https://hub.example.org --token-stdin\n" in person
+    assert "Only this machine reaches" not in person
+    assert "export HUBBUB_URL=https://hub.example.org HUBBUB_TOKEN=…" in program
+    assert "For a client of MCP: https://hub.example.org/mcp with the header" in program
+
+
 def test_an_invitation_at_a_terminal_is_a_link(hub: RunningHub) -> None:
     """At a terminal the whole link is printed, with what to do with it; it leads to a page that asks for a name."""
     link, advice, then, others = at_terminal(hub, "user", "invite").splitlines()

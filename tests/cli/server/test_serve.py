@@ -36,6 +36,16 @@ def test_port_taken(tmp_path: Path) -> None:
     assert "is in use" in done.stderr
 
 
+def test_a_misspelt_variable_is_said(own_hub: RunningHub) -> None:
+    """A variable that hubbub does not know is named where a hub is started, with the one meant; doctor finds it."""
+    misspelt = {"HUBBUB_DATABSE": "postgresql://db/hub"}
+    told = "HUBBUB_DATABSE is unknown and does nothing: HUBBUB_DATABASE is meant?"
+    for starting in ("up", "serve"):
+        assert own_hub.run(starting, **misspelt).stderr == f"Warning: {told}\n"
+    assert f"BAD  environment: {told}; correct its name\n" in own_hub.run("doctor", **misspelt).stdout
+    assert own_hub.run("doctor", HUBBUB_OF_OURS="1").returncode == 0
+
+
 def test_bad_setting(tmp_path: Path) -> None:
     """A setting that will not do is wrong usage, also when it comes from the environment."""
     assert hubbub("serve", "--port", "many", data=tmp_path).returncode == 2

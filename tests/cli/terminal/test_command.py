@@ -13,6 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli import ENTRIES, SECTIONS, hubbub
+from hubbub.daemons import membership
+from hubbub.daemons.membership import Membership
 from hubbub.serve.documents.library import Library
 from hubbub.terminal.command import EXPLAINED
 from tests.cli import in_process, processes
@@ -152,6 +154,23 @@ def test_no_hub_is_code_3(tmp_path: Path) -> None:
     away = processes.hubbub("agents", "--url", "http://127.0.0.1:9", "--token", "utok_1", data=tmp_path)
     assert away.returncode == 3
     assert away.stderr.count("\n") == 1
+    assert (done.stderr.endswith("; start one with: hubbub up\n"), "hubbub up" in away.stderr) == (
+        True,
+        False,
+    )
+    assert away.stderr.endswith("; check the address, and that the hub there runs\n")
+
+
+def test_a_machine_that_joined_elsewhere_starts_no_hub(tmp_path: Path) -> None:
+    """On a machine that has joined a hub elsewhere, a command without login names that hub, and does not start one."""
+    joined = Membership(name="web1", project="default", url="https://hub.example.org", token="mkey_1")
+    membership.write(tmp_path, joined)
+    for words in (("agents",), ("with", "db", "--", "true")):
+        done = processes.hubbub(*words, data=tmp_path)
+        told = (
+            "this machine has joined the hub at https://hub.example.org; use it with: hubbub login https://"
+        )
+        assert (done.returncode, told in done.stderr) == (3, True)
 
 
 def test_refusal_is_code_1(hub: RunningHub) -> None:

@@ -24,9 +24,11 @@ from hubbub.clients.hook import http_request
 from hubbub.clients.hook.hub_target import Target, data_folder
 from hubbub.model.data_folder import login, owner_token, running_hub
 from hubbub.model.fleet import call_chain
+from hubbub.model.hub_address import origin
 from hubbub.terminal import display
 from hubbub.terminal.durations import Duration, Seconds
 from hubbub.terminal.exit_codes import TIMED_OUT, UNREACHABLE
+from hubbub.terminal.hub_remedies import remedy
 from hubbub.terminal.wrong_words import OneOf
 
 NOT_RUN, NOT_FOUND = 126, 127  # exit codes, as those of shells
@@ -344,10 +346,10 @@ def _target(*, url: str | None, token: str | None, project: str | None, data: st
     is_for_another = bool(os.environ.get(call_chain.VARIABLE))  # so it is not the hub's owner
     if token is None and not is_for_another and (kept := login(folder, url)):
         url, token, project = kept.url, kept.token, project or kept.project
-    url = url or running_hub(folder)
+    url = origin(url) if url else running_hub(folder)
     token = token or (None if is_for_another else owner_token(folder))
     if url is None:
-        raise NoHub(f"no hub is running on the data folder {folder}; start one with: hubbub up")
+        raise NoHub(f"no hub is running on the data folder {folder}; {remedy(None, folder)}")
     if token is None:
         raise click.UsageError("no token: sign in with hubbub login, or give --token or HUBBUB_TOKEN")
     target = Target(url=url, token=token, agent="", project=project or None)

@@ -19,6 +19,7 @@ from hubbub.model.errors import Unauthorized
 from hubbub.processes import durable_files
 from hubbub.terminal import display, questions
 from hubbub.terminal.command import PERSON, Unreachable, command, data_option
+from hubbub.terminal.hub_remedies import LOOK_THERE
 from hubbub.terminal.loopback import is_here
 
 IN_CLEAR = (
@@ -106,9 +107,7 @@ def _require_reached(hub: Hub, folder: Path) -> None:
     except HubUnreachable as error:
         if hub.url == running_hub(folder):
             raise
-        raise Unreachable(
-            display.clean(f"{error}; check the address, and whether a hub runs there")
-        ) from None
+        raise Unreachable(display.clean(f"{error}; {LOOK_THERE}")) from None
 
 
 def _again(hub: Hub, kept: KeptLogin, project: str | None) -> KeptLogin | None:

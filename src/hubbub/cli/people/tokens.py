@@ -66,8 +66,9 @@ def create(
     else:
         display.show(made["secret"])
         display.advise(_about(hub, made["token"], user))
-        display.advise(f"Shown only now. For a program: export HUBBUB_URL={hub.url} HUBBUB_TOKEN=…")
-        display.advise(f"For a client of MCP: {hub.url}/mcp with the header  Authorization: Bearer …")
+        url = made.get("hub", hub.url)  # a hub of an earlier version does not say it
+        display.advise(f"Shown only now. For a program: export HUBBUB_URL={url} HUBBUB_TOKEN=…")
+        display.advise(f"For a client of MCP: {url}/mcp with the header  Authorization: Bearer …")
 
 
 def _about(hub: Hub, made: dict[str, Any], user: str | None) -> str:

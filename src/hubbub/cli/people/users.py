@@ -31,11 +31,12 @@ def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
         display.show_json(made)
     else:
         display.show(made["token"])
+        url = made.get("hub", hub.url)  # a hub of an earlier version does not say it
         display.advise(
-            f"The token of {name}, shown only now. On their machine: hubbub login {hub.url} --token-stdin"
+            f"The token of {name}, shown only now. On their machine: hubbub login {url} --token-stdin"
         )
         display.advise(f"A link to the dashboard for them: hubbub open --user {shlex.quote(name)} --print")
-        advise_for_others(hub.url)
+        advise_for_others(url)
 
 
 @command("list", example="hubbub user list", names="name")

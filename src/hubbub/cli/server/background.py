@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from hubbub.cli.server import greeting
-from hubbub.cli.server.serve import host_option, is_elsewhere, port_option
+from hubbub.cli.server.serve import host_option, is_elsewhere, port_option, warn_of_unknown_variables
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
 from hubbub.clients.hook import ringer_process
 from hubbub.clients.wake import ringer
@@ -36,6 +36,7 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
 
     Agents work in the current folder, unless the machine's policy says where. Settings come from the environment.
     """
+    warn_of_unknown_variables()
     chosen = read(data=data, host=host, port=port)
     url = hub_starter.running_address(chosen.data)
     given = {"host": host, "port": port}

@@ -17,6 +17,7 @@ import click
 
 from hubbub import __version__, settings
 from hubbub.cli.mail.wake_probe import probe
+from hubbub.cli.server.serve import about_unknown
 from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
 from hubbub.clients import install_record
 from hubbub.clients.hook import hook_state, ringer_process
@@ -34,9 +35,10 @@ from hubbub.store.engine import database_address
 from hubbub.store.engine.folder_lock import FolderLock
 from hubbub.store.engine.sqlite import DATABASE
 from hubbub.terminal import display, versions
-from hubbub.terminal.command import SIGN_IN, START, Choice, chooses_hub, command, sentence
+from hubbub.terminal.command import SIGN_IN, Choice, chooses_hub, command, sentence
 from hubbub.terminal.durations import Seconds
 from hubbub.terminal.exit_codes import REFUSED
+from hubbub.terminal.hub_remedies import remedy
 
 MIB = 1024 * 1024
 LEAST_DISK = 512 * MIB
@@ -103,6 +105,8 @@ def _machine() -> Iterator[CheckResult]:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = hard == resource.RLIM_INFINITY or hard >= LEAST_FILES
     shown = "unlimited" if hard == resource.RLIM_INFINITY else str(hard)
+    for name, meant in settings.unknown_variables(os.environ).items():
+        yield CheckResult("environment", meant is None, about_unknown(name, meant), "correct its name")
     yield CheckResult("open files", enough, f"{shown} allowed", f"as root: ulimit -Hn {LEAST_FILES}")
 
 
@@ -191,7 +195,7 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
     choice = choice.signed_in()
     url = choice.url or running_hub(choice.data)
     if url is None:
-        yield CheckResult("hub", False, "none runs on the data folder", START)
+        yield CheckResult("hub", False, "none runs on the data folder", remedy(None, choice.data))
         return
     token = choice.token or owner_token(choice.data)
     hub = Hub(url, token or "")
@@ -205,7 +209,7 @@ def _hub(choice: Choice) -> Iterator[CheckResult]:
         if token:
             yield from _quotas(hub)
     except (HubUnreachable, HubRefused) as error:
-        yield CheckResult("hub", False, str(error), START)
+        yield CheckResult("hub", False, str(error), remedy(url, choice.data))
     finally:
         hub.close()
 

@@ -4,6 +4,7 @@ import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from hubbub.cli.people.open_dashboard import link
 from hubbub.client import OWNER_FILE, Hub, owner_token
@@ -27,11 +28,13 @@ def show(url: str, chosen: Settings, *, is_new: bool, as_json: bool) -> None:
 
 def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
     """Return the hub's address and how to connect, as lines."""
-    mcp, *others = addresses(url, root_dialect, in_full=not sys.stdout.isatty())
+    dashboard, outside = _dashboard(url, data)
+    mcp, *others = addresses(outside, root_dialect, in_full=not sys.stdout.isatty())
+    there = f", from outside at {outside}" if outside != url else ""
     return [
-        f"hubbub is ready at {url}" if is_new else f"hubbub is already running at {url}",
-        f"  dashboard    {_dashboard(url, data)}",
-        f"  docs         {url}/docs",
+        f"hubbub is {'ready' if is_new else 'already running'} at {url}{there}",
+        f"  dashboard    {dashboard}",
+        f"  docs         {outside}/docs",
         f"  to connect   hubbub install CLIENT{_where(data)}",
         f"  to stop      hubbub down{_where(data)}",
         f"  your token   in {data / OWNER_FILE}",
@@ -53,10 +56,15 @@ def _where(data: Path) -> str:
     return "" if read().data == data else f" --data {shlex.quote(str(data))}"
 
 
-def _dashboard(url: str, data: Path) -> str:
-    """Return the dashboard's address: a sign-in link of the owner, if the owner's token is ours to read."""
+def _dashboard(url: str, data: Path) -> tuple[str, str]:
+    """Return a sign-in link of the owner, and the hub's public address in it, else its own.
+
+    Without the owner's token to read, both are its own.
+    """
     token = owner_token(data)
     if token is None:
-        return url
+        return url, url
     with closing(Hub(url, token)) as hub:
-        return link(hub)["url"]
+        made = link(hub)["url"]
+    place = urlsplit(made)
+    return made, f"{place.scheme}://{place.netloc}"

@@ -1,5 +1,6 @@
 """`hubbub serve`: the hub itself."""
 
+import os
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -8,6 +9,7 @@ import click
 from hubbub import settings
 from hubbub.model import data_folder
 from hubbub.model.programs import loading
+from hubbub.terminal import display
 from hubbub.terminal.command import command, data_option
 
 host_option = click.option("--host", metavar="ADDRESS", help="The address to listen on. [default: 127.0.0.1]")
@@ -57,6 +59,7 @@ def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
     Each option may also be given as HUBBUB_<NAME>. The first start makes the user `owner`, the project `default` and
     the file `owner-token` in the data folder. If a hub of that folder is already running, this shows it and ends.
     """
+    warn_of_unknown_variables()
     chosen = settings.read(None, **given, log_format="json" if as_json else None)
     if not quiet and (running := _running(chosen, given)) is not None:
         from hubbub.cli.server import greeting
@@ -67,6 +70,17 @@ def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
         from hubbub import app
 
     app.run(chosen, is_quiet=quiet)
+
+
+def warn_of_unknown_variables() -> None:
+    """Say on standard error, before a hub is started, which variables it does not know: they do nothing."""
+    for name, meant in settings.unknown_variables(os.environ).items():
+        click.echo(f"Warning: {display.clean(about_unknown(name, meant))}", err=True)
+
+
+def about_unknown(name: str, meant: str | None) -> str:
+    """Return the sentence about a variable that hubbub does not know."""
+    return f"{name} is unknown and does nothing" + (f": {meant} is meant?" if meant else "")
 
 
 def _running(chosen: settings.Settings, given: Mapping[str, object]) -> str | None:

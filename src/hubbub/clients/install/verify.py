@@ -129,7 +129,9 @@ def _connected(
             if greeted[1]:
                 http.delete(url, headers=kept)
     except (httpx2.TransportError, httpx2.InvalidURL):
-        raise _Failed(f"nothing answers at {url}", "start the hub with: hubbub up") from None
+        here = "start the hub with: hubbub up"
+        there = "check the address, and that the hub there runs"
+        raise _Failed(f"nothing answers at {url}", there if trusts_environment(url) else here) from None
     except (ValueError, KeyError, TypeError, StopIteration):
         raise _Failed(f"what answers at {url} does not speak MCP", f"correct the address: {again}") from None
     _require_itself(authorization, install, again)

@@ -38,6 +38,8 @@ from hubbub.store.tx import Tx
 
 router = Router("people")
 
+ADDRESS = "the hub's address for whoever gets the token: its public one, else that of this call"
+
 
 class Me(Model):
     """The holder of a token."""
@@ -83,6 +85,7 @@ class CreatedUser(Model):
 
     user: UserShape
     token: str
+    hub: str = Field(description=ADDRESS)
 
 
 class NewInvite(Body):
@@ -163,6 +166,7 @@ class CreatedToken(OneToken):
     """A token, and its secret, which is shown only now."""
 
     secret: str
+    hub: str = Field(description=ADDRESS)
 
 
 @router.get("/me")
@@ -179,7 +183,7 @@ async def list_users(call: Call) -> Users:
 
 
 @router.post("/users", status_code=HTTPStatus.CREATED)
-async def create_user(call: Call, body: NewUser) -> CreatedUser:
+async def create_user(request: Request, call: Call, body: NewUser) -> CreatedUser:
     """Create a person, as a member of `project` if it is named. For the owner of the hub."""
 
     def create(tx: Tx) -> tuple[Answer, str]:
@@ -188,7 +192,7 @@ async def create_user(call: Call, body: NewUser) -> CreatedUser:
         return UserShape.of(user), secret
 
     reply, secret = await call.create_secret(create)
-    return CreatedUser(user=UserShape.model_validate(reply), token=secret)
+    return CreatedUser(user=UserShape.model_validate(reply), token=secret, hub=hub_url(request))
 
 
 @router.post("/users/invites", status_code=HTTPStatus.CREATED)
@@ -226,7 +230,7 @@ async def list_tokens(call: Call) -> Tokens:
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
-async def create_token(call: Call, body: NewToken) -> CreatedToken:
+async def create_token(request: Request, call: Call, body: NewToken) -> CreatedToken:
     """Create a token of the project, bound to `agent` if it is named; or another token of the person `user`."""
     if body.user is not None and body.model_fields_set - {"user", "label", "expires_seconds"} - _unset(body):
         raise Invalid("user: a person's token has no agent, role, program or rate of its own")
@@ -250,7 +254,7 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
         return TokenShape.of(token), secret
 
     reply, secret = await call.create_secret(create)
-    return CreatedToken(token=TokenShape.model_validate(reply), secret=secret)
+    return CreatedToken(token=TokenShape.model_validate(reply), secret=secret, hub=hub_url(request))
 
 
 @router.delete("/tokens/{token_id}")
