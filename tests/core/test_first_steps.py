@@ -20,6 +20,8 @@ def test_each_step_is_done_when_it_was_done(world: World) -> None:
     assert _done(world) == {"installed", "started", "has_message"}
     world.accept(world.send())
     assert _done(world) == {"installed", "started", "has_message", "has_claim"}
+    world.do(messages.send, world.id, sender="bob", to="bob", body="A note to myself.")
+    assert _done(world) == {"installed", "started", "has_message", "has_claim"}
     world.do(messages.send, world.id, sender="bob", to="ann", body="And you?")
     assert _done(world) == {"installed", "started", "has_message", "has_claim", "has_talk"}
 

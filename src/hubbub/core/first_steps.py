@@ -47,9 +47,14 @@ def of_project(tx: Tx, project_id: UUID) -> FirstSteps:
         started=tuple(agent.name for agent in known if agent.presence_id is not None)[:NAMED],
         has_message=is_old or any(message.recipient not in (HUB, None) for message in said),
         has_claim=is_old or _is_claimed(tx, project_id),
-        has_talk=is_old or any({message.sender, message.recipient} <= names for message in said),
+        has_talk=is_old or any(_is_between(names, message.sender, message.recipient) for message in said),
         has_echo=echo_agent.is_there(tx, project_id),
     )
+
+
+def _is_between(names: set[str], sender: str, recipient: str | None) -> bool:
+    """Tell whether one of these agents wrote to another; a note of an agent to itself is no talk."""
+    return sender != recipient and {sender, recipient} <= names
 
 
 def _is_claimed(tx: Tx, project_id: UUID) -> bool:

@@ -406,21 +406,23 @@ def test_a_person_says_what_an_agent_is_for(hub: Hub, visit: Visit) -> None:
 
 
 def test_why_an_agent_keeps_its_name_is_told(hub: Hub, visit: Visit, watch: Watch) -> None:
-    """An agent that is there keeps its name: the hub's sentence says so, and what was typed is there again."""
+    """The button says so of an agent that is there, the hub of a name that is taken; what was typed is there again."""
     come(hub, "staying", hostname="demeter")
     watch.expect(409)
     page = visit("/fleet?agent=staying")
     rename = panel(page).get_by_role("button", name="Rename")
+    expect(rename).to_be_disabled()
+    expect(rename).to_have_attribute("title", "It is online. End its program first.")
+    inside(page, "shell/router.js", "m.go('fleet', x)", {"agent": "north"})
+    expect(panel(page).get_by_role("heading", name="north")).to_be_visible()
     rename.click()
     field = page.get_by_role("dialog").get_by_role("textbox", name="New name")
-    field.fill("going")
+    field.fill("staying")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text(
-        "'staying' is here now on 'demeter'; end its program first"
-    )
-    expect(panel(page).get_by_role("heading", name="staying")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("is called 'staying' already; choose another name")
+    expect(panel(page).get_by_role("heading", name="north")).to_be_visible()
     rename.click()
-    expect(field).to_have_value("going")
+    expect(field).to_have_value("staying")
 
 
 def test_only_who_manages_the_project_renames(visit: Visit) -> None:

@@ -79,6 +79,19 @@ def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> No
         hub.do(lambda tx: access.authenticate(tx, secret))
 
 
+def test_a_member_revokes_the_tokens_that_they_made(visit: Visit, hub: Hub) -> None:
+    """A token of somebody else has no button that would be refused; a line says who can revoke it."""
+    hub.do(lambda tx: tokens.for_project(tx, hub.project, role=Role.MEMBER, agent="of-the-owner"), hub.owner)
+    page = visit("/settings?tab=tokens", who=MEMBER)
+    page.get_by_role("button", name="Create token").click()
+    page.get_by_label("Agent").fill("of-mia")
+    page.get_by_role("dialog").get_by_role("button", name="Create token").click()
+    close(page)
+    expect(row(page, "of-mia").get_by_role("button", name="Revoke")).to_be_enabled()
+    expect(row(page, "of-the-owner").get_by_role("button", name="Revoke")).to_have_count(0)
+    expect(page.get_by_text("A token is revoked by whoever made it, or by an admin")).to_be_visible()
+
+
 def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -> None:
     """Each client has its own lines, with the tools chosen; a token stands there only if it was made here."""
     page = visit("/settings?tab=connect")

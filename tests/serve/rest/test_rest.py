@@ -49,6 +49,7 @@ def test_me_says_whom_a_token_stands_for(web: Web, hub: Hub, visit: Visit) -> No
     agent = done(visit(hub, hub.token(NAME)).get("/me"))
     assert (person["user"], person["owns_hub"], person["agent"]) == ("owner", True, None)
     assert (agent["user"], agent["owns_hub"], agent["agent"], agent["role"]) == (None, False, NAME, "member")
+    assert person["user_id"] == done(web.get("/users"))["users"][0]["id"]
     assert [(each["slug"], each["role"]) for each in agent["projects"]] == [("default", "member")]
 
 

@@ -45,6 +45,7 @@ class Me(Model):
     """The holder of a token."""
 
     user: str | None
+    user_id: UUID | None
     owns_hub: bool
     agent: str | None
     role: Role | None
@@ -58,6 +59,7 @@ class Me(Model):
         """Describe an actor, with the `known` projects and its role in each."""
         return cls(
             user=actor.user_name,
+            user_id=actor.user_id,
             owns_hub=actor.owns_hub,
             agent=actor.agent,
             role=actor.role,

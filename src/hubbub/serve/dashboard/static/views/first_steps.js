@@ -2,7 +2,7 @@
 // echo to try them with before any program is installed.
 
 import { html, useEffect, useState } from "../vendor/ui.js";
-import { inProject, install, isGuest, may, project } from "../model/store.js";
+import { could, inProject, install, isGuest, may, project } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
@@ -88,12 +88,13 @@ function Step({ name, steps, isNext }) {
   </li>`;
 }
 
-/** An agent of the hub's own that answers, for who manages the project. */
+/** An agent of the hub's own that answers: who manages the project has it come and go, others write to it. */
 function Echo({ steps: { has_echo: isThere, has_message: isWritten } }) {
+  if (!could.value[isThere ? "write" : "manage"]) return null;
   return html`<div class="first-echo">
     <span class="grow">${t(isThere ? "steps.echo_there" : "steps.echo_text")}</span>
-    ${isThere ? html`<${Button} disabled=${!may.value.manage}
-      onClick=${() => done("removeEcho", {}, t("steps.echo_removed"))}>${t("steps.echo_remove")}<//>
+    ${isThere ? html`${could.value.manage && html`<${Button} disabled=${!may.value.manage}
+      onClick=${() => done("removeEcho", {}, t("steps.echo_removed"))}>${t("steps.echo_remove")}<//>`}
     <${Button} kind=${isWritten ? "plain" : "primary"} icon="send" disabled=${!may.value.write}
       onClick=${() => compose(["echo"])}>${t("steps.echo_write")}<//>
     <${Button} kind=${isWritten ? "primary" : "plain"} icon="plus" disabled=${!may.value.write}

@@ -287,10 +287,11 @@ function Actions({ machine, onTakeOver }) {
   if (!could.value.write) return null;
   const start = () => openDialog((close) => html`<${Start} node=${machine.name} onClose=${close} />`);
   const off = !may.value.write;
+  const online = { disabled: off || !machine.online, title: machine.online ? undefined : t("machines.needs_online") };
   return html`<div class="row wrap">
-    <${Button} icon="circle-play" disabled=${off || !machine.online} onClick=${start}>
+    <${Button} icon="circle-play" ...${online} onClick=${start}>
       ${t("machines.start")}<//>
-    <${Button} icon="square-terminal" disabled=${off || !machine.online} onClick=${onTakeOver}>
+    <${Button} icon="square-terminal" ...${online} onClick=${onTakeOver}>
       ${t("machines.take_over")}<//>
     <${Button} kind="danger" icon="trash-2" disabled=${off} onClick=${() => remove(machine)}>
       ${t("machines.remove")}<//>

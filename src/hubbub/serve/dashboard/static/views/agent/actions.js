@@ -83,8 +83,8 @@ export function AgentActions({ agent, placed }) {
     ${agent.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${off}
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
     <${Button} small icon="file-text" disabled=${off} onClick=${() => change(agent)}>${t("fleet.change")}<//>
-    ${could.value.manage && html`<${Button} small icon="pencil" disabled=${off || !may.value.manage}
-      onClick=${() => rename(name)}>${t("fleet.rename")}<//>`}
+    ${could.value.manage && html`<${Button} small icon="pencil" disabled=${off || agent.live || !may.value.manage}
+      title=${agent.live ? t("fleet.rename_live") : undefined} onClick=${() => rename(name)}>${t("fleet.rename")}<//>`}
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>
       ${t("fleet.logs")}<//>
       ${isRunning(placed)

@@ -173,6 +173,12 @@ async function revoke(token) {
   if (isSure) await done("revokeToken", { token: token.id }, t("settings.token_gone"));
 }
 
+/** Their own, and those of a project that they manage; the owner of the hub all. */
+function mayRevoke({ user_id: maker, project_id: place }) {
+  const { user_id: user, owns_hub: isOwner } = me.value;
+  return could.value.write && (isOwner || maker === user || Boolean(place && could.value.manage));
+}
+
 /** Good, expired or revoked, in a word. */
 function fate(token) {
   if (token.revoked_at) return ["revoked", token.revoked_at];
@@ -191,7 +197,7 @@ function Token({ token, people }) {
       <span class="small muted">${t("settings.token_rate", { count: token.rate })}</span>`}</td>
     <td><${Ago} at=${token.created_at} /></td>
     <td>${t(`settings.token_${word}`)} ${at && html`<${Ago} at=${at} />`}</td>
-    <td>${word === "good" && could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
+    <td>${word === "good" && mayRevoke(token) && html`<${Button} small kind="danger" disabled=${!may.value.write}
       onClick=${() => revoke(token)}>${t("settings.token_revoke")}<//>`}</td>
   </tr>`;
 }
@@ -219,7 +225,8 @@ export function Tokens() {
       if (!rows.length) return html`<${Empty} icon="key-round" title=${t("settings.no_tokens")}
         command="hubbub token create --agent ember" />`;
       return html`<${Rows} label=${t("settings.tab_tokens")} headings=${[...headings, ""]} rows=${rows}>
-        ${(token) => html`<${Token} key=${token.id} token=${token} people=${people} />`}<//>`;
+        ${(token) => html`<${Token} key=${token.id} token=${token} people=${people} />`}<//>
+        ${could.value.write && !rows.every(mayRevoke) && html`<${OnlyFor} whom="makers" />`}`;
     }}<//>
   <//>`;
 }
