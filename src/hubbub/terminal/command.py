@@ -70,6 +70,7 @@ LISTS = {
     "account": "account list",
     "approval": "approve",
     "budget": "budget list",
+    "invitation": "user invitations",
     "lease": "lease list",
     "machine": "node list",
     "project": "project list",

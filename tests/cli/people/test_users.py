@@ -61,3 +61,36 @@ def test_a_password_is_not_asked_for_nobody(hub: RunningHub) -> None:
     refused = hub.run("user", "password", "zed", given="\n")
     assert (refused.returncode, refused.stderr) == (1, "Error: user 'zed' not found\n")
     assert "a password has 8" in hub.run("user", "password", given="\n").stderr
+
+
+def test_an_invitation_is_listed_and_revoked(hub: RunningHub) -> None:
+    """Open invitations are listed without their codes; one that is revoked leads to no page any more."""
+    made = hub.json("user", "invite", "--role", "viewer")
+    [listed] = hub.json("user", "invitations")
+    assert (listed["role"], made["code"] in json.dumps(listed)) == ("viewer", False)
+    assert listed["id"] in hub.run("user", "invitations").stdout
+    done = hub.run("user", "uninvite", listed["id"][:4])
+    assert (done.returncode, done.stdout) == (0, f"revoked the invitation {listed['id']}\n")
+    assert hub.json("user", "invitations") == []
+    assert httpx2.get(made["url"], trust_env=False, timeout=patience()).status_code == 403
+    again = hub.run("user", "uninvite", listed["id"])
+    assert (again.returncode, again.stderr) == (1, f"Error: invitation '{listed['id']}' not found\n")
+
+
+def test_a_person_is_removed(hub: RunningHub) -> None:
+    """A removed person has no access any more; it is said which agents lose theirs, and a program has to mean it."""
+    name = f"ben-{hub.project}"
+    secret = hub.secret("user", "create", name)
+    agent = hub.secret("token", "create", "--agent", "coder", "--token", secret)
+    assert hub.run("user", "remove", name).returncode == 2
+    done = hub.run("user", "remove", name, "--yes")
+    assert (done.returncode, done.stdout) == (
+        0,
+        (
+            f"removed {name}; 2 of their tokens ended\n"
+            f"These agents need new tokens, as {name} made theirs: coder\n"
+        ),
+    )
+    for token in (secret, agent):
+        assert hub.run("agents", "--token", token).returncode == 1
+    assert name not in [each["name"] for each in hub.json("user", "list")]

@@ -7,7 +7,7 @@ import pytest
 
 from hubbub.core.log import audit
 from hubbub.core.people import access, projects, users
-from hubbub.model.errors import Conflict, Forbidden, Invalid, ProjectDenied
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, ProjectDenied
 from hubbub.model.people.accounts import User
 from hubbub.model.people.rights import GIVEN, SYSTEM, Actor, Role
 from hubbub.store.tx import Tx
@@ -187,6 +187,30 @@ def test_the_code_is_not_kept(world: World) -> None:
 
     assert code.removeprefix("inv_") not in str(kept) + str(world.log())
     assert world.kinds()[-1] == "user.invited"
+
+
+def test_an_invitation_can_be_revoked(world: World) -> None:
+    """People who manage a project see its open invitations and revoke one; its code then lets nobody in."""
+    code, other = invitation(world), invitation(world, Role.VIEWER)
+    boss = world.acting(person(world, "boss", Role.ADMIN))
+    mine, others = boss.do(users.invitations, world.project)
+    assert (mine.role, others.role) == (Role.MEMBER, Role.VIEWER)
+    for actor in (person(world, "eve", Role.MEMBER), member(world.project, Role.OWNER)):
+        with pytest.raises(Forbidden):
+            world.acting(actor).do(users.invitations, world.project)
+        with pytest.raises(Forbidden):
+            world.acting(actor).do(users.uninvite, world.project, mine.id)
+
+    boss.do(users.uninvite, world.project, mine.id)
+
+    assert boss.do(users.invitations, world.project) == [others]
+    with pytest.raises(NotFound):
+        boss.do(users.uninvite, world.project, mine.id)
+    with pytest.raises(users.BadInvitation):
+        register(world, "ben", code)
+    register(world, "ben", other)
+    assert boss.do(users.invitations, world.project) == []
+    assert "user.uninvited" in world.kinds()
 
 
 def race_for(world: World, way_in: Callable[[Tx, int], object]) -> list[type]:

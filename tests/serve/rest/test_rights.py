@@ -59,7 +59,10 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /me": MYSELF,
     "GET /users": OWNER,
     "POST /users": OWNER,
+    "DELETE /users/{name}": OWNER,
+    "GET /users/invites": PERSON_MANAGES,
     "POST /users/invites": PERSON_MANAGES,
+    "DELETE /users/invites/{invitation}": PERSON_MANAGES,
     "GET /tokens": READ,
     "POST /tokens": PERSON_WRITES | MANAGE,
     "DELETE /tokens/{token_id}": MANAGE,
@@ -383,6 +386,7 @@ def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
         "budget_id": str(uuid4()),
         "stop_id": str(uuid4()),
         "login_id": str(uuid4()),
+        "invitation": "4f1c2a9b07de",
         "delivery_id": str(uuid4()),
     }
 
@@ -392,7 +396,7 @@ def attempt(web: Web, call: str, things: Mapping[str, str]) -> httpx2.Response:
     method, path = call.split(" ")
     kind = path.split("/")[1]
     name = {"agents": "ada", "memory": "ada", "nodes": "far"}.get(kind, "extra")
-    if call in ("DELETE /agents/{name}", "POST /agents/{name}/rename"):
+    if call in ("DELETE /agents/{name}", "DELETE /users/{name}", "POST /agents/{name}/rename"):
         name = "nobody"  # the others here go on
     return web.http.request(
         method,

@@ -7,7 +7,7 @@ import click
 
 from hubbub.cli import Group
 from hubbub.client import Hub, segment
-from hubbub.terminal import display, questions
+from hubbub.terminal import display, questions, short_ids
 from hubbub.terminal.command import command, uses_hub, uses_project, without_project
 from hubbub.terminal.loopback import advise_for_others
 from hubbub.terminal.wrong_words import OneOf
@@ -15,9 +15,9 @@ from hubbub.terminal.wrong_words import OneOf
 ROLES = OneOf(["owner", "admin", "member", "viewer"])
 
 
-@click.group("user", cls=Group, short_help="Create, list and invite people, and set passwords.")
+@click.group("user", cls=Group, short_help="Create, list, invite and remove people, and set passwords.")
 def user() -> None:
-    """Create, list and invite people, and set passwords."""
+    """Create, list, invite and remove people, and set passwords."""
 
 
 @command("create", example="hubbub user create ada --project shop")
@@ -86,6 +86,64 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
         advise_for_others(url)
 
 
+@command("invitations", example="hubbub user invitations --project shop", names="id")
+@uses_project
+def invitations(*, hub: Hub, as_json: bool) -> None:
+    """List the invitations to the project that can still be followed. Their links are not kept."""
+    found = hub.get("/users/invites")["invitations"]
+    if as_json:
+        display.show_json(found)
+        return
+    rows = [
+        (each["id"], each["role"], display.brief(each["created_at"]), display.brief(each["expires_at"]))
+        for each in found
+    ]
+    display.show_table(
+        ("id", "role", "created", "expires"), rows, empty="No open invitations. Make one: hubbub user invite"
+    )
+
+
+@command("uninvite", example="hubbub user uninvite 4f1c2a9b07de")
+@click.argument("invitation", metavar="ID")
+@uses_project
+def uninvite(*, hub: Hub, invitation: str, as_json: bool) -> None:
+    """Revoke the invitation ID of hubbub user invitations: its link leads nowhere any more."""
+    whole = short_ids.whole(invitation, [hub.get("/users/invites")["invitations"]])
+    done = hub.delete(f"/users/invites/{segment('invitation', whole)}")
+    display.show_result(done, f"revoked the invitation {whole}", as_json=as_json)
+
+
+@command("remove", example="hubbub user remove ada")
+@click.argument("name")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@uses_hub
+def remove(*, hub: Hub, name: str, is_sure: bool, as_json: bool) -> None:
+    """Remove the person NAME from the hub: logins, memberships and all tokens that they have or made end at once.
+
+    What they did stays, and their name stays taken. A terminal asks first; a program needs --yes.
+    """
+    if not is_sure:
+        _require_yes(name)
+    gone = hub.delete(f"/users/{segment('user', name)}")
+    agents = sorted({each["agent"] for each in gone["tokens"] if each["agent"]})
+    told = f"removed {name}; {len(gone['tokens'])} of their tokens ended"
+    display.show_result(gone, told, as_json=as_json)
+    if as_json:
+        return
+    if agents:
+        display.show(f"These agents need new tokens, as {name} made theirs: {', '.join(agents)}")
+    for slug in gone["inherited"]:
+        display.show(f"You own the project {slug} now, as nobody else does")
+
+
+def _require_yes(name: str) -> None:
+    """Have the person agree. Raises `click.UsageError` where nobody can be asked."""
+    about = f"{name} loses all access, and the agents that {name} made tokens for lose theirs"
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{about}; if you want that, add --yes")
+    questions.require_yes(f"{about}. Remove {name}?")
+
+
 @command("password", example="hubbub user password\nhubbub user password ada")
 @click.argument("name", required=False)
 @uses_hub
@@ -112,4 +170,7 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
 user.add_command(create)
 user.add_command(without_project(list_))
 user.add_command(invite)
+user.add_command(invitations)
+user.add_command(uninvite)
+user.add_command(without_project(remove))
 user.add_command(without_project(password))

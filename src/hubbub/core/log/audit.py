@@ -17,8 +17,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "terminal": ("terminal.input",),
     "config": (
         "project.created", "project.changed", "area.put", "webhook.added", "webhook.removed",
-        "user.created", "user.invited", "member.put", "member.removed", "coordinator.granted",
-        "coordinator.revoked", "node.invited", "node.joined",
+        "user.created", "user.invited", "user.uninvited", "user.removed", "member.put", "member.removed",
+        "coordinator.granted", "coordinator.revoked", "node.invited", "node.joined",
         "node.removed", "share.minted", "share.revoked", "placement.ordered", "placement.stopped",
         "audit.broken",
     ),

@@ -123,11 +123,10 @@ def lent(
     return _told(tx, made)
 
 
-def end(tx: Tx, token_id: UUID) -> None:
-    """Revoke a `granted` token whose purpose is over. Records `token.revoked`, the first time."""
+def end(tx: Tx, token_id: UUID) -> bool:
+    """Revoke a token whose purpose is over; tell whether it was valid. Records `token.revoked`, the first time."""
     token = tokens.find(tx, token_id)
-    if token is not None:
-        _end(tx, token)
+    return token is not None and _end(tx, token)
 
 
 def end_lent(tx: Tx, token_id: UUID) -> None:
@@ -225,12 +224,14 @@ def _told(tx: Tx, made: tuple[Token, str]) -> tuple[Token, str]:
     return made
 
 
-def _end(tx: Tx, token: Token) -> None:
-    """End a token and its loans; nothing if it has ended already."""
-    if tokens.revoke(tx, token.id):
-        detail = {"token_id": str(token.id)}
-        tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)
-        end_lent(tx, token.id)
+def _end(tx: Tx, token: Token) -> bool:
+    """End a token and its loans; False if it was revoked already."""
+    if not tokens.revoke(tx, token.id):
+        return False
+    detail = {"token_id": str(token.id)}
+    tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)
+    end_lent(tx, token.id)
+    return True
 
 
 def _may_see(tx: Tx, token: Token) -> bool:

@@ -8,7 +8,7 @@ from uuid import UUID
 from hubbub.core.people import access, projects, tokens
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
-from hubbub.model.people.accounts import Token, User
+from hubbub.model.people.accounts import Invitation, Token, User
 from hubbub.model.people.rights import HUB, SYSTEM, Actor, Right, Role
 from hubbub.model.records import Project
 from hubbub.model.timestamps import milliseconds
@@ -92,6 +92,25 @@ def invite(tx: Tx, project: Project, role: Role = Role.MEMBER) -> str:
     users.insert_invite(tx, access.fingerprint(code), project.id, role, expires_at)
     tx.record("user.invited", project_id=project.id, detail={"role": role})
     return code
+
+
+def invitations(tx: Tx, project: Project) -> list[Invitation]:
+    """List the invitations to the project that can still be followed. For people who manage it."""
+    access.require_person(tx, "see who is invited")
+    access.enter(tx, project.slug, Right.MANAGE)
+    return users.invitations(tx, project.id)
+
+
+def uninvite(tx: Tx, project: Project, invitation: str) -> None:
+    """Revoke an invitation: its link leads nowhere any more. Records `user.uninvited`.
+
+    For people who manage the project. Raises `Forbidden` and `NotFound`.
+    """
+    access.require_person(tx, "revoke an invitation")
+    access.enter(tx, project.slug, Right.MANAGE)
+    if not users.drop_invitation(tx, project.id, invitation):
+        raise NotFound("invitation", invitation)
+    tx.record("user.uninvited", project_id=project.id)
 
 
 def register(

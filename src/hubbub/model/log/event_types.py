@@ -47,7 +47,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "terminal": ("input",),
     "todo": ("written",),
     "token": ("created", "revoked"),
-    "user": ("created", "invited"),
+    "user": ("created", "invited", "removed", "uninvited"),
     "webhook": ("added", "removed"),
 }  # fmt: skip
 KINDS = frozenset(f"{group}.{name}" for group, names in GROUPS.items() for name in names)

@@ -15,6 +15,17 @@ class User:
     password: Annotated[str | None, Secret("by argon2id")] = field(repr=False)
     owns_hub: Annotated[bool, Seen(REST)]
     created_at: Annotated[int, Seen(REST)]
+    removed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """An invitation that can still be followed. Its code is not kept; `id` only names it."""
+
+    id: str
+    role: Role
+    created_at: int
+    expires_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

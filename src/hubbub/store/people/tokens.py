@@ -13,10 +13,12 @@ _HOLDER = """t.id, t.user_id, t.project_id, t.role, t.agent, t.expires_at, t.rat
 _FROM = "FROM tokens t LEFT JOIN users u ON u.id = t.user_id"
 _GOOD = "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)"
 
+_STANDS = f"{_GOOD} AND u.removed_at IS NULL"  # also if it was made while its person was being removed
+
 
 def standing_sql(*beside: str) -> str:
     """Return the statement for the holder of the token with the hash `:hash` at `:now`, with these columns beside."""
-    return f"SELECT {', '.join((_HOLDER, *beside))} {_FROM} WHERE t.hash = :hash AND {_GOOD}"
+    return f"SELECT {', '.join((_HOLDER, *beside))} {_FROM} WHERE t.hash = :hash AND {_STANDS}"
 
 
 _STANDING = standing_sql()
@@ -36,7 +38,7 @@ def standing_for(tx: Tx, token_hash: str) -> Row | None:
 
 def standing_for_id(tx: Tx, token_id: UUID) -> Row | None:
     """Return the holder of the token with that id, like `standing_for`."""
-    return tx.one(f"SELECT {_HOLDER} {_FROM} WHERE t.id = :id AND {_GOOD}", id=token_id, now=tx.now)
+    return tx.one(f"SELECT {_HOLDER} {_FROM} WHERE t.id = :id AND {_STANDS}", id=token_id, now=tx.now)
 
 
 def is_valid(tx: Tx, token_id: UUID) -> bool:
@@ -97,6 +99,13 @@ def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
         project_id=project_id,
         user_id=user_id,
         now=tx.now,
+    )
+
+
+def of_maker(tx: Tx, user_id: UUID) -> list[Token]:
+    """List the valid tokens that a person has or made, oldest first."""
+    return _TABLE.all(
+        tx, f"WHERE t.user_id = :user_id AND {_GOOD} ORDER BY t.id", user_id=user_id, now=tx.now
     )
 
 

@@ -10,11 +10,11 @@ from uuid import UUID
 from fastapi import Request
 from pydantic import Field
 
-from hubbub.core.people import access, projects, tokens, users
+from hubbub.core.people import access, projects, tokens, user_removal, users
 from hubbub.core.people.quotas import Limits, Quota, QuotaUse, Usage
 from hubbub.model.errors import Invalid, existing
 from hubbub.model.ids import parse_id
-from hubbub.model.people.accounts import Token
+from hubbub.model.people.accounts import Invitation, Token
 from hubbub.model.people.rights import Actor, Role
 from hubbub.model.records import Project
 from hubbub.serve.http.page_paths import REGISTER
@@ -99,6 +99,35 @@ class Invite(Model):
 
     code: str
     url: str = Field(description="the link to follow: a page to register on, with the code in it")
+
+
+class InvitationShape(Model):
+    id: str = Field(description="names it; not its code, which is not kept")
+    role: Role
+    created_at: int
+    expires_at: int
+
+    @classmethod
+    def of(cls, invitation: Invitation) -> "InvitationShape":
+        return cls(**asdict(invitation))
+
+
+class Invitations(Model):
+    invitations: list[InvitationShape]
+
+
+class Uninvited(Model):
+    id: str
+
+
+class RemovedUser(Model):
+    """A removed person, and what ended with them."""
+
+    user: UserShape
+    tokens: list[TokenShape] = Field(description="those that ended: their own, and those that they made")
+    inherited: list[str] = Field(
+        description="projects that lost their only owner; the hub's owner is that now"
+    )
 
 
 class UseShape(Model):
@@ -206,6 +235,31 @@ async def invite(request: Request, call: Call, body: NewInvite) -> Invite:
 
     _reply, code = await call.create_secret(create)
     return Invite(code=code, url=f"{hub_url(request).rstrip('/')}{REGISTER}/{code}")
+
+
+@router.get("/users/invites")
+async def list_invitations(call: Call) -> Invitations:
+    """List the invitations to the project that can still be followed. For people who manage it."""
+    found = await call.read(lambda tx: users.invitations(tx, call.enter(tx)))
+    return Invitations(invitations=[InvitationShape.of(each) for each in found])
+
+
+@router.delete("/users/invites/{invitation}")
+async def uninvite(call: Call, invitation: str) -> Uninvited:
+    """Revoke an invitation to the project: its link leads nowhere any more. For people who manage it."""
+    await call.write(lambda tx: users.uninvite(tx, call.enter(tx), invitation))
+    return Uninvited(id=invitation)
+
+
+@router.delete("/users/{name}")
+async def remove_user(call: Call, name: str) -> RemovedUser:
+    """Remove a person: logins, memberships and all tokens that they have or made end. For the owner of the hub."""
+    gone = await call.write(lambda tx: user_removal.remove(tx, name))
+    return RemovedUser(
+        user=UserShape.of(gone.user),
+        tokens=[TokenShape.of(each) for each in gone.tokens],
+        inherited=list(gone.inherited),
+    )
 
 
 @router.get("/tokens")
