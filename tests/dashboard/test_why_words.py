@@ -36,7 +36,7 @@ def test_every_fact_has_words_in_both_languages() -> None:
 
 @pytest.mark.parametrize(
     ("language", "said", "unsaid"),
-    [("en", r"^Task T-\d+ has been blocked since ", HAN), ("zh-CN", r"^任务 T-\d+ 受阻，自 .*前", "since")],
+    [("en", r"^Task T-\d+ has been blocked since ", HAN), ("zh-CN", r"^任务 T-\d+ 自 .*前）起受阻", "since")],
 )
 def test_why_is_told_in_the_language_of_the_page(
     visit: Visit, scene: Scene, language: str, said: str, unsaid: str | re.Pattern[str]

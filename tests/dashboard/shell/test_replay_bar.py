@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from hubbub.core.fleet import nodes
 from hubbub.core.work import tasks
 from tests.dashboard.browser import PHONE, Visit, inside, show_connection
 from tests.dashboard.looks import faults
@@ -103,6 +104,15 @@ def test_space_presses_the_button_that_has_the_focus(page: Page) -> None:
     page.keyboard.press("Space")
     expect(page.get_by_text("This is the beginning of the log.")).to_be_visible()
     assert moment(page) is None
+
+
+def test_a_marker_names_the_machine_that_went_offline_also_on_a_telephone(visit: Visit, hub: Hub) -> None:
+    """The menu of moments says which machine was gone, at any width."""
+    machine = hub.do(lambda tx: nodes.find(tx, hub.project, "cobalt"))
+    hub.do(lambda tx: nodes.record(tx, "node.offline", machine))
+    page = visit("/board", size=PHONE)
+    page.get_by_role("button", name="Speed, idle time, markers").click()
+    expect(page.get_by_role("menuitem", name="cobalt went offline")).to_be_visible()
 
 
 def test_what_went_wrong_is_marked_on_the_bar(page: Page) -> None:

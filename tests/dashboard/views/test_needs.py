@@ -136,11 +136,11 @@ def test_a_clients_prompt_says_that_it_is_there_too(visit: Visit, hub: Hub) -> N
     before = ask(hub, {"command": "git fetch"}, QuestionKind.PROMPT, node=beside("ember", "box"))
     hub.do(lambda tx: approvals.answer(tx, str(before.id), approved=False), hub.owner)
     asked = ask(hub, {"command": "git push"}, QuestionKind.PROMPT, node=beside("ember", "box"))
-    card = visit("/").get_by_role("group", name="Permission prompt", exact=True)
+    card = visit("/").get_by_role("group", name="Approval at its client", exact=True)
     expect(card).to_have_attribute("data-item", f"need:approval:{asked.id}")
     expect(card).to_contain_text("the first answer counts")
-    card.get_by_role("button", name="Recent requests").click()
-    expect(card.get_by_role("list", name="Recent requests")).to_contain_text(
+    card.get_by_role("button", name="Earlier approvals").click()
+    expect(card.get_by_role("list", name="Earlier approvals")).to_contain_text(
         re.compile("denied.*git fetch", re.DOTALL)
     )
 

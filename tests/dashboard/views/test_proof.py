@@ -66,7 +66,7 @@ def test_proof_in_chinese(visit: Visit, hub: Hub, scene: Scene) -> None:
     saw(hub, task)
     page = visit(f"/t/{task.number}", language="zh-CN")
     told = page.locator(".inspector .findings").first
-    expect(told).to_contain_text("提交已在远程仓库 (这里的 git 不知道任何远程仓库)")
+    expect(told).to_contain_text("未看到：提交已在远程仓库（这里的 git 不知道任何远程仓库）")
 
 
 def test_a_person_lets_it_pass(visit: Visit, hub: Hub, scene: Scene) -> None:

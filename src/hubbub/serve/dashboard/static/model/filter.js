@@ -61,7 +61,7 @@ export function matches(card, query, picture) {
     any(query.state, (value) => stateIs(file, value)) &&
     any(query.agent, (value) => namesOf(file).some((name) => nameIs(name, value, picture))) &&
     any(query.area, (value) => (file.area ?? "").toLowerCase() === value) &&
-    any(query.priority, (value) => priorityIs(file, value)) &&
+    any(query.priority, (value) => file.priority?.startsWith(value)) &&
     any(query.is, (value) => IS[value]?.(file, picture) ?? false) &&
     query.words.every((word) => textOf(file).includes(word))
   );
@@ -100,12 +100,6 @@ const stateIs = ({ state }, value) => [state, SPELLED[state]].some((name) => nam
 function nameIs(name, value, picture) {
   const lower = name.toLowerCase();
   return lower === value || (lower.startsWith(value) && !lowerNames(picture.agents).has(value));
-}
-
-/** People see "urgent" where the hub says critical. */
-function priorityIs(card, value) {
-  const priority = card.priority ?? "";
-  return priority.startsWith(value) || (priority === "critical" && "urgent".startsWith(value));
 }
 
 function namesOf(card) {

@@ -272,7 +272,7 @@ function markers() {
   const found = recent.value.filter(({ kind }) => kind in NAMED).slice(-MARKERS).reverse();
   if (!found.length) return [];
   return ["-", { heading: t("replay.markers") }, ...found.map(({ id, at, kind, agent, actor, detail }) => ({
-    label: t(NAMED[kind], { task: `T-${detail.number ?? "?"}`, name: agent ?? actor ?? detail.node ?? "" }),
+    label: t(NAMED[kind], { task: `T-${detail.number ?? "?"}`, name: agent ?? detail.node ?? actor ?? "" }),
     hint: hourAndMinute(at),
     run: () => tried(() => seek(id)),
   }))];

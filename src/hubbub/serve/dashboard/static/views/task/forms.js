@@ -108,7 +108,7 @@ function Editing({ task, before, onSay, onClose }) {
     <${Dialog} title=${t("inspector.edit_title", { ref: refOf(task) })} onClose=${onClose} onSubmit=${submit}
       footer=${footer} wide>
       <p class="strong"><${Text} value=${task.title} lines=${2} /></p>
-      <${TextArea} label=${t("inspector.text")} hint=${t("inspector.edit_hint")} rows="8" required value=${text}
+      <${TextArea} label=${t("inspector.description")} hint=${t("inspector.edit_hint")} rows="8" required value=${text}
         onInput=${(event) => setText(event.currentTarget.value)} />
       ${task.may.includes("reassign") && html`
         <${Select} label=${t("inspector.to")} value=${to} options=${[...nobody, ...agentOptions(shown.value)]}

@@ -8,7 +8,8 @@ import { confirm } from "../../shell/dialogs.js";
 export const makeTask = (values) =>
   act("createTask", values, {
     duplicate: async (text) => {
-      const words = { title: t("inspector.duplicate_title"), text, action: t("inspector.duplicate_make") };
+      const said = text.replace(/; say anyway .*$/, "."); // what programs do, the button does here
+      const words = { title: t("inspector.duplicate_title"), text: said, action: t("inspector.duplicate_make") };
       return (await confirm(words)) ? act("createTask", { ...values, anyway: true }) : null;
     },
   });

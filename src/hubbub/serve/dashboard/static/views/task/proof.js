@@ -68,15 +68,16 @@ function Finding({ finding }) {
   return html`
     <li data-state=${state}>
       <span class="event-icon"><${Icon} name=${icon} size=${15} /></span>
-      <span class="grow"><span class="strong">${t(`proof.${word}`)}</span>: <${Text} value=${means} />
-        ${finding.why && html` <span class="muted">(<${Text} value=${why} lines=${3} />)</span>`}</span>
+      <span class="grow"><span class="strong">${t("proof.so", { word: t(`proof.${word}`) })}</span><${Text}
+        value=${means} />${finding.why && html`<span class="muted"><${Text}
+        value=${t("proof.because", { why })} /></span>`}</span>
     </li>`;
 }
 
 function Waiver({ contract }) {
   return html`<p class="amber waiver"><${Icon} name="shield-alert" size=${14} />
     ${" "}<bdi class="strong">${contract.waived_by}</bdi> ${t("proof.waived")}
-    ${contract.waived_why && html`: <${Text} value=${contract.waived_why} lines=${3} />`}
+    ${contract.waived_why && html`: <${Text} value=${contract.waived_why} />`}
     ${" "}<span class="faint"><${Clock} at=${contract.waived_at} /></span></p>`;
 }
 
