@@ -143,10 +143,12 @@ class HubProgram:
     config: Path
     cwd: Path
     options: tuple[str, ...] = ()
+    environment: Path | None = None  # the file with further settings
 
     @property
     def command(self) -> tuple[str, ...]:
-        return (*program(), "serve", "--quiet", "--data", str(self.data), *self.options)
+        settings = () if self.environment is None else ("--environment", str(self.environment))
+        return (*program(), "serve", "--quiet", "--data", str(self.data), *settings, *self.options)
 
     @property
     def errors(self) -> Path:

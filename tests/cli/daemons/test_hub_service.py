@@ -44,6 +44,44 @@ def test_it_is_shown_without_being_installed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_it_keeps_the_settings_of_the_environment(tmp_path: Path) -> None:
+    """What the environment sets is kept for the service in a file of its user alone, and a later install adds to it."""
+    data, home = tmp_path / "data", {"HOME": str(tmp_path), "XDG_CONFIG_HOME": ""}
+    database = "postgresql://hubbub:secret@db.example.com/hub"
+    first = {"HUBBUB_DATABASE": database, "PGPASSWORD": "secret", "HUBBUB_GITHUB_TOKEN": "secret"}
+    hubbub("install-service", data=data, environment={**home, **first})
+    second = {"HUBBUB_PUBLIC_URL": "https://hub.example.com", "HUBBUB_GITHUB_TOKEN": "", "HUBBUB_PORT": "1"}
+    done = hubbub("install-service", "--port", "9000", data=data, environment={**home, **second})
+
+    file = data / ".env.service"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text().splitlines() == [
+        f"HUBBUB_DATABASE={database}", "PGPASSWORD=secret", "HUBBUB_PUBLIC_URL=https://hub.example.com",
+    ]  # fmt: skip
+    unit = (tmp_path / ".config" / "systemd" / "user" / "hubbub.service").read_text()
+    assert f'"--environment" "{file}" "--port=9000"' in unit
+    assert "secret" not in unit + done.stdout + done.stderr
+    told = f"Its settings are in {file}: HUBBUB_DATABASE, HUBBUB_PUBLIC_URL, PGPASSWORD\n"
+    assert (done.returncode, done.stderr) == (0, told)
+
+
+def test_the_hub_takes_the_settings_of_the_file(tmp_path: Path) -> None:
+    """What the service runs takes its settings from the file; what the environment says comes before it."""
+    file = tmp_path / "settings"
+    file.write_text("HUBBUB_PORT=many\nHUBBUB_HOST=\n")
+    refused = hubbub("serve", "--environment", str(file), data=tmp_path / "data")
+    assert "HUBBUB_PORT must be a whole number" in refused.stderr
+    other = {"HUBBUB_PORT": "more"}
+    assert "'more'" in hubbub("serve", "--environment", str(file), data=tmp_path, environment=other).stderr
+
+
+def test_a_service_without_its_database_is_not_installed(tmp_path: Path) -> None:
+    """Where the hub's data is in PostgreSQL and nobody says so, no service is installed that would not start."""
+    (tmp_path / "database").write_text("postgresql://hubbub@db.example.com/hub\n")
+    done = hubbub("install-service", "--print", data=tmp_path)
+    assert (done.returncode, "set HUBBUB_DATABASE to that address" in done.stderr) == (1, True)
+
+
 @pytest.mark.parametrize("command", [("install-service",), ("node", "install-service")], ids=" ".join)
 def test_under_sudo_it_is_the_service_of_who_asked(tmp_path: Path, command: tuple[str, ...]) -> None:
     """For the whole system it works as whoever called sudo, with their folders and not those of root."""

@@ -1,13 +1,17 @@
 """`hubbub install-service`: the hub as a service of the system."""
 
+import os
 from pathlib import Path
 
-from hubbub.cli.server.serve import host_option, no_node_option, port_option, public_url_option
-from hubbub.daemons.service_options import installs, put, read_settings
-from hubbub.daemons.system_service import HubProgram
-from hubbub.terminal.command import command, data_option
+import click
 
-FOLDER_MODE = 0o700
+from hubbub.cli.server.serve import host_option, no_node_option, port_option, public_url_option
+from hubbub.daemons import service_settings
+from hubbub.daemons.service_options import installs, put, read_settings
+from hubbub.daemons.system_service import ASKED_BY, HubProgram
+from hubbub.settings import variable
+from hubbub.store.engine import database_address
+from hubbub.terminal.command import command, data_option
 
 
 @command(
@@ -34,14 +38,30 @@ def install_service(
 ) -> None:
     """Install hubbub serve as a service: for systemd on Linux, for launchd on macOS.
 
-    It works with the data folder and the working folder of this command. A setting that is only in the environment
-    stays there: no secret gets into the unit.
+    It works with the data folder and the working folder of this command. Settings of the environment, such as
+    HUBBUB_DATABASE, are kept in a file of the data folder that only you may read; an empty variable ends one.
     """
     given = {"host": host, "port": port, "public_url": public_url}
     ours = read_settings(whole_system=whole_system, data=data, **given)
+    flags = ("--no-node",) if no_node else ()
+    options = (*(f"--{name.replace('_', '-')}={text}" for name, text in given.items() if text), *flags)
+    named = (*(name for name, text in given.items() if text), *(("no_node",) if no_node else ()))
+    variables = service_settings.kept(ours.data, os.environ, without=named)
+    if variable("database") not in variables:
+        database_address.require_none(ours.data)
     if not (only_shown or whole_system):
-        ours.data.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-    options = tuple(f"--{name.replace('_', '-')}={text}" for name, text in given.items() if text)
-    options += ("--no-node",) if no_node else ()
-    hub = HubProgram(data=ours.data, config=ours.config, cwd=Path.cwd(), options=options)
+        ours.data.mkdir(mode=service_settings.FOLDER_MODE, parents=True, exist_ok=True)
+    file = ours.data / service_settings.FILE
+    if not only_shown and (variables or file.exists()):
+        service_settings.write(ours.data, variables, user=os.environ.get(ASKED_BY) if whole_system else None)
+    hub = HubProgram(
+        data=ours.data,
+        config=ours.config,
+        cwd=Path.cwd(),
+        options=options,
+        environment=file if variables else None,
+    )
     put(hub, whole_system=whole_system, only_shown=only_shown, **chosen)
+    if variables:
+        verb = "would be" if only_shown else "are"
+        click.echo(f"Its settings {verb} in {file}: {', '.join(sorted(variables))}", err=True)

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
 from hubbub import settings
+from hubbub.daemons import service_settings
 from hubbub.model import data_folder
 from hubbub.model.programs import loading
 from hubbub.terminal import display
@@ -49,16 +51,24 @@ no_node_option = click.option(
     metavar="MS",
     help="Log the stack of code that blocks the event loop for more milliseconds. [default: off]",
 )
+@click.option(
+    "--environment",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Variables, as lines NAME=VALUE, for settings that the environment does not have.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing when it is ready.")
 @click.option(
     "--open-registration", is_flag=True, default=None, help="Let anyone who reaches the hub register."
 )
-def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
+def serve(*, quiet: bool, environment: Path | None, as_json: bool, **given: str | bool | None) -> None:
     """Run the hub until you press Ctrl-C.
 
     Each option may also be given as HUBBUB_<NAME>. The first start makes the user `owner`, the project `default` and
     the file `owner-token` in the data folder. If a hub of that folder is already running, this shows it and ends.
     """
+    for name, value in service_settings.read(environment).items() if environment is not None else ():
+        os.environ.setdefault(name, value)
     warn_of_unknown_variables()
     chosen = settings.read(None, **given, log_format="json" if as_json else None)
     if not quiet and (running := _running(chosen, given)) is not None:
