@@ -111,7 +111,7 @@ def test_who_keeps_no_heartbeat_is_not_said_to_be_away(world: World) -> None:
     acts = world.do(delivery_forecast.forecast, world.id, "bob")
 
     assert never.note == "It is offline: it sees this when it starts."
-    assert acts.note == "It sends no heartbeat: it sees this when it next reads its inbox."
+    assert acts.note == "It sends no heartbeat: it sees this when it next looks."
     assert told(acts) == ("none", False)
 
 

@@ -279,7 +279,7 @@ def test_leaving_is_for_who_is_there(world: World) -> None:
 
 
 def test_an_agent_rests(world: World) -> None:
-    """An agent that rests is idle and does nothing; that it rests already, or is not there, is no news."""
+    """An agent that rests is idle and does nothing, also after its goodbye; that it rests already is no news."""
     world.do(presences.rest, world.id, "bob")
     world.report("bob", Condition.WORKING, doing="count", progress=50)
     world.do(presences.rest, world.id, "bob")
@@ -288,9 +288,12 @@ def test_an_agent_rests(world: World) -> None:
     rested = present(world)
     assert (rested.condition, rested.doing, rested.progress) == (Condition.IDLE, None, 0)
     assert [each.kind for each in of_agents(world)] == ["agent.checkin", "agent.changed"]
-    world.report("bob", Condition.OFFLINE)
+    world.report("bob", Condition.OFFLINE, doing="leave")
     world.do(presences.rest, world.id, "bob")
-    assert present(world).condition is Condition.OFFLINE
+    assert (present(world).condition, present(world).doing) == (Condition.IDLE, None)
+    world.clock.advance(timedelta(minutes=11))
+    world.do(presences.rest, world.id, "bob")
+    assert not present(world).is_live(world.clock())
 
 
 def test_resting_is_no_heartbeat(world: World) -> None:

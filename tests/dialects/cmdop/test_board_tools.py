@@ -128,6 +128,40 @@ def test_a_free_issue_is_taken_by_beginning_it(board: Board) -> None:
     assert board.task("1").assignee == "bob"
 
 
+@requires("issue_update.free")
+@both_engines
+def test_of_agents_that_take_one_issue_the_second_is_denied(board: Board) -> None:
+    """An issue that another has begun is not begun by a second agent, who would believe that it has it; nor resumed."""
+    sender, program = board.agent("ada"), board.caller(board.token())
+    takers = {
+        "bob": board.agent("bob"),
+        "cleo": board.with_headers(program, X_Hubbub_Agent="cleo"),
+        "dan": board.with_headers(program, X_Hubbub_Agent="dan"),
+    }
+
+    for holder, caller in takers.items():
+        issue = sender.issue_create(title=f"for {holder}")["id"]
+        assert caller.issue_update(id=issue, status="in_progress") == {"ok": True}
+        assert caller.issue_update(id=issue, status="in_progress") == {"ok": True}
+        for status in ("in_progress", "blocked"):
+            for other in {*takers} - {holder}:
+                assert (
+                    refusal(takers[other].wrong("issue_update", id=issue, status="in_progress")) == "denied"
+                )
+            assert sender.issue_update(id=issue, status=status) == {"ok": True}
+        assert board.task(issue).assignee == holder
+
+
+def test_an_empty_assignee_counts_as_left_out(board: Board) -> None:
+    """An assignee that is an empty text is none: programs and models fill arguments in that they do not use."""
+    ada = board.agent("ada")
+
+    issue = ada.issue_create(title="t", assignee="")["id"]
+
+    assert board.task(issue).assignee is None
+    assert [row["id"] for row in ada.issue_list(assignee="")["result"]] == [issue]
+
+
 @requires("issue_update.free", "issue_update.status", "issue_update.assignee")
 @both_engines
 def test_a_caller_without_a_name_begins_a_free_issue(board: Board) -> None:

@@ -127,14 +127,16 @@ def test_a_completion_puts_the_session_to_rest(fleet: Fleet) -> None:
 @requires("report_completion.rests")
 @both_engines
 def test_a_completion_ends_what_an_absent_agent_was_doing(fleet: Fleet) -> None:
-    """The session of an agent that is offline stays so, but has no task any more, and progress 0."""
+    """The session becomes idle, without a task and with progress 0, also if it said offline; a silent one stays so."""
     fleet.online("coder-1", status="working", task="sort", progress=90, model="m")
     fleet.online("coder-1", status="offline")
+    coder = fleet.agent("coder-1")
 
-    fleet.agent("coder-1").report_completion(alias="coder-1", task="sort", result="done")
-
-    row = fleet.row("coder-1")
-    assert (row["status"], row["task"], row["progress"], row["model"]) == ("offline", None, 0, "m")
+    for minutes, status in ((0, "idle"), (11, "offline")):
+        fleet.later(minutes=minutes)
+        coder.report_completion(alias="coder-1", task="sort", result="done")
+        row = fleet.row("coder-1")
+        assert (row["status"], row["task"], row["progress"], row["model"]) == (status, None, 0, "m")
 
 
 @requires("report_completion.replies")
@@ -327,7 +329,7 @@ def test_since_is_a_moment_however_it_is_written(fleet: Fleet) -> None:
 
 @requires("get_completions.since")
 @pytest.mark.parametrize(
-    "since", ["yesterday", "", "2026-13-01", "1760000000000000", "2026-04-12T25:00:00", "昨天"]
+    "since", ["yesterday", " ", "2026-13-01", "1760000000000000", "2026-04-12T25:00:00", "昨天"]
 )
 def test_since_must_be_a_time(anywhere: Fleet, since: str) -> None:
     """A time that is not ISO 8601 is invalid, and the message says what is allowed."""

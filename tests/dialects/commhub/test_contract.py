@@ -10,6 +10,7 @@ from tests.dialects.running_hub import Json
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 NAME = {**TEXT, "minLength": 1, "maxLength": 200}
+MAYBE = {**TEXT, "maxLength": 200}  # a name that may be left out, also as an empty text
 LONG = {**TEXT, "maxLength": 10_000}
 SCORE = {**NUMBER, "minimum": 0, "maximum": 10}
 
@@ -57,24 +58,24 @@ CONTRACT: dict[str, tuple[Json, Json]] = {
         {
             "priority": _choice("high", "normal", "low", default="normal"),
             "context": LONG,
-            "from_session": NAME,
+            "from_session": MAYBE,
             "ttl_seconds": {**NUMBER, "exclusiveMinimum": 0, "maximum": 86_400, "default": 3600},
             "parent_task_id": TEXT,
         },
     ),
-    "send_message": ({"alias": NAME, "message": LONG}, {"from_session": NAME}),
+    "send_message": ({"alias": NAME, "message": LONG}, {"from_session": MAYBE}),
     "send_reply": (
         {"alias": NAME, "text": LONG},
         {
             "in_reply_to": TEXT,
             "status": _choice("replied", "failed", "cancelled", default="replied"),
-            "from_session": NAME,
+            "from_session": MAYBE,
         },
     ),
-    "send_ack": ({"task_id": TEXT}, {"from_session": NAME}),
-    "retry_task": ({"task_id": TEXT}, {"from_session": NAME}),
-    "cancel_task": ({"task_id": TEXT}, {"reason": {**TEXT, "maxLength": 1_000}, "from_session": NAME}),
-    "reassign_task": ({"task_id": TEXT, "new_alias": NAME}, {"from_session": NAME}),
+    "send_ack": ({"task_id": TEXT}, {"from_session": MAYBE}),
+    "retry_task": ({"task_id": TEXT}, {"from_session": MAYBE}),
+    "cancel_task": ({"task_id": TEXT}, {"reason": {**TEXT, "maxLength": 1_000}, "from_session": MAYBE}),
+    "reassign_task": ({"task_id": TEXT, "new_alias": NAME}, {"from_session": MAYBE}),
     "get_task": ({"task_id": TEXT}, {}),
     "list_tasks": ({}, {"alias": TEXT, "status": TEXT, "from_name": TEXT, "limit": _count(20, 100)}),
     "get_all_status": ({}, {"filter_status": TEXT, "filter_server": TEXT}),
@@ -211,14 +212,17 @@ def test_a_parameter_is_of_its_type(anywhere: Fleet) -> None:
                         _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
 
 
-def test_an_empty_id_counts_as_left_out(anywhere: Fleet) -> None:
-    """An optional id that is an empty text is none: programs and models fill arguments in that they do not use."""
+def test_an_empty_text_counts_as_left_out(anywhere: Fleet) -> None:
+    """An optional id, name or time that is an empty text is none: programs fill arguments in that they do not use."""
     anywhere.online("coder-1")
     program = anywhere.program()
 
     with every_row() as row:
         for tool, (_required, optional) in CONTRACT.items():
-            ids = {"network_id", "parent_task_id", "in_reply_to"} & {*optional, "network_id"}
+            ids = {"network_id", "parent_task_id", "in_reply_to", "from_session", "since"} & {
+                *optional,
+                "network_id",
+            }
             with row(tool):
                 answer, is_error = program.ask(tool, {**CALLS[tool], **dict.fromkeys(ids, "")})
                 assert not is_error

@@ -154,7 +154,7 @@ def test_what_is_wrong_is_a_400(crew: Crew) -> None:
     ann, nobody = _client(crew, "ann"), _client(crew)
 
     with crew.unchanged():
-        assert "agent_name" in nobody.no(400, "/checkin", agent_name="")
+        assert "agent_name" in nobody.no(400, "/checkin", agent_name="n" * 201)
         assert "declared_files" in ann.no(400, "/scope", declared_files="a")
         assert "declared_files" in ann.no(400, "/scope", declared_files=["a"] * 1001)
         assert ann.no(400, "/scope", declared_files=["../a"])

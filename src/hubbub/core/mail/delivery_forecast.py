@@ -27,7 +27,7 @@ NOTES = {
     "built_in": "The hub itself runs it: it answers at once.",
     "here": "It is online, but nothing wakes it: it sees this when it next reads its inbox.",
     "away": "It is offline: it sees this when it starts.",
-    "acts": "It sends no heartbeat: it sees this when it next reads its inbox.",
+    "acts": "It sends no heartbeat: it sees this when it next looks.",
     "door": "Its client wakes it, also while it is idle.",
     "wait": "It waits for mail in a call at this moment.",
     "stream": "Its program follows its inbox.",

@@ -179,10 +179,23 @@ def beat(
 
 
 def rest(tx: Tx, project_id: UUID, name: str) -> None:
-    """Mark a present agent as idle, and end what an absent one was doing. Records `agent.changed`."""
+    """Mark an agent as idle, and end what an absent one was doing. Records `agent.changed`.
+
+    An agent that said goodbye at this door, and is heard of again before its time is over, is back (`report`).
+    """
     last = agents.presence(tx, project_id, name, lock=True)
     if last is None:
         return
+    if (
+        last.end_reason == LEFT
+        and tx.door in last.voices
+        and tx.now < last.lasts_until(last.seen_at, last.ttl)
+    ):
+        ttl = timedelta(milliseconds=last.ttl)
+        instance = last.voices[tx.door]
+        last = report(
+            tx, project_id, name, instance=instance, condition=Condition.IDLE, profile=Profile(), ttl=ttl
+        )
     resting = replace(last, doing=None, progress=0)
     if last.is_live(tx.now) and last.condition is not Condition.IDLE:
         resting = replace(resting, condition=Condition.IDLE, since=tx.now)

@@ -8,10 +8,10 @@ from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.core.people import access, users
-from hubbub.core.work import proof, task_search, tasks
+from hubbub.core.work import permissions, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import argument_checks, vocabulary
-from hubbub.dialects.cmdop.tool_set import DIALECT, CmdopContext, Id, Name, Text, Title, enter
+from hubbub.dialects.cmdop.tool_set import DIALECT, CmdopContext, Id, Name, OptionalName, Text, Title, enter
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound
 from hubbub.model.fleet.calls import as_json
@@ -19,7 +19,7 @@ from hubbub.model.lifecycle import ENDED, Status
 from hubbub.model.people.rights import HUB, Right
 from hubbub.model.records import Task
 from hubbub.model.work.duplicates import OnDuplicate
-from hubbub.model.work.permissions import VerbManner
+from hubbub.model.work.permissions import Verb, VerbManner
 from hubbub.store.tx import Tx
 
 BOARD = VerbManner.BOARD
@@ -37,7 +37,7 @@ NewStatus = Literal["todo", "in_progress", "blocked", "in_review", "done", "fail
 
 
 @DIALECT.tool(reads=True, shown=lambda reply: as_json(reply["result"]))
-def issue_list(tx: Tx, call: Call, status: ListStatus | None = None, assignee: Name | None = None) -> Reply:
+def issue_list(tx: Tx, call: Call, status: ListStatus | None = None, assignee: OptionalName = None) -> Reply:
     """The issues of the board, newest first; in one status, or open or closed, and of one assignee, if given."""
     here = enter(tx, call, Right.READ)
     wanted = vocabulary.statuses(status) if status is not None else ()
@@ -55,7 +55,7 @@ def issue_get(tx: Tx, call: Call, id: Id) -> Reply:  # noqa: A002
 
 @DIALECT.tool(fits=argument_checks.issue)
 def issue_create(
-    tx: Tx, call: Call, title: Title, body: Text | None = None, assignee: Name | None = None
+    tx: Tx, call: Call, title: Title, body: Text | None = None, assignee: OptionalName = None
 ) -> Reply:
     """Open an issue, for an agent if you name one, else for any agent to take."""
     here = enter(tx, call)
@@ -84,6 +84,8 @@ def issue_update(
     """Change an issue: its body, its status, or whose it is. To take a free one, set its status to in_progress."""
     here = enter(tx, call)
     task = _find(tx, here, id, lock=True)
+    if assignee is None and status == vocabulary.STATUS[task.status] == vocabulary.IN_PROGRESS:
+        permissions.require(tx, task, Verb.START, here.name, BOARD)  # of two that begin it, one has it
     if body is not None:
         task = task_actions.describe(tx, task, body, by=here.name)
     can_hold = here.name != HUB or task.assignee is not None

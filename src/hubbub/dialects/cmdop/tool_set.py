@@ -12,12 +12,13 @@ from hubbub.dialects.call import Call, project_wanted
 from hubbub.dialects.cmdop import vocabulary
 from hubbub.dialects.cmdop.gated_dialect import GatedDialect
 from hubbub.dialects.cmdop.node_routing import Offline
-from hubbub.dialects.dialect import Reply
+from hubbub.dialects.dialect import EMPTY_IS_NONE, Reply
 from hubbub.model.errors import (
     Forbidden,
     HubError,
     Invalid,
     NotFound,
+    NotHolder,
     ProjectDenied,
     ProjectRequired,
     Unauthorized,
@@ -36,6 +37,7 @@ LONGEST_NAME = 200
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+OptionalName = Annotated[Annotated[str, Field(max_length=LONGEST_NAME)] | None, EMPTY_IS_NONE]
 Title = Annotated[str, Field(min_length=1, max_length=500)]
 Text = Annotated[str, Field(max_length=65_536)]
 TimeoutMs = Annotated[int, Field(ge=1, le=600_000)]
@@ -92,6 +94,7 @@ DIALECT = GatedDialect(
     refusals={
         WrongIdentity: _denied,
         Forbidden: _denied,
+        NotHolder: _denied,
         Unauthorized: _denied,
         ProjectRequired: lambda e: no(project_wanted(e), RefusalCode.INVALID),
         ProjectDenied: lambda e: no(e, RefusalCode.NOT_FOUND),

@@ -95,7 +95,7 @@ def get_session_status(tx: Tx, alias: Name, network_id: OptionalId = None) -> Re
 def get_completions(
     tx: Tx,
     alias: Filter = None,
-    since: str | None = None,
+    since: Filter = None,
     network_id: OptionalId = None,
     limit: Annotated[float, Field(le=500, **WHOLE)] = 50,
 ) -> Reply:

@@ -12,7 +12,7 @@ from hubbub.core.mail import messages
 from hubbub.core.people import access
 from hubbub.core.work import proof, tasks
 from hubbub.dialects.commhub import vocabulary
-from hubbub.dialects.commhub.tool_set import DIALECT, Filter, Name, OptionalId, Text, no
+from hubbub.dialects.commhub.tool_set import DIALECT, Filter, Name, OptionalId, OptionalName, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, InvalidTransition, MayNotBegin, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status
@@ -44,7 +44,7 @@ def send_task(
     task: Text,
     priority: Literal["high", "normal", "low"] = "normal",
     context: Text | None = None,
-    from_session: Name | None = None,
+    from_session: OptionalName = None,
     ttl_seconds: Annotated[float, Field(gt=0, le=86_400)] = 3600,
     network_id: OptionalId = None,
     parent_task_id: OptionalId = None,
@@ -69,7 +69,7 @@ def send_task(
 
 @DIALECT.tool(short=True)
 def send_message(
-    tx: Tx, alias: Name, message: Text, from_session: Name | None = None, network_id: OptionalId = None
+    tx: Tx, alias: Name, message: Text, from_session: OptionalName = None, network_id: OptionalId = None
 ) -> Reply:
     """Send a message. It is shown to the receiver, who need not act on it."""
     project = access.enter(tx, network_id)
@@ -85,7 +85,7 @@ def send_reply(
     text: Text,
     in_reply_to: OptionalId = None,
     status: Literal["replied", "failed", "cancelled"] = "replied",
-    from_session: Name | None = None,
+    from_session: OptionalName = None,
     network_id: OptionalId = None,
 ) -> Reply:
     """Reply to a task, which ends it, or to a message. It is shown to the receiver, who need not act on it."""
@@ -132,7 +132,7 @@ def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
 
 
 @DIALECT.tool(short=True)
-def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id: OptionalId = None) -> Reply:
+def send_ack(tx: Tx, task_id: str, from_session: OptionalName = None, network_id: OptionalId = None) -> Reply:
     """Acknowledge task receipt (lightweight, does not enter inbox). A free task is claimed by it."""
     task, project = _writable_task(tx, task_id, network_id)
     speaker = access.speak(tx, project.id, from_session)
@@ -150,7 +150,7 @@ def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id:
     short=True,
 )
 def retry_task(
-    tx: Tx, task_id: str, from_session: Name | None = None, network_id: OptionalId = None
+    tx: Tx, task_id: str, from_session: OptionalName = None, network_id: OptionalId = None
 ) -> Reply:
     """Retry a failed/cancelled/expired task, with a fresh hour to begin it."""
     task, project = _writable_task(tx, task_id, network_id)
@@ -163,7 +163,7 @@ def cancel_task(
     tx: Tx,
     task_id: str,
     reason: Annotated[str, Field(max_length=1_000)] | None = None,
-    from_session: Name | None = None,
+    from_session: OptionalName = None,
     network_id: OptionalId = None,
 ) -> Reply:
     """Cancel a pending task."""
@@ -176,7 +176,7 @@ def cancel_task(
     {InvalidTransition: lambda e: no(f"task is terminal ({vocabulary.STATUS[Status(e.status)]})")}, short=True
 )
 def reassign_task(
-    tx: Tx, task_id: str, new_alias: Name, from_session: Name | None = None, network_id: OptionalId = None
+    tx: Tx, task_id: str, new_alias: Name, from_session: OptionalName = None, network_id: OptionalId = None
 ) -> Reply:
     """Reassign a task to another agent. The old one's inbox loses it, the new one's gets it."""
     task, project = _writable_task(tx, task_id, network_id)

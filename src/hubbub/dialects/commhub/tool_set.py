@@ -26,6 +26,7 @@ def _not_negative(number: float) -> float:
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 OptionalId = Annotated[str | None, EMPTY_IS_NONE]
+OptionalName = Annotated[Annotated[str, Field(max_length=200)] | None, EMPTY_IS_NONE]
 Filter = OptionalId
 Text = Annotated[str, Field(max_length=10_000)]
 LongText = Annotated[str, Field(max_length=50_000)]

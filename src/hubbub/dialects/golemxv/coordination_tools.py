@@ -10,10 +10,10 @@ from hubbub.dialects.golemxv import vocabulary
 from hubbub.dialects.golemxv.tool_set import (
     DIALECT,
     Files,
-    Name,
+    OptionalName,
+    OptionalText,
     Secret,
     Slug,
-    Text,
     act,
     enter,
     known_stay,
@@ -29,8 +29,8 @@ def checkin(
     tx: Tx,
     call: Call,
     project_slug: Slug | None = None,
-    agent_name: Name | None = None,
-    declared_area: Slug | None = None,
+    agent_name: OptionalName = None,
+    declared_area: OptionalName = None,
     declared_files: Files | None = None,
 ) -> Reply:
     """Check in to a project, and say which area and files you are going to work on; it tells who is there already."""
@@ -69,7 +69,7 @@ def conflict_check(
     tx: Tx,
     call: Call,
     project_slug: Slug | None = None,
-    declared_area: Slug | None = None,
+    declared_area: OptionalName = None,
     declared_files: Files | None = None,
 ) -> Reply:
     """Tell whether a scope would be in conflict with others. Changes nothing."""
@@ -108,7 +108,7 @@ def checkout(
     call: Call,
     session_token: Secret | None = None,
     outcome_status: Literal["success", "failure", "partial"] | None = None,
-    work_summary: Text | None = None,
+    work_summary: OptionalText = None,
     files_touched: Files | None = None,
 ) -> Reply:
     """Check out, and say what came of it. What you had claimed and not finished goes back to the others."""

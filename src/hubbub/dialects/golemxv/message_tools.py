@@ -7,9 +7,9 @@ from pydantic import Field
 from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import Reply
+from hubbub.dialects.dialect import EMPTY_IS_NONE, Reply
 from hubbub.dialects.golemxv import vocabulary
-from hubbub.dialects.golemxv.tool_set import DIALECT, Name, Secret, Slug, Text, act, look
+from hubbub.dialects.golemxv.tool_set import DIALECT, Name, OptionalName, Secret, Slug, Text, act, look
 from hubbub.model.errors import Invalid
 from hubbub.model.records import Intent, LetterKind
 from hubbub.model.timestamps import parse_microseconds
@@ -52,8 +52,8 @@ def send_message(
 def get_messages(
     tx: Tx,
     call: Call,
-    sender: Name | None = None,
-    since: str | None = None,
+    sender: OptionalName = None,
+    since: Annotated[str | None, EMPTY_IS_NONE] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     project_slug: Slug | None = None,
 ) -> Reply:

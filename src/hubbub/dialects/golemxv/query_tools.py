@@ -8,9 +8,9 @@ from hubbub.core.agents import agents, scopes
 from hubbub.core.log import activity
 from hubbub.core.presence import checkins
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import Reply
+from hubbub.dialects.dialect import EMPTY_IS_NONE, Reply
 from hubbub.dialects.golemxv import vocabulary
-from hubbub.dialects.golemxv.tool_set import DIALECT, Name, Offset, Slug, look
+from hubbub.dialects.golemxv.tool_set import DIALECT, Offset, OptionalName, Slug, look
 from hubbub.store.tx import Tx
 
 Limit = Annotated[int, Field(ge=1, le=200)]
@@ -21,8 +21,8 @@ def activity_log(
     tx: Tx,
     call: Call,
     project_slug: Slug | None = None,
-    event_type: Annotated[str, Field(min_length=1, max_length=100)] | None = None,
-    agent_name: Name | None = None,
+    event_type: Annotated[Annotated[str, Field(max_length=100)] | None, EMPTY_IS_NONE] = None,
+    agent_name: OptionalName = None,
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Reply:

@@ -16,7 +16,8 @@ from hubbub.dialects.golemxv.tool_set import (
     DIALECT,
     Files,
     GolemXVContext,
-    Name,
+    OptionalName,
+    OptionalText,
     Secret,
     Slug,
     Text,
@@ -41,7 +42,7 @@ def list_tasks(
     call: Call,
     status: Literal["pending", "assigned", "in_progress", "blocked", "completed", "failed", "cancelled"]
     | None = None,
-    assigned_to: Name | None = None,
+    assigned_to: OptionalName = None,
     priority: Literal["low", "medium", "high", "critical"] | None = None,
     limit: Annotated[int, Field(ge=1, le=50)] = 20,
     project_slug: Slug | None = None,
@@ -84,7 +85,7 @@ def update_task(
     call: Call,
     task_id: TaskNumber,
     status: Literal["in_progress", "blocked", "failed"],
-    reason: Text | None = None,
+    reason: OptionalText = None,
     session_token: Secret | None = None,
 ) -> Reply:
     """Change the status of your task; say why, if it is blocked or failed. To complete it there is complete_task."""

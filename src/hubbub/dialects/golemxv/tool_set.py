@@ -10,7 +10,7 @@ from pydantic import Field
 from hubbub.core.people import access
 from hubbub.core.presence import checkins
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import Dialect, Reply
+from hubbub.dialects.dialect import EMPTY_IS_NONE, Dialect, Reply
 from hubbub.dialects.golemxv import vocabulary
 from hubbub.model.errors import HubError, Invalid, NotFound, ProjectDenied, ScopeConflict, UnknownAgent
 from hubbub.model.people.rights import Right
@@ -24,6 +24,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Slug = Annotated[str, Field(min_length=1, max_length=200)]
 Secret = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(min_length=1, max_length=50_000)]
+OptionalName = Annotated[Annotated[str, Field(max_length=200)] | None, EMPTY_IS_NONE]
+OptionalText = Annotated[Annotated[str, Field(max_length=50_000)] | None, EMPTY_IS_NONE]
 Files = Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=1000)]
 Offset = Annotated[int, Field(ge=0, le=10**9)]
 

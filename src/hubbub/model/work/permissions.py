@@ -92,7 +92,10 @@ MAY_SO: dict[VerbManner, dict[Verb, frozenset[TaskRole]]] = {
         V.CLAIM: _TAKER | {P.PERSON},  # they accept on behalf of the addressee
         **dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL, V.REOPEN, V.REASSIGN), _ANSWERING),
     },
-    M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL, V.CANCEL), _STEERING | {P.TAKER}),
+    M.BOARD: {
+        V.START: _ANSWERING,  # an agent that begins an issue means to have it
+        **dict.fromkeys((V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL, V.CANCEL), _STEERING | {P.TAKER}),
+    },
 }
 
 CALLED = {  # in a sentence that says who may
