@@ -222,6 +222,15 @@ def test_a_call_that_changes_something_takes_no_unknown_argument(anywhere: Team)
         assert told.endswith("its arguments are name, doing, status, area, files")
 
 
+def test_the_board_takes_the_word_of_the_other_tool_sets(anywhere: Team) -> None:
+    """`board` accepts `assignee` for its `to`: it would list everybody's tasks without it; `to` itself goes first."""
+    ember, _ada = anywhere.joined("ember"), anywhere.joined("ada")
+    mine, others = anywhere.work(to="ember"), anywhere.work("prune the roses", to="ada")
+    for said, listed in (({"assignee": "ada"}, others), ({"assignee": "ada", "to": "ember"}, mine)):
+        assert [each["id"] for each in ember.board(**said)["tasks"]] == [listed]
+    assert "ignored" not in ember.board(assignee="ada")
+
+
 @requires("all.meant")
 def test_a_task_is_named_as_replies_name_it(team: Team) -> None:
     """The `id` of `send` and `board` is accepted as the task of a call, and that task is claimed."""

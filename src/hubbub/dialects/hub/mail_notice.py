@@ -29,7 +29,10 @@ from hubbub.model.people.rights import Actor
 from hubbub.store.tx import Tx
 
 KEY, UNREAD, IGNORED = "key", "unread", "ignored"
-ACCEPTED = {"task": {"id": "task"}}  # by tool: the name in replies, and the name of the argument
+ACCEPTED = {  # by tool: the name that others use for an argument, and its own
+    "task": {"id": "task"},
+    "board": {"assignee": "to"},
+}
 MOST_TOLD = 5  # unknown arguments of one call
 ONWARD = "hub/onward"  # the note by which a call goes on
 
