@@ -256,6 +256,24 @@ def test_broadcasts_cross(team: Team) -> None:
     assert [row["content"] for row in team.mail("coder-1")] == ["from commhub"]
 
 
+@both_engines
+def test_a_broadcast_to_some_is_not_read_by_others(team: Team) -> None:
+    """A CommHub broadcast that a server or a status narrows is only delivered to the sessions that match."""
+    coder = team.fleet.online("coder-1", server="s1")
+    team.fleet.online("coder-2", server="s2")
+    fe = team.agent("fe")
+    messages = fe.get_messages(agent_id="fe")["messages"]
+
+    for narrowed in ({"filter_server": "s1"}, {"filter_status": "working"}, {"filter_status": "no such"}):
+        coder.broadcast(message="to some", **narrowed)
+
+    assert [row["content"] for row in team.fleet.inbox("coder-1")] == ["to some"]
+    assert team.fleet.inbox("coder-2") == []
+    assert fe.get_messages(agent_id="fe")["messages"] == messages
+    coder.broadcast(message="to all")
+    assert [row["content"] for row in fe.get_messages(agent_id="fe")["messages"]] == ["to all"]
+
+
 @requires("world.events", "world.held", "world.broadcast")
 @both_engines
 def test_followers_of_an_inbox_hear_of_relay(team: Team) -> None:

@@ -116,10 +116,12 @@ def broadcast(
     kind: LetterKind = LetterKind.BROADCAST,
     in_reply_to: UUID | None = None,
     thread: Thread = _NO_THREAD,
+    to_some: bool = False,
 ) -> tuple[Message, list[Delivery]]:
     """Put one message into the inboxes of all `recipients`; `in_reply_to` is the task or message that it answers.
 
-    A `BROADCAST` is to be acted on, so that workers run their programs for it; a `MESSAGE` is only read.
+    A `BROADCAST` is to be acted on, so that workers run their programs for it; a `MESSAGE` is only read. With `to_some`
+    it is for these recipients only, and belongs to no run, in which all agents would read it.
     Records `message.sent`, once, and `message.delivered` for each of them.
     """
     message = _insert(
@@ -131,6 +133,7 @@ def broadcast(
         body=body,
         in_reply_to=in_reply_to,
         thread=thread,
+        in_run=not to_some,
     )
     _record(tx, "message.sent", message)
     rows = []
@@ -189,6 +192,7 @@ def _insert(
     in_reply_to: UUID | None = None,
     outcome: Status | None = None,
     thread: Thread,
+    in_run: bool = True,
 ) -> Message:
     message = Message(
         id=messages.next_id(tx),
@@ -202,7 +206,7 @@ def _insert(
         in_reply_to=in_reply_to,
         outcome=outcome,
         created_at=tx.now,
-        run_id=thread.run_id or runs.id_of_current(tx, project_id),
+        run_id=thread.run_id or runs.id_of_current(tx, project_id) if in_run else None,
         thread=thread.name,
         metadata=thread.metadata,
         intent=thread.intent,

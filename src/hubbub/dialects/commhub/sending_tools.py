@@ -204,7 +204,10 @@ def broadcast(
             else vocabulary.CONDITION[presence.condition] == filter_status
         )
     ]
-    _message, rows = messages.broadcast(tx, project.id, sender=HUB, body=message, recipients=recipients)
+    is_narrowed = filter_server is not None or filter_status is not None
+    _message, rows = messages.broadcast(
+        tx, project.id, sender=HUB, body=message, recipients=recipients, to_some=is_narrowed
+    )
     about = vocabulary.unheard("session", filter_status, vocabulary.CONDITIONS)
     return {"recipients": len(rows), "message_ids": [str(row.id) for row in rows], **about}
 
