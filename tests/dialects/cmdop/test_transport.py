@@ -58,6 +58,23 @@ def test_a_transport_session_is_served_as_its_client_takes_it(
         assert http.post(anywhere.path, json=call("issue_list"), headers=session).status_code == 404
 
 
+@pytest.mark.parametrize("begun", [JSON, f"{JSON}, {EVENTS}", EVENTS])
+def test_each_request_of_a_session_says_anew_what_it_takes(anywhere: Board, begun: str) -> None:
+    """A session is not lost when a request takes another form than the one that began it."""
+    headers = {"Authorization": f"Bearer {anywhere.agent('ada').secret}"}
+    with httpx2.Client(base_url=anywhere.hub.url, headers=headers, timeout=patience(), verify=NO_TLS) as http:
+        hello = http.post(anywhere.path, json=HELLO, headers={"Accept": begun})
+        session = {"Mcp-Session-Id": hello.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+        told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        for accept in (JSON, EVENTS, f"{JSON}, {EVENTS}", begun):
+            takes = {**session, "Accept": accept}
+            assert http.post(anywhere.path, json=told, headers=takes).status_code == 202
+            for asked in (call("issue_list"), {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}):
+                answer = http.post(anywhere.path, json=asked, headers=takes)
+                assert answer.headers["content-type"].split(";")[0] in accept
+                assert "result" in _content(answer)
+
+
 def test_a_bare_call_is_answered_plainly(anywhere: Board) -> None:
     """A call on its own needs no stream, whatever the client takes."""
     response = anywhere.post(call("issue_list"), Accept=f"{JSON}, {EVENTS}")

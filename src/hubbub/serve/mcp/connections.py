@@ -42,6 +42,7 @@ class _Session:
     close: Close
     now: Callable[[], float]
     used: float
+    manager: object = None  # the part of the SDK that began it, and alone knows it
     in_use: int = 0
     server: object = None  # which serves it, once the SDK has answered by it
     seen: float = 0.0  # by the SDK, last
@@ -73,7 +74,7 @@ class Connections:
         return sum(map(self._is_used, list(self._open.get(token, {}).values())))
 
     @asynccontextmanager
-    async def beginning(self, actor: Actor, close: Close) -> AsyncIterator["Opening"]:
+    async def beginning(self, actor: Actor, close: Close, manager: object = None) -> AsyncIterator["Opening"]:
         """Make room for one more, which counts when the context ends. Raises `TooMany` if there is no room."""
         self._forget_ended()
         own = self._open.setdefault(actor.token_id, {})
@@ -85,7 +86,7 @@ class Connections:
                 raise self._quotas.refusal(actor, Quota.CONNECTIONS, RETRY, sentence)
             given_up.append((idle, own.pop(idle)))
         opening = Opening(given_up=[name for name, _session in given_up])
-        session = _Session(close, self._now, self._now(), in_use=1)
+        session = _Session(close, self._now, self._now(), manager, in_use=1)
         own[opening.place] = session
         try:
             for name, each in given_up:
@@ -128,10 +129,12 @@ class Connections:
         if (session := self._open.get(token, {}).get(name or "")) is not None:
             session.is_over = True
 
-    def is_here(self, token: Token, name: str) -> bool:
-        """Tell whether the SDK has the session, and this hub began it."""
+    def is_here(self, token: Token, name: str, manager: object = None) -> bool:
+        """Tell whether that part of the SDK has the session, and this hub began it."""
         session = self._open.get(token, {}).get(name)
-        return session is not None and not session.is_over and self._is_used(session)
+        if session is None or session.manager is not manager:
+            return False
+        return not session.is_over and self._is_used(session)
 
     def is_plain(self, token: Token, name: str, server: object) -> bool:
         """Tell whether a plain call of the session needs no SDK: it answered there lately, or has no such session."""

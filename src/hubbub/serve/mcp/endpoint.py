@@ -217,7 +217,7 @@ class Endpoint:
                 await stateless_calls.stream(
                     self.server, message, posted.request, posted.send, connection=connection, known=self.known
                 )
-            elif self.sessions.is_here(connection.token_id, connection.id):
+            elif self.sessions.is_here(connection.token_id, connection.id, self._sdk(scope)):
                 await self._by_sdk(posted)
             else:
                 said = await stateless_calls.answer(self.server, message, posted.request, connection)
@@ -242,14 +242,14 @@ class Endpoint:
             await self.known.begin(_opened(name, actor, self.server.name, params))
 
         noted = _Noted(posted.send, keep)
-        async with self.sessions.beginning(actor, partial(_end, sdk, scope)) as opening:
+        async with self.sessions.beginning(actor, partial(_end, sdk, scope), sdk) as opening:
             for name in opening.given_up:
                 await self.known.end(name)
             await sdk.handle_request(scope, posted.request.receive, noted)
             opening.name = noted.session
 
     def _sdk(self, scope: Scope) -> StreamableHTTPSessionManager:
-        """Choose the SDK's manager for a request, by the formats that the client accepts in all of its requests."""
+        """Choose the SDK's manager for a request, by the formats that it accepts; it has no other's sessions."""
         _takes_json, takes_events = accepted_formats(scope)
         return self._streaming if takes_events else self._plain
 
