@@ -66,8 +66,11 @@ def test_a_machine_is_shown_with_what_it_is(visit: Visit) -> None:
 
 
 def test_the_hubs_own_machine_needs_no_link(visit: Visit, own: str) -> None:
-    """The page does not say that the hub's own machine is not linked."""
+    """The page does not say that the hub's own machine is not linked, and does not offer to remove it."""
     panel = detail(visit(f"/machines?node={own}"), own)
+    remove = panel.get_by_role("button", name="Remove")
+    expect(remove).to_be_disabled()
+    expect(remove).to_have_attribute("title", "A hub runs on it, so it stays.")
     expect(panel).to_contain_text("not needed: the hub runs on it")
     expect(panel).not_to_contain_text("not linked")
 
@@ -217,7 +220,7 @@ def test_a_viewer_has_no_buttons_that_would_be_refused(visit: Visit, own: str) -
 def test_in_the_past_nothing_can_be_done(visit: Visit, own: str) -> None:
     """Time travel shows the machines of the moment, with every action disabled."""
     page = visit(f"/machines?node={own}")
-    expect(page.get_by_role("button", name="Remove")).to_be_enabled()
+    expect(page.get_by_role("button", name="Take over…")).to_be_enabled()
     page.keyboard.press("[")
     expect(page.get_by_role("note")).to_be_visible()
     for name in ("Start an agent", "Take over…", "Remove"):

@@ -17,10 +17,10 @@ export function View({ approval, small }) {
     <div class=${said ? "need-asks amber" : "need-asks"}><bdi>${whoAsks(approval)}</bdi></div>
     <${Command} key=${approval.id} approval=${approval} />
     <div class="need-aside">
-      ${folder && html`<div><span class="faint">${t("needs.in_folder")}</span>${" "}
-        <bdi class="mono">${folder}</bdi></div>`}
       ${reason && html`<div><span class="faint">${t("needs.because")}</span>${" "}
         <${Text} value=${reasonOf(approval)} lines=${3} /></div>`}
+      ${folder && html`<div><span class="faint">${t("needs.in_folder")}</span>${" "}
+        <bdi class="mono">${folder}</bdi></div>`}
       ${may.length > 0 && html`<div class="faint">${t("needs.waiting_for")} <${Ago} at=${since} /></div>`}
       ${kind === "prompt" && html`<div class="faint">${t("needs.at_client")}</div>`}
     </div>

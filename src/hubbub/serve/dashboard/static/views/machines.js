@@ -283,7 +283,7 @@ async function remove(machine) {
   if (gone) set({ node: null });
 }
 
-function Actions({ machine, onTakeOver }) {
+function Actions({ machine, isOwn, onTakeOver }) {
   if (!could.value.write) return null;
   const start = () => openDialog((close) => html`<${Start} node=${machine.name} onClose=${close} />`);
   const off = !may.value.write;
@@ -293,7 +293,8 @@ function Actions({ machine, onTakeOver }) {
       ${t("machines.start")}<//>
     <${Button} icon="square-terminal" ...${online} onClick=${onTakeOver}>
       ${t("machines.take_over")}<//>
-    <${Button} kind="danger" icon="trash-2" disabled=${off} onClick=${() => remove(machine)}>
+    <${Button} kind="danger" icon="trash-2" disabled=${off || isOwn}
+      title=${isOwn ? t("machines.own_stays") : undefined} onClick=${() => remove(machine)}>
       ${t("machines.remove")}<//>
   </div>`;
 }
@@ -317,7 +318,7 @@ function Detail({ machine, node }) {
       <${Presence} machine=${machine} />
       <${IconButton} kind="quiet" icon="x" label=${t("machines.close")} onClick=${() => set({ node: null })} />
     </div>
-    <${Actions} machine=${machine} onTakeOver=${takeOver} />
+    <${Actions} machine=${machine} isOwn=${Boolean(node?.own && machine.online)} onTakeOver=${takeOver} />
     ${isTaken && html`<${LazyView} path="terminal" name="TakeOver" node=${machine.name}
       onClose=${() => setIsTaken(false)} />`}
     <${Facts} machine=${machine} node=${node} />

@@ -57,12 +57,14 @@ async function remove(name) {
   if (isSure) await done("removeMember", values, t("settings.member_removed", { name }));
 }
 
-function Member({ member }) {
+/** @param {{member: object, isLast: boolean}} props `isLast`: the only owner, without whom the project cannot be */
+function Member({ member, isLast }) {
   const mine = could.value.manage && mayGive(member.role);
+  const tied = { disabled: isLast || !may.value.manage, title: isLast ? t("settings.last_owner") : undefined };
   return html`<tr>
     <td class="clip"><bdi>${member.name}</bdi></td>
-    <td>${mine ? html`<${RoleOf} member=${member} />` : t(`shell.role_${member.role}`)}</td>
-    <td>${mine && html`<${Button} small kind="danger" disabled=${!may.value.manage}
+    <td>${mine ? html`<${RoleOf} member=${member} tied=${tied} />` : t(`shell.role_${member.role}`)}</td>
+    <td>${mine && html`<${Button} small kind="danger" ...${tied}
       onClick=${() => remove(member.name)}>${t("settings.remove")}<//>`}</td>
   </tr>`;
 }
@@ -74,16 +76,18 @@ async function giveRole(user, given, undo) {
   return answer;
 }
 
-function RoleOf({ member: { name, role } }) {
+function RoleOf({ member: { name, role }, tied }) {
   const choose = async ({ target }) => {
     if (!(await giveRole(name, target.value, () => giveRole(name, role)))) target.value = role;
   };
   return html`<select class="input" aria-label=${t("settings.role_of", { name })} value=${role}
-    disabled=${!may.value.manage} onChange=${choose}>
+    ...${tied} onChange=${choose}>
     ${roles().map(({ value, label }) => html`
       <option key=${value} value=${value} selected=${value === role}>${label}</option>`)}
   </select>`;
 }
+
+const ownersOf = (members) => members.filter(({ role }) => role === "owner").length;
 
 function Members() {
   const members = useFetched(() => read.members(project.value), [], ["member.", "user."]);
@@ -96,7 +100,8 @@ function Members() {
     <${Fetched} of=${members}>${(found) => html`
       <${Rows} label=${t("settings.members")} rows=${found.members}
         headings=${[t("settings.user_name"), t("settings.role"), ""]}>
-        ${(member) => html`<${Member} key=${member.name} member=${member} />`}<//>`}<//>
+        ${(member) => html`<${Member} key=${member.name} member=${member}
+          isLast=${member.role === "owner" && ownersOf(found.members) === 1} />`}<//>`}<//>
     ${!could.value.manage && html`<${OnlyFor} whom="managers" />`}<//>`;
 }
 
@@ -188,7 +193,8 @@ function fate(token) {
 
 function Token({ token, people }) {
   const [word, at] = fate(token);
-  const person = !token.project_id && (people.get(token.user_id) ?? t("settings.token_person"));
+  const mine = token.user_id === me.value.user_id ? me.value.user : t("settings.token_person");
+  const person = !token.project_id && (people.get(token.user_id) ?? mine);
   const whose = token.agent ?? (person || t("settings.token_unbound"));
   return html`<tr class=${word === "good" ? "" : "is-over"}>
     <td class="clip"><bdi>${whose}</bdi>${token.label && html`
