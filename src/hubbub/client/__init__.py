@@ -28,6 +28,7 @@ from hubbub.client.transport import (
     TooLate,
     Transport,
     Unreachable,
+    Untrusted,
     is_near,
     transport_to,
 )
@@ -37,6 +38,13 @@ from hubbub.model.hub_address import SCHEMES, origin
 from hubbub.model.programs.retry_after import patiently
 from hubbub.processes import durable_files
 
+REASONS: Mapping[type[Unreachable], str] = {
+    TooLate: "took too long to answer",
+    Untrusted: (
+        "has a certificate that this machine does not trust; "
+        "if its authority is your own, name its file in SSL_CERT_FILE"
+    ),
+}
 JSON = {"Content-Type": "application/json"}
 TEMPORARY = frozenset({429, 502, 503, 504})
 BARE = re.compile(r"[a-z0-9][a-z0-9.-]*(?P<port>:[0-9]{1,5})|[a-z0-9][a-z0-9.-]*\.[a-z]+", re.IGNORECASE)
@@ -435,5 +443,5 @@ def _reachable(url: str) -> Iterator[None]:
     try:
         yield
     except Unreachable as error:
-        reason = "took too long to answer" if isinstance(error, TooLate) else "cannot be reached"
+        reason = REASONS.get(type(error), "cannot be reached")
         raise HubUnreachable(f"the hub at {url} {reason}", url=url) from error

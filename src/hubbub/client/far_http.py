@@ -5,8 +5,10 @@ from contextlib import contextmanager
 
 import httpx2
 
-from hubbub.client.transport import CONNECT_SECONDS, READ_SECONDS, Reply, TooLate, Unreachable
-from hubbub.model.programs.proxy_trust import trusts_environment
+from hubbub.client.transport import CONNECT_SECONDS, READ_SECONDS, Reply, TooLate, Unreachable, Untrusted
+from hubbub.model.programs.proxy_trust import authorities, trusts_environment
+
+UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"  # OpenSSL's word
 
 
 class FarHttp:
@@ -16,6 +18,7 @@ class FarHttp:
         self._http = httpx2.Client(
             base_url=url,
             limits=httpx2.Limits(max_connections=None),
+            verify=authorities(url),
             trust_env=trusts_environment(url),
         )
 
@@ -82,4 +85,5 @@ def _told() -> Iterator[None]:
     except httpx2.TimeoutException as error:
         raise TooLate(str(error)) from error
     except (httpx2.TransportError, httpx2.InvalidURL) as error:
-        raise Unreachable(str(error)) from error
+        kind = Untrusted if UNTRUSTED in str(error) else Unreachable
+        raise kind(str(error)) from error

@@ -27,6 +27,10 @@ class TooLate(Unreachable):
     """The answer took too long."""
 
 
+class Untrusted(Unreachable):
+    """Nobody whom this machine trusts vouches for what answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A whole answer. The names of its headers are in small letters."""

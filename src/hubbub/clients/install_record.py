@@ -40,6 +40,11 @@ class Install:
     installed_at: int
     changes: list[dict[str, Any]]
 
+    @property
+    def again(self) -> str:
+        """Return the command that installs the same again."""
+        return f"hubbub install {self.client} --scope {self.scope} --as {self.agent}"
+
     def token(self) -> str | None:
         """Return the agent's token; None if the file is gone."""
         try:

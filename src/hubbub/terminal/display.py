@@ -104,6 +104,14 @@ def wrapped(text: str, columns: int) -> list[str]:
     return [*lines, line.rstrip()]
 
 
+def show_below(text: str) -> None:
+    """Print the whole of a text, indented, with lines that fit the terminal."""
+    room = max(20, shutil.get_terminal_size().columns - len(GAP))
+    for line in clean(text, lines=True).split("\n"):
+        for part in wrapped(line, room):
+            print(f"{GAP}{part}".rstrip(), flush=True)
+
+
 def show(text: str, *, lines: bool = True) -> None:
     """Print others' text, made harmless."""
     print(clean(text, lines=lines), flush=True)
@@ -144,19 +152,21 @@ def show_list(
     show_table(tuple(columns), ([cell(each) for cell in cells] for each in found), empty=empty)
 
 
-def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "Nothing.") -> None:
+def show_table(
+    titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "Nothing."
+) -> list[int]:
     """Print rows for people: aligned, cut to the terminal's width, without empty columns; without rows, print `empty`.
 
-    If the output is not a terminal they are tab-separated and whole.
+    If the output is not a terminal they are tab-separated and whole. Return the indexes of the rows that were cut.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             print("\t".join(row))
-        return
+        return []
     if not cells:
         print(empty)
-        return
+        return []
     told = [index for index in range(len(titles)) if any(row[index] for row in cells)]
     titles, cells = [titles[index] for index in told], [[row[index] for index in told] for row in cells]
     widths = _fitting(titles, cells, shutil.get_terminal_size().columns)
@@ -164,6 +174,11 @@ def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty
     for row in cells:
         styles = [_style(cell) if title in STANDING else {} for title, cell in zip(titles, row, strict=True)]
         _show_row(row, widths, styles)
+    return [
+        index
+        for index, row in enumerate(cells)
+        if any(width(cell) > room for cell, room in zip(row, widths, strict=True))
+    ]
 
 
 def _show_row(cells: Sequence[str], widths: Sequence[int], styles: Sequence[dict[str, Any]]) -> None:

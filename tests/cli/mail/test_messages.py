@@ -117,6 +117,20 @@ def test_a_message_is_answered_by_its_number(hub: RunningHub) -> None:
     assert "inbox      1 reply: hubbub inbox\n" in hub.run("status").stdout
 
 
+def test_a_long_text_is_shown_whole(hub: RunningHub) -> None:
+    """A text that does not fit into its row, or has several lines, is shown whole below the table at a terminal."""
+    hub.meet("ada")
+    long = "please " + "look at the parser again " * 6 + "now"
+    for text in ("short", long, "first line\n\n  second line"):
+        hub.client().post("/messages", {"to": "hub", "text": text, "sender": "ada"})
+    for command in ("inbox", "wait"):
+        table, *below = at_terminal(hub, command).split("\nM-2 from ada:\n")
+        assert ("short" in table, len(below)) == (True, 1)
+        whole, third = below[0].split("\nM-3 from ada:\n")
+        assert " ".join(whole.split()) == long
+        assert third.startswith("  first line\n\n    second line\nTo answer: ")
+
+
 def test_the_reply_to_a_message_is_waited_for(hub: RunningHub) -> None:
     """With --wait, `send` prints the reply and nothing else, once it comes, and acknowledges it; other mail stays."""
     hub.meet("ada", "bea")
@@ -131,7 +145,8 @@ def test_the_reply_to_a_message_is_waited_for(hub: RunningHub) -> None:
     hub.client().post("/messages", {"text": "hello", "sender": "bea", "to": "hub"})
     hub.client().post("/messages", {"text": "blue", "sender": "ada", "in_reply_to": asked})
     out, error = asking.communicate()
-    assert (asking.returncode, out, error) == (0, "blue\n", "")
+    assert (asking.returncode, out) == (0, "blue\n")
+    assert error == "waiting for ada: It is offline: it sees this when it starts.\n"
     assert [each["text"] for each in hub.json("inbox", "hub")] == ["hello"]
 
 
@@ -139,7 +154,8 @@ def test_no_reply_in_time(hub: RunningHub) -> None:
     """Without a reply in time the exit code is 4, and the message stays; what has no one reply is not waited for."""
     hub.meet("ada")
     done = hub.run("send", "ada", "which colour?", "--wait", "--timeout", "0.1")
-    assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
+    told = "waiting for ada: It is offline: it sees this when it starts.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", told)
     assert [each["text"] for each in hub.json("inbox", "ada")] == ["which colour?"]
     refused = {
         ("everyone", "who?", "--wait"): "--wait goes with a message to one agent or person",
@@ -151,8 +167,8 @@ def test_no_reply_in_time(hub: RunningHub) -> None:
             "--wait",
         ): "to wait for the result of a task: hubbub task add TEXT --to TO --wait",
     }
-    told = {words: hub.run("send", *words) for words in refused}
-    assert {words: done.stderr.splitlines()[-1] for words, done in told.items()} == {
+    answers = {words: hub.run("send", *words) for words in refused}
+    assert {words: done.stderr.splitlines()[-1] for words, done in answers.items()} == {
         words: f"Error: {why}" for words, why in refused.items()
     }
 

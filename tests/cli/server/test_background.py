@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -116,6 +117,34 @@ def test_a_port_that_is_taken(data: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert "is in use" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.system
+def test_clients_that_a_moved_hub_leaves_behind_are_named(data: Path, tmp_path: Path) -> None:
+    """A hub that starts at another port than installed clients use names them; what it and doctor say mends it."""
+    environment = {"HOME": str(tmp_path), "HUBBUB_CONFIG": str(tmp_path / "config")}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return hubbub(*words, data=data, environment=environment)
+
+    before = run("up", "--port", "0").stdout.split()[0]
+    assert run("install", "windsurf", "--as", "w").returncode == 0
+    run("down")
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", int(before.rpartition(":")[2])))  # so that the next free port is another one
+        up = run("up", "--port", "0")
+    now = up.stdout.split()[0]
+    again = "hubbub install windsurf --scope user --as w"
+    told = f"Warning: windsurf still uses {before}, where no hub answers; connect it here: {again}\n"
+    assert told in up.stderr
+    doctor = run("doctor")
+    assert f"the hub runs at {now}; connect it there: {again}\n" in doctor.stdout
+
+    assert run(*again.split()[1:]).returncode == 0
+
+    assert "Warning" not in run("up").stderr
+    assert "client windsurf: w reaches" in run("doctor").stdout
 
 
 def test_a_running_hub_is_not_moved(own_hub: RunningHub, tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ def test_life_of_a_task(hub: RunningHub) -> None:
         "high",
         "Reading",
     )
-    assert hub.run("task", "reassign", "1", "bob").stdout == "T-1 delivered, with bob: Reading\n"
+    done = hub.run("task", "reassign", "1", "bob", "--reason", "knows the text")
+    assert done.stdout == "T-1 delivered, with bob: Reading\n"
+    assert "knows the text" in [each["text"] for each in hub.json("inbox", "bob")]
     assert (
         hub.run("task", "cancel", "1", "--reason", "no time").stdout == "T-1 cancelled, with bob: Reading\n"
     )
@@ -339,6 +341,7 @@ def test_a_wait_for_a_task_outlasts_the_hub(own_hub: RunningHub) -> None:
         own_hub.client().step("1", verb, by="ada")
     own_hub.client().step("1", "block", by="ada", reason="red or blue?")
     assert asking.stderr is not None
+    assert asking.stderr.readline().startswith("waiting for ada: ")
     assert (
         asking.stderr.readline() == "ada asks: hubbub task show 1; answer with: hubbub task answer 1 TEXT\n"
     )
@@ -347,6 +350,18 @@ def test_a_wait_for_a_task_outlasts_the_hub(own_hub: RunningHub) -> None:
     own_hub.client().step("1", "unblock", by="ada")
     own_hub.client().step("1", "complete", by="ada", result="blue")
     assert asking.communicate()[0] == "blue\n"
+
+
+def test_it_is_said_who_is_waited_for(hub: RunningHub) -> None:
+    """Who waits for a task that nobody will see soon is told on standard error who that is, and why."""
+    hub.meet("ada")
+    for number, whom, options in ((1, "ada", ("--to", "ada")), (2, "any agent", ())):
+        asking = start(hub, "decide", *options)
+        assert asking.stderr is not None
+        told = asking.stderr.readline()
+        hub.client().step(str(number), "cancel")
+        asking.communicate()
+        assert told.startswith(f'waiting for {whom}: Task T-{number} "decide" ')
 
 
 def start(hub: RunningHub, text: str, *options: str) -> subprocess.Popen[str]:

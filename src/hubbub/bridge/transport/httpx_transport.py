@@ -7,7 +7,7 @@ import httpx2
 
 from hubbub.bridge.transport.transport import Away
 from hubbub.client.transport import CONNECT_SECONDS, QUIET_SECONDS
-from hubbub.model.programs.proxy_trust import trusts_environment
+from hubbub.model.programs.proxy_trust import authorities, trusts_environment
 
 
 class HttpxTransport:
@@ -19,6 +19,7 @@ class HttpxTransport:
             headers=headers,
             timeout=httpx2.Timeout(QUIET_SECONDS, connect=CONNECT_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=None),
+            verify=authorities(address()),
             trust_env=trusts_environment(address()),
         )
 

@@ -76,6 +76,7 @@ def send(
         raise
     sent, delivery = answer[noun], answer["delivery"]
     if is_awaited:
+        awaited_result.tell_of_silence(sent, delivery)
         _show_reply(hub, sent, timeout, as_json=as_json)
         return
     if as_json:
@@ -242,8 +243,17 @@ def _show(letters: Sequence[LetterReply], name: str) -> None:
         for each in letters
     ]
     empty = f"Nothing waits for {'you' if name == HUB else display.clean(name)}."
-    display.show_table(titles, rows, empty=empty)
+    cut = display.show_table(titles, rows, empty=empty)
+    if sys.stdout.isatty():
+        _show_whole([each for at, each in enumerate(letters) if at in cut or "\n" in each["text"].strip()])
     _advise_reply(letters)
+
+
+def _show_whole(letters: Sequence[LetterReply]) -> None:
+    """Show a person the whole texts of which the table has only the beginning."""
+    for each in letters:
+        display.show(f"\n{each['ref']} from {parties.sender(each)}:")
+        display.show_below(each["text"].strip())
 
 
 def _advise_reply(letters: Sequence[LetterReply]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from hubbub.cli.clients.left_behind import left_behind
 from hubbub.cli.server import greeting
 from hubbub.cli.server.serve import host_option, is_elsewhere, port_option, warn_of_unknown_variables
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
@@ -53,6 +54,17 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
     greeting.show(url, chosen, is_new=is_new, as_json=as_json)
     if is_new and (warning := listener.exposure(chosen.host, chosen.public_url)):
         click.echo(f"Warning: {warning}", err=True)
+    _tell_of_clients(chosen.config, url)
+
+
+def _tell_of_clients(config: Path, url: str) -> None:
+    """Name the clients that use another address of this machine, where no hub is any more, with the remedy."""
+    for each in left_behind(config, url):
+        where = f" (in {each.folder})" if each.folder else ""
+        told = (
+            f"{each.client} still uses {each.url}, where no hub answers; connect it here{where}: {each.again}"
+        )
+        click.echo(f"Warning: {display.clean(told)}", err=True)
 
 
 def _start(chosen: Settings, given: Mapping[str, str | None]) -> str:

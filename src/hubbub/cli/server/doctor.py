@@ -16,6 +16,7 @@ import apsw
 import click
 
 from hubbub import __version__, settings
+from hubbub.cli.clients.left_behind import left_behind
 from hubbub.cli.mail.wake_probe import probe
 from hubbub.cli.server.serve import about_unknown
 from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
@@ -87,7 +88,7 @@ def doctor(*, choice: Choice, wake: str | None, timeout: float, as_json: bool) -
     if wake is not None:
         probe(choice, wake, patience=timeout, as_json=as_json)
         return
-    looked_at = [*_machine(), *_folder(choice.data), *_hub(choice), *_clients()]
+    looked_at = [*_machine(), *_folder(choice.data), *_hub(choice), *_clients(choice.data)]
     findings = [replace(each, do=None) if each.well else each for each in looked_at]
     if as_json:
         display.show_json([asdict(each) for each in findings])
@@ -280,10 +281,12 @@ def _amount(quota: str, number: float, most: int | None = None) -> str:
     return f"{number / unit:,.0f}{of} {AMOUNTS[quota]}"
 
 
-def _clients() -> Iterator[CheckResult]:
+def _clients(data: Path) -> Iterator[CheckResult]:
     """Check every installed client, connecting like the client itself."""
+    config, here = settings.read().config, hub_starter.running_address(data)
     try:
-        installs = install_record.read(settings.read().config)
+        installs = install_record.read(config)
+        behind = left_behind(config, here) if here is not None else []
     except install_record.BadRecord as error:
         yield CheckResult("clients", False, str(error), "then install them again: hubbub install")
         return
@@ -291,7 +294,9 @@ def _clients() -> Iterator[CheckResult]:
         where = f" in {install.folder}" if install.folder else ""
         verdict = verify(install, others=installs)
         heard = _heard(install) if verdict.well and install.client in HOOKED else ""
-        yield CheckResult(f"client {install.client}{where}", verdict.well, verdict.found + heard, verdict.do)
+        move = f"the hub runs at {here}; connect it there: {install.again}" if install in behind else None
+        do = move or verdict.do
+        yield CheckResult(f"client {install.client}{where}", verdict.well, verdict.found + heard, do)
     if installs:
         yield _prompts({each.client for each in installs})
     yield from _unclaimed()

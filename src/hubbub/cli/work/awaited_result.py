@@ -3,11 +3,12 @@
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
 
-from hubbub.client import Hub, HubRefused, HubUnreachable, TaskReply
+from hubbub.client import Hub, HubRefused, HubUnreachable, TaskReply, quoted
 from hubbub.model.errors import UnknownAgent
 from hubbub.model.lifecycle import ENDED
 from hubbub.model.log.attention import NeedKind
@@ -33,6 +34,21 @@ def send(hub: Hub, path: str, facts: Mapping[str, object], *, is_awaited: bool =
             if not is_awaited and not instance.is_run_here(str(facts["to"])):
                 raise
         time.sleep(PAUSE)
+
+
+def tell_of_wait(hub: Hub, task: TaskReply, delivery: Mapping[str, Any] | None) -> None:
+    """Say on standard error for whom a task waits, and why, unless its agent will probably see it soon."""
+    if delivery is not None and delivery["likely_seen"]:
+        return
+    with suppress(HubUnreachable, HubRefused):  # the wait outlasts that
+        why = hub.get(f"/why/{quoted(task['id'])}", kind="task")["sentence"]
+        _say(f"waiting for {task['assignee'] or 'any agent'}: {display.in_own_zone(why)}")
+
+
+def tell_of_silence(sent: Mapping[str, Any], delivery: Mapping[str, Any] | None) -> None:
+    """Say on standard error for whom a message waits, and why, unless they will probably see it soon."""
+    if delivery is not None and not delivery["likely_seen"]:
+        _say(f"waiting for {sent['recipient']}: {delivery['note']}")
 
 
 def ended(hub: Hub, ref: str) -> TaskReply:
@@ -131,9 +147,9 @@ def _listen(hub: Hub, after: str, came: threading.Event) -> None:
 
 def _tell_of_question(task: TaskReply) -> None:
     number, who = task["number"], task["assignee"]
-    click.echo(
-        display.clean(
-            f"{who} asks: hubbub task show {number}; answer with: hubbub task answer {number} TEXT"
-        ),
-        err=True,
-    )
+    _say(f"{who} asks: hubbub task show {number}; answer with: hubbub task answer {number} TEXT")
+
+
+def _say(text: str) -> None:
+    """Tell whoever waits; the result alone goes to standard output."""
+    click.echo(display.clean(text), err=True)

@@ -172,10 +172,12 @@ def add(
         "done_when": done_when or None,
     }
     try:
-        task = awaited_result.send(hub, "/tasks", wanted, is_awaited=is_awaited)["task"]
+        sent = awaited_result.send(hub, "/tasks", wanted, is_awaited=is_awaited)
+        task = sent["task"]
         if not is_awaited:
             show_line(task, as_json=as_json)
             return
+        awaited_result.tell_of_wait(hub, task, sent["delivery"])
         task = awaited_result.ended(hub, task["id"])
     except KeyboardInterrupt:  # a person gives up; the task stays
         click.get_current_context().exit(TIMED_OUT)
@@ -390,14 +392,15 @@ def _path(ref: str, *parts: str) -> str:
     return "/".join((f"/tasks/{segment('task', ref)}", *parts))
 
 
-@command("reassign", example="hubbub task reassign 7 coder-2")
+@command("reassign", example="hubbub task reassign 7 coder-2 --reason 'knows the parser'")
 @click.argument("ref", metavar="ID")
 @click.argument("to", metavar="AGENT", shell_complete=agents)
+@click.option("--reason", metavar="TEXT", help="Reason, which the old and the new holder are told.")
 @uses_project
 @short_ids.of_task
-def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
+def reassign(*, hub: Hub, ref: str, to: str, reason: str | None, as_json: bool) -> None:
     """Hand an unfinished task to another agent."""
-    show_line(hub.step(ref, "reassign", to=to), as_json=as_json)
+    show_line(hub.step(ref, "reassign", to=to, reason=reason), as_json=as_json)
 
 
 @command(

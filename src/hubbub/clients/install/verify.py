@@ -61,7 +61,7 @@ def verify(
                 **environment,
                 **{name: value for name, value in _variables(other).items() if value},
             }
-    again = f"hubbub install {install.client} --scope {install.scope} --as {install.agent}"
+    again = install.again
     try:
         entry, address = _entry(install, again)
         _require_on(entry)

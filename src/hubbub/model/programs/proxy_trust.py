@@ -15,12 +15,16 @@ def trusts_environment(url: str) -> bool:
 
 
 def authorities(url: str) -> "ssl.SSLContext | bool":
-    """Return the certificate authorities for httpx2: the system's, which take longer to load than a call.
+    """Return the certificate authorities for httpx2: the system's, or those of SSL_CERT_FILE or SSL_CERT_DIR.
 
-    Plain HTTP to this machine itself has no certificate, so it gets none.
+    They take longer to load than a call. Plain HTTP to this machine itself has no certificate, so it gets none.
     """
-    if urlsplit(url).scheme == "http" and not trusts_environment(url):
-        import ssl  # which a command that calls a hub on this machine need not load
+    if trusts_environment(url):
+        return True
+    import ssl  # which a command that calls a hub on this machine need not load
 
+    if urlsplit(url).scheme == "http":
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return True
+    return (
+        ssl.create_default_context()
+    )  # the environment's authorities count here, too, although its proxies do not
