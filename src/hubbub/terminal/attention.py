@@ -4,6 +4,7 @@ from typing import Any
 
 from hubbub.model.log.attention import NeedKind
 from hubbub.model.people.rights import HUB
+from hubbub.model.visible_text import visible
 from hubbub.terminal import parties
 
 TITLES = {
@@ -28,7 +29,7 @@ def about(need: dict[str, Any]) -> str:
     card = need["card"]
     match need["noun"]:
         case "approvals":
-            return f"{card['who']}: {card['shown']}"
+            return f"{card['who']}: {visible(card['shown'])}"
         case "letters":
             return f"{parties.sender(card)}: {card['text']}"
         case "overlaps":

@@ -109,6 +109,20 @@ def test_all_of_a_question_is_shown(hub: RunningHub) -> None:
     assert max(map(len, screen.splitlines())) <= 80
 
 
+def test_each_line_of_a_command_is_a_line(hub: RunningHub) -> None:
+    """What a person reads has the lines of the command below each other; what a program reads has one line."""
+    asked = ask(hub, shown="cd app\nmake\n\nmake publish")
+    screen = at_terminal(hub, "approve", "show", asked["id"][:8])
+    lines = [line.rstrip() for line in screen.splitlines()]
+    at = lines.index("  cd app")
+    assert lines[at : at + 5] == ["  cd app", "  make", "", "  make publish", "  in /srv/app"]
+    (row,) = [line for line in hub.run("approve").stdout.splitlines() if line.startswith(asked["id"])]
+    assert r"cd app\nmake\n\nmake publish" in row
+    denied = hub.run("deny", asked["id"]).stdout.splitlines()
+    assert len(denied) == 1
+    assert denied[0].endswith(r"execute_command: cd app\nmake\n\nmake publish)")
+
+
 def test_questions_are_answered_one_by_one(hub: RunningHub) -> None:
     """At a terminal each question that waits is shown and takes y or n, or s to leave it; an empty list says so."""
     asked = (ask(hub, shown=words) for words in ("git push", "git fetch", "git gc"))

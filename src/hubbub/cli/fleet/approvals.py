@@ -12,6 +12,7 @@ import click
 from hubbub.cli.fleet.approver_signatures import signature
 from hubbub.client import Hub, segment
 from hubbub.model.timestamps import duration_text
+from hubbub.model.visible_text import visible
 from hubbub.terminal import display, short_ids
 from hubbub.terminal.command import command, uses_hub
 
@@ -104,7 +105,7 @@ def _found(hub: Hub, whole: str) -> dict[str, Any]:
 
 def said(approval: Approval) -> str:
     """Return on one line the call that was approved or denied, with the id of the question."""
-    about = f"{approval['who']} {place(approval)}, {approval['tool']}: {approval['shown']}"
+    about = f"{approval['who']} {place(approval)}, {approval['tool']}: {visible(approval['shown'])}"
     return f"{approval['status']} {approval['id']} ({about})"
 
 
@@ -217,7 +218,7 @@ def _open(hub: Hub) -> Sequence[Approval]:
 def _row(approval: Approval) -> tuple[object, ...]:
     seconds = max(0, approval["expires_at"] - approval["now"]) // 1000
     names = ("id", "who", "node", "tool", "shown", "folder", "reason")
-    return (*(approval[name] for name in names), f"{seconds} s")
+    return (*(visible(approval[name]) for name in names), f"{seconds} s")
 
 
 def _whole(hub: Hub, beginning: str) -> str:
