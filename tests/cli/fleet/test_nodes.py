@@ -4,6 +4,7 @@ import base64
 import json
 import socket
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -247,3 +248,29 @@ def test_what_it_has_joined_must_make_sense(tmp_path: Path) -> None:
         done = hubbub("node", "run", data=data)
         assert done.returncode == 1
         assert "node.json" in done.stderr
+
+
+@pytest.mark.system
+def test_a_worker_placed_elsewhere_uses_the_address_of_its_machine(tmp_path: Path) -> None:
+    """A worker on a machine that joined with --url reaches the hub as the machine does."""
+    hub = RunningHub(
+        tmp_path / "hub", settings={"HUBBUB_PUBLIC_URL": "https://hub.invalid", "HUBBUB_NO_NODE": "1"}
+    )
+    config, work = tmp_path / "config", tmp_path / "work"
+    config.mkdir()
+    work.mkdir()
+    (config / "node.toml").write_text(f'[rules]\nallow = ["agent_start(*)"]\n[files]\nroots = ["{work}"]\n')
+    with closing(hub):
+        hub.start()
+        joining = ("--name", "web1", "--url", hub.url, "--join", hub.secret("node", "invite"))
+        with subprocess.Popen(
+            [*PROGRAM, "node", "run", *joining],
+            env=plain_environment(tmp_path / "machine", HUBBUB_CONFIG=str(config)),
+            cwd=work,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as machine:
+            hub.until("node.online", lambda each: each["detail"]["node"] == "web1")
+            assert hub.json("agent", "start", "coder", "--node", "web1", "--run", "cat")["agent"] == "coder"
+            hub.until("agent.checkin", lambda each: each["agent"] == "coder")
+            machine.terminate()

@@ -62,12 +62,13 @@ async def serve(
     `LinkRefused` with a sentence, if a new attempt would be in vain, and `JournalFailed`.
     """
     pace, bounds, voice = pace or LinkTimings(), bounds or CallLimits(), LinkSender()
-    hub = LinkHubClient(voice, pace)
+    address = (lambda: url) if isinstance(url, str) else url
+    hub = LinkHubClient(voice, pace, address)
     diary = await asyncio.to_thread(Journal, data / journal.FILE, bounds.journal)
     orders = IncomingCalls(hub, voice, diary, project=project, catalogue=catalogue, bounds=bounds)
     node = machine(hub)
     kept = _Link(
-        url=(lambda: url) if isinstance(url, str) else url,
+        url=address,
         token=token,
         labels=tuple(labels),
         witness=witness,

@@ -5,7 +5,8 @@ the machine's own clock.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -21,7 +22,7 @@ from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
 from hubbub.model.fleet.protocol_versions import FIRST, LENDS, LIMITS, METERS
 from hubbub.model.ids import new_id
 from hubbub.model.limits.usage_limits import UsageLimit
-from hubbub.node.link.websocket import LinkSender, LinkTimings
+from hubbub.node.link.websocket import LinkSender, LinkTimings, SocketLost
 from hubbub.node.requests.hub_client import HubClient, Leave
 
 # The order that the current work belongs to.
@@ -30,6 +31,7 @@ at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
 FOR_THE_MACHINE = frozenset(
     {HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK, HubRequest.SIGNED, HubRequest.WITHDRAW}
 )  # without an order
+REACHES_THE_HUB = frozenset({HubRequest.LEND, HubRequest.CREDENTIALS})  # by an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,12 @@ class LinkHubClient(HubClient):
     Each request names the order that its task works on, also in the background: `at_work`, which tasks inherit.
     """
 
-    def __init__(self, voice: LinkSender, pace: LinkTimings) -> None:
+    def __init__(
+        self, voice: LinkSender, pace: LinkTimings, address: Callable[[], str] | None = None
+    ) -> None:
+        """`address` returns the hub's address, as this machine reaches it; its programs then use that, too."""
         super().__init__(self)
-        self._voice, self._pace = voice, pace
+        self._voice, self._pace, self._address = voice, pace, address
         self._pending: dict[str, _Pending] = {}
         self._is_closed = False
         self.version = FIRST  # of the link protocol, that both ends speak
@@ -95,7 +100,15 @@ class LinkHubClient(HubClient):
             del self._pending[request_id]
         if pending.reply.cancelled():
             raise StoreUnavailable("this machine is not linked to its hub any more")
-        return link_protocol.value_of(pending.reply.result())
+        value = link_protocol.value_of(pending.reply.result())
+        return self._reachable(value) if need in REACHES_THE_HUB else value
+
+    def _reachable(self, grant: Message) -> Message:
+        """Return a grant with the address by which this machine itself reaches the hub, as far as that is known."""
+        if self._address is not None:
+            with suppress(SocketLost):  # a hub that is just starting again: what it said will do
+                return {**grant, "url": self._address()}
+        return grant
 
     # ---- requests that differ over a link ------------------------------------------------------------------------
 
