@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hubbub.clients import install_record
 from tests.cli.processes import RunningHub
 from tests.cli.screens import on_screen
 
@@ -116,3 +117,29 @@ def test_a_person_makes_no_agent_with_a_strange_name(hub: RunningHub, tmp_path: 
         assert done.returncode in (1, 2), command
         assert "an agent's name has letters" in done.stderr, command
     assert hub.json("agents") == []
+
+
+def test_the_client_of_a_removed_agent_is_named(hub: RunningHub, tmp_path: Path) -> None:
+    """Whoever removes an agent is told that its installed client is still there, and how it is taken out."""
+    home = {"HOME": str(tmp_path), "HUBBUB_CONFIG": str(tmp_path / "config")}
+    assert hub.run("install", "windsurf", "--as", "wind", **home).returncode == 0
+    removed = hub.run("agent", "remove", "wind", "--yes", **home)
+    assert removed.stdout == "removed wind\n"
+    assert removed.stderr == (
+        "its client has no valid token any more; take it out with: hubbub install windsurf --uninstall, "
+        "or give it a new one without --uninstall\n"
+    )
+
+
+def test_an_uninstalled_agent_is_gone_at_once(hub: RunningHub, tmp_path: Path) -> None:
+    """An uninstall ends the presence of the client's agent, of which nobody hears any more."""
+    home = {"HOME": str(tmp_path), "HUBBUB_CONFIG": str(tmp_path / "config")}
+    assert hub.run("install", "windsurf", "--as", "wind", **home).returncode == 0
+    [token] = [each.token() for each in install_record.read(tmp_path / "config")]
+    assert token is not None
+    hub.client().acting_with(token).post(
+        "/agents/wind/glance", {"instance": "i", "client": "windsurf", "moment": "start"}
+    )
+    assert [each["live"] for each in hub.json("agents")] == [True]
+    assert hub.run("install", "windsurf", "--uninstall", **home).returncode == 0
+    assert [each["live"] for each in hub.json("agents")] == [False]

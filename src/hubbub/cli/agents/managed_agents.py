@@ -7,11 +7,15 @@ from typing import Any
 
 import click
 
+from hubbub import settings
 from hubbub.cli import Group
 from hubbub.cli.agents.work import some_command
 from hubbub.cli.fleet.approval_prompt import with_prompts
 from hubbub.cli.fleet.approvals import Approval
 from hubbub.client import Hub, quoted, segment
+from hubbub.clients import install_record
+from hubbub.clients.install.client_installer import USER
+from hubbub.clients.install.known_clients import CLIENTS
 from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS
 from hubbub.terminal import display, questions
 from hubbub.terminal.agent_names import agents
@@ -112,10 +116,31 @@ def remove(*, hub: Hub, name: str, is_sure: bool, as_json: bool) -> None:
 
     Its tokens are revoked, its unfinished tasks return to the open queue, and senders are told of what it never read.
     """
-    if not is_sure and hub.agent(name)["live"] and not _agreed(name):
+    known = hub.agent(name)
+    if not is_sure and known["live"] and not _agreed(name):
         raise click.ClickException(f"{display.clean(name)} is online; stop it first, or remove it with --yes")
     removed = hub.delete(f"/agents/{quoted(name)}")
     display.show_result(removed, f"removed {removed['removed']}", as_json=as_json)
+    _tell_of_client(known["name"], known["runtime"])
+
+
+def _tell_of_client(name: str, runtime: str | None) -> None:
+    """Say that an installed client still believes to be the agent: on this machine, or where the hub saw one."""
+    here = [each for each in install_record.read(settings.read().config) if each.agent == name]
+    for each in here:
+        scope = f" --scope {each.scope}" if each.scope != USER else ""
+        where = f" in {each.folder}" if each.folder else ""
+        click.echo(
+            f"its client has no valid token any more; take it out{where} with: "
+            f"hubbub install {each.client}{scope} --uninstall, or give it a new one without --uninstall",
+            err=True,
+        )
+    if not here and runtime in CLIENTS:
+        click.echo(
+            f"its client has no valid token any more; on its machine take it out with: "
+            f"hubbub install {runtime} --uninstall",
+            err=True,
+        )
 
 
 def _agreed(name: str) -> bool:

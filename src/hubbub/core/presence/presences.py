@@ -8,6 +8,7 @@ from uuid import UUID
 from hubbub.core.agents import agents as names
 from hubbub.core.agents import file_claims, last_activity, scopes
 from hubbub.core.mail import messages
+from hubbub.core.mail.delivery_forecast import WORKER
 from hubbub.core.snapshots import patches
 from hubbub.core.work import leases, permissions, transfers
 from hubbub.model.agents.file_claims import TTL
@@ -15,11 +16,14 @@ from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Conflict, NotPresent
 from hubbub.model.ids import new_id
 from hubbub.model.log.projection import Patch
+from hubbub.model.people.accounts import Token
 from hubbub.model.records import Condition, Presence, Profile, Project, Task
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.visible_text import cut
 from hubbub.store.agents import agents
 from hubbub.store.limits import accounts
+from hubbub.store.mail import wakes
+from hubbub.store.people import tokens
 from hubbub.store.tx import MustWrite, Tx
 from hubbub.store.work import tasks as task_rows
 
@@ -228,9 +232,35 @@ def progress(
 
 
 def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | None:
-    """End the presence of an instance, for all doors; None if it is not there (any more)."""
+    """End the presence of an instance, for all doors; None if it is not there (any more).
+
+    If the agent spoke for itself by our other doors alone, this is the goodbye of its client, which it goes with: it is
+    gone in a minute, unless it is heard of again, or another instance of its client is there.
+    """
     last = agents.presence(tx, project_id, name, lock=True)
-    return _end(tx, last, LEFT) if last and _voice(last, tx.door) == instance else None
+    if last is None or not last.is_live(tx.now):
+        return None
+    if _voice(last, tx.door) == instance:
+        return _end(tx, last, LEFT)
+    if _voice(last, tx.door) is None and last.voices.keys() <= names.OWN_DOORS:
+        there = [each for each in wakes.wakers(tx, project_id, name) if each.is_there(tx.now)]
+        if all(each.instance == instance for each in there):
+            _fade(tx, last)
+    return None
+
+
+def end_of_token(tx: Tx, token: Token) -> None:
+    """End the presence of an agent whose last token this was: its client cannot speak for it any more.
+
+    A worker goes on: it may have a token that is not bound to its name.
+    """
+    if token.agent is None or token.project_id is None:
+        return
+    last = agents.presence(tx, token.project_id, token.agent, lock=True)
+    if last is None or not last.is_live(tx.now) or last.runtime == WORKER:
+        return
+    if not tokens.speaks_for(tx, token.project_id, token.agent):
+        _end(tx, last, LEFT)
 
 
 def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str) -> Scope:
@@ -272,8 +302,13 @@ def hang_up(tx: Tx, project_id: UUID, name: str) -> None:
     """
     last = agents.presence(tx, project_id, name, lock=True)
     if last is not None and last.is_live(tx.now) and last.voices.keys() == {tx.door}:
-        soon = last.lasts_until(tx.now, milliseconds(BACK_SOON))
-        agents.update_presence(tx, replace(last, expires_at=min(last.expires_at, soon)))
+        _fade(tx, last)
+
+
+def _fade(tx: Tx, last: Presence) -> None:
+    """Let a presence end in a minute."""
+    soon = last.lasts_until(tx.now, milliseconds(BACK_SOON))
+    agents.update_presence(tx, replace(last, expires_at=min(last.expires_at, soon)))
 
 
 def lapse(tx: Tx, presence: Presence) -> None:

@@ -102,6 +102,16 @@ def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
     )
 
 
+def speaks_for(tx: Tx, project_id: UUID, agent: str) -> bool:
+    """Tell whether a valid token is bound to the agent."""
+    return tx.any(
+        f"SELECT 1 AS one FROM tokens t WHERE t.project_id = :project_id AND t.agent = :agent AND {_GOOD} LIMIT 1",
+        project_id=project_id,
+        agent=agent,
+        now=tx.now,
+    )
+
+
 def of_maker(tx: Tx, user_id: UUID) -> list[Token]:
     """List the valid tokens that a person has or made, oldest first."""
     return _TABLE.all(

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from hubbub.core.people import access, projects, tokens, user_removal, users
 from hubbub.core.people.quotas import Limits, Quota, QuotaUse, Usage
+from hubbub.core.presence import presences
 from hubbub.model.errors import Invalid, existing
 from hubbub.model.ids import parse_id
 from hubbub.model.people.accounts import Invitation, Token
@@ -254,7 +255,14 @@ async def uninvite(call: Call, invitation: str) -> Uninvited:
 @router.delete("/users/{name}")
 async def remove_user(call: Call, name: str) -> RemovedUser:
     """Remove a person: logins, memberships and all tokens that they have or made end. For the owner of the hub."""
-    gone = await call.write(lambda tx: user_removal.remove(tx, name))
+
+    def remove(tx: Tx) -> user_removal.Removed:
+        gone = user_removal.remove(tx, name)
+        for token in gone.tokens:
+            presences.end_of_token(tx, token)
+        return gone
+
+    gone = await call.write(remove)
     return RemovedUser(
         user=UserShape.of(gone.user),
         tokens=[TokenShape.of(each) for each in gone.tokens],
@@ -319,7 +327,9 @@ async def revoke_token(call: Call, token_id: str) -> OneToken:
 
     def revoke(tx: Tx) -> Token:
         known = existing(parse_id(token_id), "token", token_id)
-        return tokens.revoke(tx, known)
+        revoked = tokens.revoke(tx, known)
+        presences.end_of_token(tx, revoked)
+        return revoked
 
     return OneToken(token=TokenShape.of(await call.write(revoke)))
 
