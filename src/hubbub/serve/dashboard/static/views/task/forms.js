@@ -94,6 +94,7 @@ export function Edit({ task, onSay, onClose }) {
 function Editing({ task, before, onSay, onClose }) {
   const [text, setText] = useState(before);
   const [to, setTo] = useState(task.assignee ?? "");
+  const needsText = before !== "";
   const nobody = task.assignee ? [] : [{ value: "", label: t("inspector.to_anyone") }];
   const submit = () => {
     const said = {
@@ -102,14 +103,14 @@ function Editing({ task, before, onSay, onClose }) {
     return Object.keys(said).length ? onSay(said) : onClose();
   };
   const footer = html`
-    <${Button} kind="primary" type="submit" disabled=${!text.trim()} keyHint=${written("mod+Enter")}>
+    <${Button} kind="primary" type="submit" disabled=${needsText && !text.trim()} keyHint=${written("mod+Enter")}>
       ${t("settings.save")}<//>`;
   return html`
     <${Dialog} title=${t("inspector.edit_title", { ref: refOf(task) })} onClose=${onClose} onSubmit=${submit}
       footer=${footer} wide>
       <p class="strong"><${Text} value=${task.title} lines=${2} /></p>
-      <${TextArea} label=${t("inspector.description")} hint=${t("inspector.edit_hint")} rows="8" required value=${text}
-        onInput=${(event) => setText(event.currentTarget.value)} />
+      <${TextArea} label=${t("inspector.description")} hint=${t("inspector.edit_hint")} rows="8" value=${text}
+        required=${needsText} onInput=${(event) => setText(event.currentTarget.value)} />
       ${task.may.includes("reassign") && html`
         <${Select} label=${t("inspector.to")} value=${to} options=${[...nobody, ...agentOptions(shown.value)]}
           onInput=${(event) => setTo(event.currentTarget.value)} />`}
