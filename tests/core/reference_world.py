@@ -270,6 +270,8 @@ class Model:
         job = self.jobs[job_id]
         if job.holder is None:
             self.accept(job_id, by, bool(leased))
+        if target == "working" and by not in (job.holder, job.sender):
+            raise Refused("NotHolder")
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status == target:
