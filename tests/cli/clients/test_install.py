@@ -559,3 +559,16 @@ def test_a_bridge_acts_as_the_installed_agent(desk: Desk) -> None:
         "mcp", "--as", "nobody", data=desk.hub.data, environment={"HUBBUB_CONFIG": str(desk.config)}
     )
     assert "no client is installed as 'nobody'" in unknown.stderr
+
+
+def test_a_dry_run_at_a_terminal_is_short(desk: Desk) -> None:
+    """A person sees a line for each file; every changed line only with --verbose, which is said."""
+    words = ("install", "codex", "--dry-run")
+    with on_screen(desk.hub, *words, **desk.environment) as screen:
+        short = screen.rest()
+    with on_screen(desk.hub, *words, "--verbose", **desk.environment) as screen:
+        whole = screen.rest()
+    assert f"would change {desk.home / CODEX}\n" in short
+    assert ("[mcp_servers.hubbub]" in short, "[mcp_servers.hubbub]" in whole) == (False, True)
+    assert "To see every changed line: add --verbose" in short
+    assert "add --verbose" not in whole

@@ -41,6 +41,7 @@ DEEDS = ("removed", "would remove", "would add", "changed", "would change")
 )
 @click.option("--as", "agent", metavar="NAME", help="Name of the agent. [default: the client's name]")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--verbose", is_flag=True, help="With --dry-run, show every changed line at a terminal, too.")
 @click.option("--uninstall", is_flag=True, help="Undo an install.")
 @click.option("--force", is_flag=True, help="Replace an entry of the same name.")
 @click.option("--all", "is_all", is_flag=True, help="Install every client found on this machine.")
@@ -52,6 +53,7 @@ def install(
     scope: str,
     agent: str | None,
     dry_run: bool,
+    verbose: bool,
     uninstall: bool,
     force: bool,
     is_all: bool,
@@ -84,7 +86,7 @@ def install(
     for wish in wishes:
         outcomes.append(_done(wish, choice, agent, uninstall=uninstall, is_alone=client is not None))
         if not as_json:
-            _show(wish, outcomes[-1])
+            _show(wish, outcomes[-1], is_whole=verbose or not sys.stdout.isatty())
     if as_json:
         facts = [outcome.facts() for outcome in outcomes]
         display.show_json(facts if client is None else facts[0])
@@ -166,16 +168,20 @@ def _hub(choice: Choice, *, dry_run: bool) -> tuple[str, Path | None]:
     return hub_starter.ensure_hub(choice.data), choice.data
 
 
-def _show(wish: InstallOptions, outcome: InstallOutcome) -> None:
-    for line in _lines(wish, outcome):
+def _show(wish: InstallOptions, outcome: InstallOutcome, *, is_whole: bool) -> None:
+    """Show an outcome; of a dry run the changed lines, too, if it `is_whole`."""
+    for line in _lines(wish, outcome, is_whole=is_whole):
         display.show(line)
+    if wish.dry_run and outcome.diff and not is_whole and not outcome.conflicts:
+        display.advise("To see every changed line: add --verbose")
 
 
-def _lines(wish: InstallOptions, outcome: InstallOutcome) -> list[str]:
+def _lines(wish: InstallOptions, outcome: InstallOutcome, *, is_whole: bool) -> list[str]:
     """Return the lines for standard output: everything except a failure."""
     is_undone = wish.dry_run or outcome.conflicts
     deeds = {file: _planned(file, outcome.diff) if is_undone else _deed(file) for file in outcome.changed}
-    shown = [outcome.diff.rstrip("\n")] if outcome.diff and is_undone else []
+    is_shown = outcome.conflicts or (wish.dry_run and is_whole)
+    shown = [outcome.diff.rstrip("\n")] if outcome.diff and is_shown else []
     return [*_changed(wish, deeds), *shown, *outcome.notes, *([outcome.sentence] if outcome.well else [])]
 
 
