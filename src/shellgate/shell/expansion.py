@@ -100,7 +100,7 @@ class Expander:
     ) -> list[Word]:
         source = decode(token.source)
         is_quoted = _is_quoted(pieces)
-        if _has_torn_brackets(pieces) or _may_stay_whole(pieces):
+        if _has_torn_brackets(pieces) or _may_stay_whole(pieces) or _is_element(pieces):
             return [Word((Unknown(source, may_be_many=True),), source, is_quoted)]
         words: list[list[WordPart]] = [[]]
         kept: set[int] = set()  # the words with a quote in them: they are there even if they are empty
@@ -212,6 +212,17 @@ def _has_form_of_assignment(pieces: tuple[Piece, ...]) -> bool:
     first = pieces[0] if pieces else None
     name, equals, _ = first.text.partition("=") if isinstance(first, Plain) else ("", "", "")
     return bool(equals) and is_name(name.removesuffix("+"))
+
+
+def _is_element(pieces: tuple[Piece, ...]) -> bool:
+    """Tell whether an argument may have the form of an assignment to an element, whose end bash alone finds."""
+    first = pieces[0] if pieces else None
+    name, bracket, _ = first.text.partition("[") if isinstance(first, Plain) else ("", "", "")
+    return (
+        bool(bracket)
+        and is_name(name)
+        and any(isinstance(each, Plain) and "~" in each.text for each in pieces)
+    )
 
 
 def _is_quoted(pieces: Iterable[Piece]) -> bool:

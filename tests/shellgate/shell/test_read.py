@@ -464,6 +464,12 @@ def test_a_prompt_is_read_as_the_code_that_it_is() -> None:
     assert ["rm", "x"] in [[word.value for word in each.words] for each in program.commands]
 
 
+@each_row("text", ["a[1]=~", "a[]=~", "a[$b]=~/x", "a[1]+=b:~"])
+def test_an_argument_like_an_element_with_a_tilde_is_unknown(text: str) -> None:
+    """It has the form of an assignment, too; where its subscript ends is not read."""
+    assert command(f"x {text}", "x").words[1].value is None
+
+
 def test_a_variable_before_the_last_job_may_keep_its_blanks() -> None:
     """Bash does not split `$a` in `$a$!` while nothing ran in the background."""
     assert [word.value for word in command("a='b c'; x $a$! $a", "x").words] == ["x", None, "b", "c"]
