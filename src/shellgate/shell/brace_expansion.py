@@ -12,7 +12,7 @@ read otherwise is an argument that we do not see:
 
 from collections.abc import Iterator
 
-from shellgate.shell.syntax.shell_tokens import Piece, Plain, Quoted
+from shellgate.shell.syntax.shell_tokens import Parameter, Piece, Plain, Quoted
 
 LIMIT = 512  # words that one may become, and open braces in it
 DEPTH_LIMIT = 32  # of braces in braces
@@ -29,6 +29,7 @@ TOO_MANY = "its braces make too many words"
 QUOTED_COMMA = (
     "it has a range in braces with something quoted or expanded in it, which bash reads in a way of its own"
 )
+IN_PARAMETER = "it has braces beside a brace within `${…}`, which bash pairs in a way of its own"
 AFTER_BLANK = "it has empty braces behind a quoted blank, which bash reads in a way of its own"
 
 
@@ -36,10 +37,16 @@ def expanded(pieces: tuple[Piece, ...]) -> list[tuple[Piece, ...]]:
     """Return the words that a word becomes. Raises `UnreadError` beyond the limit, and if in doubt."""
     if not any(isinstance(piece, Plain) and "{" in piece.text for piece in pieces):
         return [pieces]
+    if any(isinstance(piece, Parameter) and _has_brace(piece) for piece in pieces):
+        raise UnreadError(IN_PARAMETER)
     atoms: list[Piece | str] = []
     for piece in pieces:
         atoms += list(piece.text) if isinstance(piece, Plain) else [piece]
     return [_joined(word) for word in _expand(tuple(atoms))]
+
+
+def _has_brace(parameter: Parameter) -> bool:
+    return not parameter.is_quoted and any(brace in parameter.source[2:-1] for brace in "{}")
 
 
 def _joined(atoms: Atoms) -> tuple[Piece, ...]:

@@ -100,7 +100,7 @@ class Expander:
     ) -> list[Word]:
         source = decode(token.source)
         is_quoted = _is_quoted(pieces)
-        if _has_torn_brackets(pieces) or _may_stay_whole(pieces) or _is_element(pieces):
+        if _has_torn_brackets(pieces) or any(seen(token.pieces) for seen in _IN_BASH_ALONE):
             return [Word((Unknown(source, may_be_many=True),), source, is_quoted)]
         words: list[list[WordPart]] = [[]]
         kept: set[int] = set()  # the words with a quote in them: they are there even if they are empty
@@ -201,10 +201,25 @@ def _behind(pieces: tuple[Piece, ...], count: int) -> tuple[Piece, ...]:
 
 
 def _may_stay_whole(pieces: tuple[Piece, ...]) -> bool:
-    """Tell whether bash may not split a variable: an unset `$!` behind it keeps its blanks."""
-    return len(pieces) > 1 and any(
-        isinstance(piece, Parameter) and piece.name == "!" and not piece.is_quoted for piece in pieces
+    """Tell whether bash may not split a variable: an unset `$!` or a lone `$` behind it keeps its blanks."""
+    return (
+        len(pieces) > 1
+        and any(map(_keeps_blanks, pieces))
+        and not all(isinstance(each, Plain) for each in pieces)
     )
+
+
+def _keeps_blanks(piece: Piece) -> bool:
+    if isinstance(piece, Parameter):
+        return piece.name == "!" and not piece.is_quoted
+    return piece == Plain("$")
+
+
+def _has_home_in_a_list(pieces: tuple[Piece, ...]) -> bool:
+    """Tell whether `:` or `=` follows a tilde, and then what bash expands no more."""
+    first = pieces[0] if pieces else None
+    user = first.text.partition("/")[0] if isinstance(first, Plain) else ""
+    return user.startswith("~") and (":" in user or "=" in user) and len(pieces) > 1
 
 
 def _has_form_of_assignment(pieces: tuple[Piece, ...]) -> bool:
@@ -223,6 +238,9 @@ def _is_element(pieces: tuple[Piece, ...]) -> bool:
         and is_name(name)
         and any(isinstance(each, Plain) and "~" in each.text for each in pieces)
     )
+
+
+_IN_BASH_ALONE = (_may_stay_whole, _is_element, _has_home_in_a_list)  # words that are unknown to us
 
 
 def _is_quoted(pieces: Iterable[Piece]) -> bool:

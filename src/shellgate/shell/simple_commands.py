@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from shellgate.shell import code_arguments
-from shellgate.shell.assignments import StateChanges, assigned, of_pieces, of_words, unwrapped
+from shellgate.shell.assignments import DECLARES, StateChanges, assigned, of_pieces, of_words, unwrapped
 from shellgate.shell.cd import moved
 from shellgate.shell.expansion import Expander
 from shellgate.shell.findings import Findings, Frame
@@ -22,7 +22,7 @@ from shellgate.shell.program import (
     Unknown,
     Word,
 )
-from shellgate.shell.syntax.shell_tokens import Elements, Piece, Redirection, Token, decode
+from shellgate.shell.syntax.shell_tokens import Elements, Piece, Plain, Redirection, Token, decode
 from shellgate.shell.syntax.statements import Simple
 from shellgate.world import World
 
@@ -58,6 +58,10 @@ class SimpleCommandWalker:
         """Return what is known after a command, and the command."""
         if not self._begins_with_coproc(simple):
             return self._here(simple, state, frame)
+        if frame.place is Place.SUBSTITUTION:
+            self._notes.doubt(
+                "it starts a coprocess in a substitution, whose text bash has been seen to misread"
+            )
         frame = replace(frame, is_background=True, loop_multiplies=frame.is_looped)
         _, noted = self._here(replace(simple, words=_of_coproc(simple.words)), state, frame)
         after = state.forget(_OF_COPROC)  # else nothing: a shell of its own ran it
@@ -89,22 +93,31 @@ class SimpleCommandWalker:
         if is_calm and words[0].value == "trap":
             return EndStates(changed, changed), noted
         ends = self._ends(simple, words, changed, frame)
+        if simple.redirections:  # one may fail, and then the command does not run
+            ends = EndStates(ends.success, either(ends.failure, changed))
         if _LEADS.intersection(each.name for each in assigned_words) and ends.success is not changed:
             ends = EndStates(changed.go(None), changed)  # a variable of its own told `cd` where to go
         return ends, noted
 
     def _words(self, tokens: list[Token], state: ShellState, frame: Frame) -> tuple[Word, ...]:
         words: list[Word] = []
+        declares = bool(tokens) and tokens[0].plain in DECLARES
         for token in tokens:
             self._inner.inside(token.pieces, state, frame)
-            found = assigned(token) if _is_array(token) else None
-            if found is not None:
-                words.append(
-                    Word((Text(found[0] + "="), Unknown(decode(token.source))), decode(token.source))
-                )
+            found = assigned(token) if declares or _is_array(token) else None
+            if found is not None and found[1]:
+                words.append(self._declared(token, found[1], state))
             else:
                 words += self._expander.words(token, state)
         return tuple(words)
+
+    def _declared(self, token: Token, start: int, state: ShellState) -> Word:
+        """Return `NAME=value` behind `export` and the like, which is not split; its value begins at `start`."""
+        source = decode(token.source)
+        if _is_array(token) or _has_open_brace(token):
+            return Word((Text(source[:start]), Unknown(source)), source)
+        value = self._expander.one(token, state, from_index=start, assigns=True)
+        return Word((Text(source[:start]), *value.parts), source, value.is_quoted)
 
     def _assignments(
         self, tokens: list[Token], state: ShellState, frame: Frame
@@ -309,6 +322,10 @@ def _parted(words: list[Token]) -> tuple[list[Token], list[Token]]:
     while count < len(words) and assigned(words[count]) is not None:
         count += 1
     return words[:count], words[count:]
+
+
+def _has_open_brace(token: Token) -> bool:
+    return any(isinstance(piece, Plain) and "{" in piece.text for piece in token.pieces)
 
 
 def _is_array(token: Token) -> bool:

@@ -184,7 +184,10 @@ class _Statements:
             _, noted = self._simple.run(around, state, frame)
             if any(each.operator.startswith("<") for each in command.redirections):
                 frame = replace(frame, reads_from=noted, is_piped=False)
-        return self._compound(command, state, frame), None
+        ends = self._compound(command, state, frame)
+        if command.redirections:  # one may fail, and then nothing of it runs
+            ends = EndStates(ends.success, either(ends.failure, state))
+        return ends, None
 
     def _compound(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         if command.kind == "subshell":

@@ -89,7 +89,7 @@ def test_braces_are_paired_as_bash_does(text: str, words: list[str]) -> None:
     assert called(f"x {text}") == [["x", *words]]
 
 
-@each_row("text", ['{1..","}', "{1..${a:-b,c}}", "a\\ {},b}"])
+@each_row("text", ["${a:+{b,}{c,d}", '{1..","}', "{1..${a:-b,c}}", "a\\ {},b}"])
 def test_braces_around_what_only_bash_knows_are_a_doubt(text: str) -> None:
     """A comma in quotes or in an expansion may drop the braces of a range, and a quoted blank may keep some shut."""
     assert seen(f"x {text}").doubts
@@ -230,7 +230,10 @@ def test_text_that_is_not_run_is_no_command(text: str) -> None:
         "echo {1..100000}",
         'echo "$${x"',
         'echo "$$(x)"',
+        "((1 + $(coproc x)))",
+        "x `y '\\\n'`",
         'echo "${x#\\a}"',
+        'echo "${x:+"\\a"}"',
         "x <<E\n$(y '\\\nz')\nE\n",
         "x <<E\n$(y # \\\nz\n)\nE\n",
         "echo $[1]",
@@ -464,21 +467,55 @@ def test_a_prompt_is_read_as_the_code_that_it_is() -> None:
     assert ["rm", "x"] in [[word.value for word in each.words] for each in program.commands]
 
 
+def test_a_home_in_a_list_of_an_argument_is_unknown() -> None:
+    """Bash expands the tilde of `~:$a` and nothing behind it."""
+    for text in ("~:$a", "~=~$a"):
+        assert command(f"a=b; x {text}", "x").words[1].value is None
+
+
 @each_row("text", ["a[1]=~", "a[]=~", "a[$b]=~/x", "a[1]+=b:~"])
 def test_an_argument_like_an_element_with_a_tilde_is_unknown(text: str) -> None:
     """It has the form of an assignment, too; where its subscript ends is not read."""
     assert command(f"x {text}", "x").words[1].value is None
 
 
-def test_a_variable_before_the_last_job_may_keep_its_blanks() -> None:
-    """Bash does not split `$a` in `$a$!` while nothing ran in the background."""
-    assert [word.value for word in command("a='b c'; x $a$! $a", "x").words] == ["x", None, "b", "c"]
+def test_a_variable_before_some_dollars_may_keep_its_blanks() -> None:
+    """Bash does not split `$a` in `$a$!` while nothing ran in the background, nor in `$a$`."""
+    for text in ("$a$!", "$a$", "y${a}z$", "$a{$"):
+        assert [word.value for word in command(f"a='b c'; x {text} $a", "x").words] == ["x", None, "b", "c"]
+    assert [word.value for word in command("x a$ $", "x").words] == ["x", "a$", "$"]
 
 
 @each_row(["escaped", "value"], [("\\a", "\\a"), ("\\$", "$"), ("\\}", "}"), ('\\"', '"'), ("c\\\nd", "cd")])
 def test_a_backslash_in_quoted_braces_stays_before_most_characters(escaped: str, value: str) -> None:
     """Within `"${…}"` it quotes what it quotes in double quotes, and the brace; a line goes on behind it."""
     assert command(f'a=b; x "${{a:+{escaped}}}"', "x").words[1].value == value
+
+
+@each_row(
+    ["declaration", "words"],
+    [
+        ("export b=$a", ["p q"]),
+        ("export b='x'$a", ["xp q"]),
+        ("export -- b=$a", [None]),
+        ("export b={$a,x}", [None]),
+        ("command export b=$a", ["p"]),
+        ("\\export b=$a", ["p"]),
+    ],
+)
+def test_a_declared_value_is_not_split(declaration: str, words: list[str | None]) -> None:
+    """`export NAME=$a` gives the name all of the value, unless the word `export` is quoted or follows another."""
+    assert [each.value for each in command(f'a="p q"; {declaration}; x "$b"', "x").words][1:] == words
+
+
+@each_row("text", ["{ a=c; } < y", "export a=c < y", "for i in 1; do a=c; done > y", "cd / < y"])
+def test_what_a_failed_redirection_keeps_from_running_may_not_have_run(text: str) -> None:
+    """Bash runs nothing of a command whose file cannot be opened, so that both moments are possible."""
+    after = [
+        each for each in seen(f"a=b; {text}; x $a").commands if each.words and each.words[0].value == "x"
+    ]
+    assert {(each.words[1].value, each.cwd) for each in after} >= {(after[0].words[1].value, "/ada/proj")}
+    assert "c" not in {each.words[1].value for each in after}
 
 
 def test_only_the_word_itself_starts_a_coprocess() -> None:

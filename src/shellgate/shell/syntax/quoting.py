@@ -150,6 +150,8 @@ class Pieces:
                 escaped = text[index + 1]
                 is_gone = escaped in "$`\\" or (escaped == '"' and is_quoted)
                 inside += escaped if is_gone else "\\" + escaped
+                if escaped == "\n":
+                    self.doubts.append("a line is continued in backquotes")
                 if escaped == '"' and is_quoted and (in_document or self._braces):
                     self.doubts.append(
                         "it has an escaped quote in backquotes, which bash reads as a character here"
@@ -333,6 +335,9 @@ class Pieces:
             if any(start in self.text[index:stop] for start in ("<(", ">(")):
                 self.doubts.append("it has a process substitution in an expansion")
             return found, stop
+        return self._argument_in_double(index, end, operator)
+
+    def _argument_in_double(self, index: int, end: int, operator: str) -> tuple[list[Piece], int]:
         pieces: list[Piece] = []
         text, start = self.text, index
         while index < end and text[index] != "}":
@@ -349,8 +354,11 @@ class Pieces:
                 pieces.append(Quoted(self._escaped_in_argument(text[index + 1 : index + 2], operator)))
                 index += 2
             elif character == '"':
-                found, index = self.double(index + 1, end)
+                found, stop = self.double(index + 1, end)
+                if "\\" in text[index:stop]:
+                    self.doubts.append("it has a backslash in quotes in an expansion within quotes")
                 pieces += found
+                index = stop
             elif character == "`":
                 found, index = self.backquoted(index, end, is_quoted=True)
                 pieces += found

@@ -23,17 +23,17 @@ def missed(calls: list[Call], program: Program) -> Call | None:
 
 
 def _is_seen(call: Call, command: SimpleCommand) -> bool:
-    if command.cwd is not None and command.cwd != call.folder:
-        return False
     words = command.words
+    if words and _may_run_text(words[0]):
+        return True  # `$(x)eval …`: a person is asked, as nobody knows the name
+    if command.cwd is not None and command.cwd != call.folder.replace("//", "/"):
+        return False
     while words and words[0].value in _LEADING:
         words = words[1:]
         while words and _is_option(words[0]):
             words = words[2:] if words[0].value == "-a" else words[1:]
     if words and words[0].value in _UNREAD:
         return True
-    if words and _may_run_text(words[0]):
-        return True  # `$(x)eval …`: a person is asked, as nobody knows the name
     if words and _may_vary(words[0]) and _is_seen(call, replace(command, words=words[1:])):
         return True  # `$x command y`, where x is empty
     return _are_seen(call.words, words)
