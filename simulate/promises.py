@@ -170,13 +170,13 @@ NOTHING = {
         "SELECT number, status FROM tasks WHERE addressed = 1 AND assignee IS NULL",
     ),
     "leases_end_with_their_holder": (
-        "What an agent had claimed from the open queue is not its own when it is gone, unless it was sent back.",
+        "What an agent had claimed from the open queue is not its own once it is gone, unless it came back then.",
         f"""SELECT t.number, t.status, t.assignee FROM tasks t
             JOIN agents a ON a.project_id = t.project_id AND a.name = t.assignee
             JOIN presences p ON p.id = a.presence_id
             WHERE t.leased = 1 AND t.addressed = 0 AND t.status IN {UNDER_WAY}
               AND max(coalesce(t.accepted_at, 0), coalesce(t.started_at, 0)) < p.ended_at
-              AND t.updated_at <= p.ended_at""",
+              AND t.updated_at < p.ended_at""",
     ),
     "a_name_is_one_presence": (
         "Of one name there is one presence that has not ended, and it is the one that the name has.",

@@ -4,6 +4,7 @@ What a step's number chooses depends on the moves there are: a story that means 
 """
 
 from simulate.play import Step, Story, play
+from simulate.store import Fate
 
 
 def test_seed_23() -> None:
@@ -79,6 +80,25 @@ def test_seed_5100013() -> None:
             Step("-", "wait", 285999),
             Step("red/bob", "golemxv.heartbeat", 229892),
             Step("blue/bob", "commhub.report_completion", 166812),
+        ),
+    )
+    assert play(story) is None
+
+
+def test_seed_6001532() -> None:
+    """The promise, and not the hub, was wrong: work came back to an agent in the moment in which it was gone."""
+    story = Story(
+        6001532,
+        ("block", "off"),
+        (
+            Step("red/ann", "cmdop.issue_create", 74083),
+            Step("red/cat", "hub.join", 945718),
+            Step("red/cat", "hold", 963334, Fate.KILLED, beside=True),
+            Step("red/cat", "commhub.report_status", 714760),
+            Step("red/cat", "cmdop.issue_update", 665103),
+            Step("-", "wait", 43767),
+            Step("-", "upkeep", 338495),
+            Step("red/eve", "steer", 816309, beside=True),
         ),
     )
     assert play(story) is None
