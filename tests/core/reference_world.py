@@ -272,6 +272,8 @@ class Model:
             self.accept(job_id, by, bool(leased))
         if target == "working" and by not in (job.holder, job.sender):
             raise Refused("NotHolder")
+        if job.status == "queued":
+            self.require_met(job)
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status == target:

@@ -1,5 +1,7 @@
 """The board: the project's tasks as issues."""
 
+from itertools import product
+
 from hubbub.core.agents import agents
 from hubbub.core.people import access, tokens
 from hubbub.core.work import completion, tasks
@@ -187,18 +189,21 @@ def test_a_caller_without_a_name_begins_a_free_issue(board: Board) -> None:
 
 @requires("issue_update.free", "all.status")
 def test_an_issue_that_waits_for_others_says_so_in_the_boards_words(board: Board) -> None:
-    """An issue that cannot be begun yet names the issues that it waits for, each with its status on the board."""
+    """An issue that cannot be begun yet, free or one's own, names those that it waits for, each with its status."""
 
     def send(tx: Tx) -> None:
-        agents.meet(tx, board.project.id, "ada")
+        for name in ("ada", "bob"):
+            agents.meet(tx, board.project.id, name)
         first = tasks.send(tx, board.project.id, sender="ada", to=None, text="first")
-        tasks.send(tx, board.project.id, sender="ada", to=None, text="second", needs=[first])
+        for to in (None, "bob"):
+            tasks.send(tx, board.project.id, sender="ada", to=to, text="second", needs=[first])
 
     board.hub.do(send)
 
-    answer = board.agent("bob").wrong("issue_update", id="2", status="in_progress")
-
-    assert answer == {"error": "the issue waits for others: 1 (todo)", "code": "failed"}
+    for issue, status in product(("2", "3"), ("in_progress", "blocked", "in_review")):
+        answer = board.agent("bob").wrong("issue_update", id=issue, status=status)
+        assert answer == {"error": "the issue waits for others: 1 (todo)", "code": "failed"}
+        assert board.agent("ada").issue_get(id=issue)["status"] == "todo"
 
 
 @requires("issue_close.reply", "issue_close.completes", "issue_close.cancels", "issue_close.unknown")

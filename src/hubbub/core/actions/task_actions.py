@@ -395,6 +395,8 @@ def _move(
     task = _taken(tx, task, verb, by, manner, leased=bool(leased))
     if check is None or check.agent != by:
         permissions.require(tx, task, verb, by, manner)
+    if manner is VerbManner.BOARD and task.status is Status.QUEUED:
+        tasks.require_met(tx, task)
     if manner in FROM and task.status not in FROM[manner][verb]:
         raise InvalidTransition(task.status, verb)
     leased = leased if by == task.assignee else None
