@@ -32,3 +32,8 @@ def test_a_name_that_may_be_one_that_runs_a_text_may_call_anything() -> None:
     call = Call(HERE, ("m", "a"))
     assert missed([call], read("$(x)val 'm a'", world(HERE))) is None
     assert missed([call], read("$(x)other 'm a'", world(HERE))) == call
+
+
+def test_a_pattern_with_two_slashes_finds_one() -> None:
+    """Bash writes `sub/` for what `*//` finds."""
+    assert missed([Call(HERE, ("m", "sub/"))], read("m *//", world(HERE))) is None

@@ -1,5 +1,6 @@
 """Comparison of a call that bash made with those that the reader saw."""
 
+import re
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -60,11 +61,17 @@ def _are_seen(said: tuple[str, ...], words: tuple[Word, ...]) -> bool:
         is_pattern = any(isinstance(part, Glob) for part in words[word].parts)
         if is_pattern and seen(at, word + 1):
             return True
-        if at == len(said) or not _is_word(said[at], words[word].parts):
+        parts = _one_slash(words[word].parts) if is_pattern else words[word].parts
+        if at == len(said) or not _is_word(said[at], parts):
             return False
         return seen(at + 1, word + 1) or (is_pattern and seen(at + 1, word))
 
     return seen(0, 0)
+
+
+def _one_slash(parts: tuple[Text | Glob | Unknown, ...]) -> tuple[Text | Glob | Unknown, ...]:
+    """Write a pattern as bash writes what it finds: `*//` finds `sub/`."""
+    return tuple(Text(re.sub("/+", "/", each.text)) if isinstance(each, Text) else each for each in parts)
 
 
 def _may_vary(word: Word) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from shellgate.shell.bash import argv
 from tests.shellgate.shell.fuzzer.programs import MARKER
+from tests.support.waiting import patience
 
 TOGETHER = 200  # programs of one bash
 _TOLD, _ALIVE = (
@@ -41,7 +42,7 @@ builtin printf {over} >&{alive}
 _WHOLE, _OVER = "w", "o"  # a program ran to its end, and is over
 _LONGEST = 100_000  # bytes of an argument, of which the system takes 128 KiB
 _MOST_TOLD = 1_000_000  # bytes of a program, which could call something for ever
-_SECONDS = 5.0  # of a program, on a machine that may be busy
+_SECONDS = 5.0  # of a program, on a machine with nothing else to do
 _REST = 1.0  # seconds of silence for what still runs when the programs themselves have ended
 
 
@@ -178,16 +179,16 @@ def _that_fit(texts: list[str]) -> int:
 
 def _said(reading: int, process: "subprocess.Popen[bytes]") -> str:
     """Return what was said until all had ended, or a program took too long."""
-    said, until = b"", time.monotonic() + _SECONDS
+    said, until = b"", time.monotonic() + patience(_SECONDS)
     while (left := until - time.monotonic()) > 0:
-        if not select.select([reading], [], [], min(left, _REST))[0]:
+        if not select.select([reading], [], [], min(left, patience(_REST)))[0]:
             if process.poll() is not None:
                 break
             continue
         more = os.read(reading, 65536)
         if not more:
             break
-        said, until = said + more, time.monotonic() + _SECONDS
+        said, until = said + more, time.monotonic() + patience(_SECONDS)
     return said.decode("ascii", "replace")
 
 
