@@ -95,6 +95,16 @@ def test_filters_find_by_exact_state_agent_area_and_words(page: Page) -> None:
         assert (typed, ask(page, "model/filter.js", matches, picture(), typed)) == (typed, found)
 
 
+def test_the_earlier_word_for_critical_still_filters(page: Page) -> None:
+    """`priority:urgent` finds what is critical."""
+    critical = picture(task={"priority": "critical"})
+    matches = "m.matches(p.tasks.get('t'), m.parse(x[1]), p)"
+    found = [
+        ask(page, "model/filter.js", matches, critical, f"priority:{word}") for word in ("urgent", "low")
+    ]
+    assert found == [True, False]
+
+
 FINISHED = {
     "today": ["2026-11-28T00:00", None], "7d": ["2026-11-22T00:00", None],
     "2026-10-24..2026-10-25": ["2026-10-24T00:00", "2026-10-26T00:00"], "2026-11-01..": ["2026-11-01T00:00", None],

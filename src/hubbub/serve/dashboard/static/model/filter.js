@@ -61,7 +61,7 @@ export function matches(card, query, picture) {
     any(query.state, (value) => stateIs(file, value)) &&
     any(query.agent, (value) => namesOf(file).some((name) => nameIs(name, value, picture))) &&
     any(query.area, (value) => (file.area ?? "").toLowerCase() === value) &&
-    any(query.priority, (value) => file.priority?.startsWith(value)) &&
+    any(query.priority, (value) => file.priority?.startsWith(value === "urgent" ? "critical" : value)) &&
     any(query.is, (value) => IS[value]?.(file, picture) ?? false) &&
     query.words.every((word) => textOf(file).includes(word))
   );
