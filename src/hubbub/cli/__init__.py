@@ -210,7 +210,9 @@ SECTIONS = {
     },
     "People and projects": {
         "project": CommandEntry("hubbub.cli.people.projects", "Create, list, change and archive projects."),
-        "user": CommandEntry("hubbub.cli.people.users", "Create, list and invite people, and set passwords."),
+        "user": CommandEntry(
+            "hubbub.cli.people.users", "Create, list, invite and remove people, and set passwords."
+        ),
         "token": CommandEntry("hubbub.cli.people.tokens", "Create, list and revoke tokens."),
         "webhook": CommandEntry("hubbub.cli.log.webhooks", "Send events to other programs."),
     },
