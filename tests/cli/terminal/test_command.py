@@ -59,7 +59,18 @@ def test_help_has_an_example(words: str) -> None:
 
 
 LISTS = [
-    *("tasks", "agents", "inbox", "approve", "login", "user list", "token list", "project list", "node list"),
+    *(
+        "tasks",
+        "agents",
+        "inbox",
+        "approve",
+        "login",
+        "user list",
+        "user invitations",
+        "token list",
+        "project list",
+        "node list",
+    ),
     *("node keys", "webhook list", "webhook deliveries", "lease list", "lease capacity", "lease rule"),
     *(
         "budget list",
