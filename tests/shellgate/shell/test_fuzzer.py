@@ -12,7 +12,7 @@ from tests.shellgate.shell.fuzzer.running import Bash, Call
 @pytest.mark.parametrize("programs", [80, pytest.param(300, marks=pytest.mark.system)])
 def test_bash_calls_nothing_that_the_reader_did_not_see(tmp_path: Path, programs: int) -> None:
     """No call of real bash in made-up programs, odd and broken ones among them, is missed without a doubt."""
-    found = Fuzzer(tmp_path).run(seed=1, programs=programs)
+    found = Fuzzer(tmp_path).run(seed=4, programs=programs)
     assert found.misses == []
     assert found.doubted < found.programs / 2
     assert found.calls > found.programs / 2
