@@ -210,10 +210,10 @@ def test_what_does_not_arrive_whole_is_noticed(ann: Path, own_database: str) -> 
 def test_what_cannot_be_copied_is_said(
     ann: Path, own_database: str, postgres_server: str, tmp_path: Path
 ) -> None:
-    """No database, one of another version, a server that is not there, a file that is: each is one sentence."""
+    """No database, one of another version, one that is not on its server, a file that is: each is one sentence."""
     with pytest.raises(StoreRefused, match=f"there is no {DATABASE} in"):
         copy_between.to_postgres(tmp_path, own_database)
-    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+    with pytest.raises(StoreUnavailable, match="has no database not_there"):
         copy_between.to_postgres(ann, url_of(postgres_server, "not_there"))
     with pytest.raises(StoreRefused, match="exists already"):
         copy_between.to_file(own_database, ann / DATABASE)

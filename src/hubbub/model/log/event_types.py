@@ -51,7 +51,9 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "webhook": ("added", "removed"),
 }  # fmt: skip
 KINDS = frozenset(f"{group}.{name}" for group, names in GROUPS.items() for name in names)
-OF_THE_HUB = frozenset({"login.ended", "login.started", "password.set", "user.created"})  # of no project
+OF_THE_HUB = frozenset(  # of no project
+    {"login.ended", "login.started", "password.set", "user.created", "user.removed"}
+)
 
 
 def require_kind(kind: str) -> str:

@@ -25,6 +25,5 @@ def authorities(url: str) -> "ssl.SSLContext | bool":
 
     if urlsplit(url).scheme == "http":
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return (
-        ssl.create_default_context()
-    )  # the environment's authorities count here, too, although its proxies do not
+    # The environment's authorities count here, too, although its proxies do not.
+    return ssl.create_default_context()
