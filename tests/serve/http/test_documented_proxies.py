@@ -159,7 +159,8 @@ async def test_a_web_server_as_on_the_page_passes_everything(by_name: Door) -> N
             by_name.async_client() as http_,
             Client(streamable_http_client(f"{by_name.url}/mcp", http_client=http_), mode=mode) as client,
         ):
-            assert (await client.call_tool("board", {})).structured_content
+            for _ in range(10):  # some settings cut one answer in fifty short
+                assert (await client.call_tool("board", {})).structured_content
 
     with (
         socket.create_connection(("127.0.0.1", by_name.port)) as plain,
