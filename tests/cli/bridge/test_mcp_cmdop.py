@@ -133,12 +133,13 @@ def test_every_call_is_in_the_audit_log_of_the_machine(site: Site) -> None:
 @EACH_ERA
 def test_a_person_is_asked_through_the_hub(site: Site, revision: str) -> None:
     """A question waits at the hub, where a person answers it; also when the hub itself then does the call, once."""
-    site.policy("approval_timeout = 30")
+    site.policy("approval_timeout = 300")
     peer = site.start(revision)
 
     number = peer.request("tools/call", {"name": "execute_command", "arguments": TOUCH})
     site.approve(site.hub.until("approval.asked")["detail"]["approval_id"])
-    assert peer.answer(number)["result"]["structuredContent"]["exit_code"] == 0
+    done = peer.answer(number)["result"]["structuredContent"]
+    assert done.get("exit_code") == 0, done
     assert (site.work / "made").exists()
 
     key = {"operation": "key_set", "key": "sk-0123456789abcdefghij"}
@@ -163,7 +164,7 @@ def test_what_only_says_that_it_was_approved_is_asked_about(site: Site) -> None:
 
 def test_the_client_answers_up_to_2025(site: Site) -> None:
     """Where the operator lets it, the server asks the client by a request of its own, and goes on with the answer."""
-    site.policy("elicitation = true\napproval_timeout = 30")
+    site.policy("elicitation = true\napproval_timeout = 300")
     peer = site.start(LEGACY, can_ask=True)
 
     for content, is_done in (({"approve": True}, True), ({"approve": False}, False)):
@@ -181,7 +182,7 @@ def test_the_client_answers_up_to_2025(site: Site) -> None:
 
 def test_the_client_answers_since_2026(site: Site) -> None:
     """There the result is a question, and the call is made again with the answer, which counts once, for it alone."""
-    site.policy("elicitation = true\napproval_timeout = 30")
+    site.policy("elicitation = true\napproval_timeout = 300")
     peer = site.start(MODERN, can_ask=True)
 
     unfinished = peer.result("execute_command", TOUCH)

@@ -13,7 +13,7 @@ from tests.cli.bridge.test_mcp_cmdop import BYPASS, MachinePeer, Site
 from tests.cli.processes import RunningHub, ends
 from tests.node.ssh.ssh_server import Server, User, key, served
 
-ASKED = "approval_timeout = 30"
+ASKED = "approval_timeout = 300"
 SECRET = "ghp_" + "a1B2" * 10
 
 

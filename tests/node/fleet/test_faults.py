@@ -188,7 +188,7 @@ def test_a_caller_that_gives_up(work: Work) -> None:
 
 def test_a_question_of_a_far_machine(work: Work) -> None:
     """It waits in the one queue, with machine, folder and what would be done; the answer lets that one call through."""
-    work.machine.policy("approval_timeout = 60")
+    work.machine.policy("approval_timeout = 600")
     call = work.again()
     asked = work.fleet.hub.asked(work.machine)
     (question,) = work.fleet.hub.json("approve")
@@ -256,7 +256,7 @@ def test_a_machine_whose_clock_is_wrong(fleet: Fleet, hours: int) -> None:
     """Orders, keys and questions do not depend on the machine's clock, however far off it is."""
     machine = fleet.machine(f"clock{hours}")
     machine.clock = hours * HOUR
-    machine.policy("approval_timeout = 60")
+    machine.policy("approval_timeout = 600")
     machine.join()
 
     with ThreadPoolExecutor() as pool:
