@@ -177,7 +177,10 @@ def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False)
 
 def demands(tx: Tx, task: Task) -> Sequence[str]:
     """Return the demands of a task: its own, else the project's. A machine's own work has only its own."""
-    contract = rows.contract(tx, task.id)
+    return _demands(tx, task, rows.contract(tx, task.id))
+
+
+def _demands(tx: Tx, task: Task, contract: Contract | None) -> Sequence[str]:
     if contract is not None and contract.done_when is not None:
         return contract.done_when
     return () if (task.assignee or "").startswith(NODE_PREFIX) else rules_of(tx, task.project_id).done_when
@@ -192,8 +195,8 @@ def told(tx: Tx, task: Task) -> list[str]:
 
 def of_task(tx: Tx, task: Task) -> Proof:
     """Return the proof of a task so far; of a completed one, as it was at its completion."""
-    contract, rules, wanted = _contract(tx, task), rules_of(tx, task.project_id), demands(tx, task)
-    seen = _seen(tx, task)
+    contract, rules = _contract(tx, task), rules_of(tx, task.project_id)
+    wanted, seen = _demands(tx, task, contract), _seen(tx, task)
     if contract.found is not None and task.status is Status.COMPLETED:
         found = [Finding(each["demand"], Verdict(each["verdict"]), each["why"]) for each in contract.found]
     else:

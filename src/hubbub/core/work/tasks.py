@@ -173,7 +173,7 @@ def find(
         task = _find_by_id(tx, ref)
     if task is None or task.project_id not in project_ids:
         raise NotFound("task", ref)
-    return locked(tx, task) if lock else task
+    return locked(tx, task) if lock and tx.db.for_update else task  # SQLite has one writer
 
 
 def locked(tx: Tx, task: Task) -> Task:

@@ -22,12 +22,10 @@ from psycopg.errors import error_from_result
 from psycopg.pq.abc import PGresult
 
 from hubbub.store.engine.notify import HUB_HAS_ENDED
+from hubbub.store.engine.statement_kinds import changed_by, may_have_changed, mentions, only_asks
 from hubbub.store.tx import Row
 
 PREPARED = 1000  # statements of a connection: more than the program has, except those built at run time
-
-ASKING = re.compile(r"\s*SELECT\b(?!.*\bFOR (NO KEY |KEY )?(UPDATE|SHARE)\b)(?!.*\bpg_)", re.DOTALL)
-CHANGING = re.compile(r"\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)")
 
 FETCHED = 500  # rows at once, of those that are read one by one
 
@@ -61,29 +59,6 @@ def spell(sql: str) -> tuple[bytes, tuple[str, ...]]:
         return f"${names.index(name) + 1}"
 
     return _TOKENS.sub(token, sql).encode(), tuple(names)
-
-
-@lru_cache(maxsize=1024)
-def only_asks(sql: str) -> bool:
-    """Tell whether the statement is a plain query that changes and locks nothing, and is not about the transaction."""
-    return ASKING.match(sql) is not None
-
-
-@lru_cache(maxsize=1024)
-def may_have_changed(sql: str, asked: str) -> bool:
-    """Tell whether one statement changes a table that the other mentions."""
-    return any(re.search(rf"\b{table}\b", asked) for table in CHANGING.findall(sql))
-
-
-@lru_cache(maxsize=1024)
-def changed_by(sql: str) -> frozenset[str]:
-    """Return the tables that a statement changes."""
-    return frozenset(CHANGING.findall(sql))
-
-
-@lru_cache(maxsize=4096)
-def mentions(sql: str, table: str) -> bool:
-    return re.search(rf"\b{table}\b", sql) is not None
 
 
 Key = tuple[str, tuple[int, ...]]  # a statement, and the types of its parameters

@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from hubbub.store import sequence_numbers
 from hubbub.store.engine.pending_calls import PendingCall
-from hubbub.store.engine.postgres_connection import PostgresConnection, PostgresSQL, only_asks
+from hubbub.store.engine.postgres_connection import PostgresConnection, PostgresSQL
+from hubbub.store.engine.statement_kinds import only_asks
 from hubbub.store.sequence_numbers import Counter
 from hubbub.store.tx import CounterChanges, Row, Tx, perform
 

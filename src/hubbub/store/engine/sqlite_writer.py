@@ -31,7 +31,8 @@ from hubbub.model.people.rights import SYSTEM
 from hubbub.model.timestamps import milliseconds
 from hubbub.store import status_counters
 from hubbub.store.engine.pending_calls import PendingCall, answer
-from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explained
+from hubbub.store.engine.sqlite_connection import TooLong, explained
+from hubbub.store.engine.sqlite_memory import RememberingConnection
 from hubbub.store.tx import Clock, CounterChanges, Tx
 
 BATCH = 256  # calls in one commit, at most: all are lost together when it fails
@@ -81,7 +82,7 @@ class Writer:
 
     def __init__(self, file: Path, busy_timeout: timedelta, clock: Clock, wake: Callable[[], None]) -> None:
         """Open the database. `busy_timeout` is how long to wait for another program that has locked it."""
-        self._connection = SQLiteConnection(file, busy_timeout)
+        self._connection = RememberingConnection(file, busy_timeout)
         self._db, self._clock, self._wake = self._connection.db, clock, wake
         try:
             for name, value in PRAGMAS.items():
@@ -222,7 +223,7 @@ class Writer:
         """
         while turn.to_run:
             if not turn.has_begun:
-                self._db.execute("BEGIN IMMEDIATE")
+                self._connection.begin()
                 turn.has_begun, turn.changed = True, self._db.total_changes()
             call = turn.to_run[0]
             tx = Tx(self._connection, call.actor, self._clock(), before=turn.total)
@@ -293,6 +294,7 @@ class Writer:
         """Undo the present call of a turn, before which the connection had changed so many rows."""
         if turn.is_careful:
             self._db.execute("ROLLBACK TO call")
+            self._connection.forget()
         elif with_all:
             self._undo()
             turn.begin_anew()
@@ -303,6 +305,7 @@ class Writer:
             raise _Entangled
 
     def _undo(self) -> None:
+        self._connection.forget()
         with suppress(apsw.Error):  # if it cannot even undo, the next BEGIN tells its callers
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -1,6 +1,9 @@
 """SQL for projects and their members."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 from hubbub.model.people.rights import Role
@@ -81,7 +84,14 @@ def of_user(tx: Tx, user_id: UUID) -> list[tuple[Project, Role]]:
             WHERE m.user_id = :user_id""",
         user_id=user_id,
     )
-    found = [(_TABLE.record(row), Role(row["role"])) for row in rows]
+    return [*_ranked(tuple([(*row.values(),) for row in rows]), tuple(rows[0]) if rows else ())]
+
+
+@lru_cache(maxsize=1024)  # each call looks up what its caller may see, which has nearly always not changed
+def _ranked(rows: tuple[tuple[Any, ...], ...], names: tuple[str, ...]) -> Sequence[tuple[Project, Role]]:
+    """Make the projects, with a role in each, of rows with columns of these names."""
+    named = [dict(zip(names, row, strict=True)) for row in rows]
+    found = [(_TABLE.record(row), Role(row["role"])) for row in named]
     return sorted(found, key=lambda each: (each[0].created_at, each[0].id))  # sorting in SQLite costs 25 µs
 
 
