@@ -1,12 +1,14 @@
 """The client of the REST interface: what goes wrong, and what is done twice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hubbub.client import Frame, Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
+from hubbub.client.transport import Reply
 from tests.cli.processes import RunningHub
 
 
@@ -54,6 +56,39 @@ def test_same_key_same_thing(hub: Hub) -> None:
     first, again = (hub.post("/tasks", {"text": "once"}, key="k") for _ in range(2))
     assert first == again
     assert len(hub.get("/tasks")["tasks"]) == 1
+
+
+class Noting:
+    """A transport that notes the headers of requests, and leads to nobody."""
+
+    def __init__(self) -> None:
+        self.sent: list[Mapping[str, str]] = []
+
+    def request(
+        self,
+        _method: str,
+        target: str,
+        headers: Mapping[str, str],
+        _content: bytes | None = None,
+        *,
+        timeout: float = 0,
+    ) -> Reply:
+        self.sent.append(headers)
+        return Reply(200, {}, b"{}", target)
+
+    def stream(self, *_given: object, **_more: object) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+def test_a_call_with_a_new_key_is_its_only_attempt() -> None:
+    """A key that is never used again goes with the number 1, so that a refusal is final; one of the caller without."""
+    there = Noting()
+    hub = Hub("http://127.0.0.1:9", "ntok_1", http=there)
+    hub.post("/nodes/web1/run", {"command": "true"})
+    hub.post("/nodes/web1/run", {"command": "true"}, key="k")
+    told = [(each["Idempotency-Key"], each.get("Idempotency-Attempt")) for each in there.sent]
+    assert (told[0][1], told[1]) == ("1", ("k", None))
 
 
 def test_names_in_paths(hub: Hub) -> None:

@@ -3,7 +3,8 @@
 An absent hub is waited for. In the older revisions its transport session is then gone; the bridge opens another with
 the client's own `initialize` and restores the client's subscriptions. In the newer revision it sends the
 open `subscriptions/listen` again. Possible changes meanwhile are announced as changes, so that nobody waits for
-news that was missed. Repeated writes carry the key of the first time, so that they are done once.
+news that was missed. Repeated writes carry the key of the first time, so that they are done once, and the number of
+the attempt, so that a late one is not done after a refusal.
 
 The contents of tool calls and their answers are passed on unchanged.
 """
@@ -63,6 +64,7 @@ class PendingRequest:
     line: bytes
     answer: Write
     key: str = field(default_factory=lambda: new_id().hex)  # rising: the hub keeps them side by side
+    attempt: int = 0  # how often it was sent
     outage: Outage = field(default_factory=Outage)
     is_heard: bool = False  # whether messages before the answer are wanted, too
     is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it is subscribed
@@ -217,7 +219,9 @@ class Bridge:
     async def _ask(self, asked: PendingRequest) -> bool:
         """Send a request once, and pass on the messages that come; True once it is answered."""
         session_id = await self._session_id()
-        headers = {"Idempotency-Key": asked.key, **self.companion.headers}
+        asked.attempt += 1
+        numbered = {"Idempotency-Key": asked.key, "Idempotency-Attempt": str(asked.attempt)}
+        headers = {**numbered, **self.companion.headers}
         try:
             return await self.upstream.post(
                 asked.message, partial(self._pass_on, asked), asked.line, headers, is_heard=asked.is_heard

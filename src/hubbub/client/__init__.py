@@ -46,6 +46,7 @@ REASONS: Mapping[type[Unreachable], str] = {
     ),
 }
 JSON = {"Content-Type": "application/json"}
+ONLY_ATTEMPT = {"Idempotency-Attempt": "1"}  # at a call whose key is never used again
 TEMPORARY = frozenset({429, 502, 503, 504})
 BARE = re.compile(r"[a-z0-9][a-z0-9.-]*(?P<port>:[0-9]{1,5})|[a-z0-9][a-z0-9.-]*\.[a-z]+", re.IGNORECASE)
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
@@ -206,7 +207,7 @@ class Hub:
         patience: float = READ_SECONDS,
     ) -> Any:
         """Post `body` without its None values, which is done once for a `key`. The hub may take `patience` seconds."""
-        headers = {"Idempotency-Key": key or str(uuid4())}
+        headers = {"Idempotency-Key": key} if key else {"Idempotency-Key": str(uuid4()), **ONLY_ATTEMPT}
         return self._call("POST", path, {}, body or {}, headers, patience=patience)
 
     def put(self, path: str, body: Mapping[str, object]) -> Any:

@@ -1,7 +1,8 @@
 """Doors as an agent of any make sees them: a call goes in, and an answer comes out, or nobody knows.
 
 They speak HTTP/1.1 and JSON by the standard library, or start `hubbub mcp` and write to it. A call without an answer
-is repeated with its idempotency key, at another address if there are several, until there is one.
+is repeated with its idempotency key and the number of the attempt, at another address if there are several, until there
+is one.
 """
 
 import http.client
@@ -11,6 +12,7 @@ import random
 import re
 import select
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ Json = dict[str, Any]
 PATIENCE = 15.0  # seconds for an answer, until the call is repeated
 PAUSE = 0.1  # seconds between two tries
 AT_ANOTHER = 20  # one of so many tries begins anew, at whichever hub
+KEY, ATTEMPT = "hubbub/idempotency-key", "hubbub/idempotency-attempt"  # in `_meta`
 RESULT = "done"  # of every task: a letter to its sender with this text is the hub's own, and was not sent
 MOST = 100  # letters read at once
 AWAY = re.compile(
@@ -52,15 +55,18 @@ class Wire:
     chance: random.Random
     given_up: Event
     broken: list[str] = field(default_factory=list)  # answers that no hub may give
+    _attempts: Counter[str] = field(default_factory=Counter)  # by key
     _line: http.client.HTTPConnection | None = None
 
     def ask(self, method: str, path: str, body: object, key: str | None) -> tuple[int, Json]:
         """Return status and JSON of an answer. Raises `Unanswered` if the time is over before there is one."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        headers |= {"Accept": "application/json, text/event-stream"} | (
-            {"Idempotency-Key": key} if key else {}
-        )
+        headers |= {"Accept": "application/json, text/event-stream"}
         while True:
+            if key:
+                headers |= {"Idempotency-Key": key, "Idempotency-Attempt": str(self._number(key))}
+            elif isinstance(body, dict):
+                self.number(body.get("params", {}))
             with suppress(OSError, http.client.HTTPException, ValueError):
                 status, said = self._try(method, path, json.dumps(body) if body is not None else "", headers)
                 if status == http.client.INTERNAL_SERVER_ERROR:
@@ -70,6 +76,16 @@ class Wire:
             self.hang_up()
             if self.given_up.wait(PAUSE):
                 raise Unanswered
+
+    def number(self, params: Json) -> None:
+        """Number the attempt at a call of a tool, if it has a key."""
+        meta = params.get("_meta", {})
+        if KEY in meta:
+            meta[ATTEMPT] = self._number(meta[KEY])
+
+    def _number(self, key: str) -> int:
+        self._attempts[key] += 1
+        return self._attempts[key]
 
     def _try(self, method: str, path: str, body: str, headers: Mapping[str, str]) -> tuple[int, Json]:
         if self._line is None:
@@ -101,6 +117,7 @@ class Bridge:
             with suppress(OSError, ValueError):
                 if self._process is None or self._process.poll() is not None:
                     self._start()
+                self._wire.number(params)
                 answer = self._exchange("tools/call", params)
                 if "result" in answer and not _is_away(answer["result"]):
                     return dict(answer["result"])
@@ -289,7 +306,7 @@ class Door:
 
     def _tool(self, dialect: str, tool: str, key: str | None, **given: object) -> Reply:
         self.shows = dialect == "hub"
-        meta = {"_meta": {"hubbub/idempotency-key": key}} if key else {}
+        meta = {"_meta": {KEY: key}} if key else {}
         params = {"name": tool, "arguments": given, **meta}
         if self.kind == "stdio" and dialect == "hub" and self.bridge is not None:
             return _reply(self.bridge.call(params))

@@ -83,6 +83,7 @@ HEADERS = (
     "X-Hubbub-Project",
     "X-Hubbub-Node",
     "Idempotency-Key",
+    "Idempotency-Attempt",
     "Mcp-Session-Id",
     "Last-Event-ID",
 )

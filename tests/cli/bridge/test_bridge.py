@@ -120,7 +120,7 @@ def test_companion_asks_the_hub() -> None:
 
 
 def test_what_the_companion_asks_is_done_once() -> None:
-    """A request lost on the way is sent again with the key of the first time, and each request has its own key."""
+    """A request lost on the way is sent again with its key and the next number, and each request has its own key."""
 
     class Asking(Aside):
         async def call(self, message: Message, ask: Ask) -> Message | None:
@@ -130,6 +130,7 @@ def test_what_the_companion_asks_is_done_once() -> None:
     _heard, there = talk(Asking(), LOST, answered(7), answered(7))
     first, again, second = there.headers("Idempotency-Key")
     assert first == again != second
+    assert there.headers("Idempotency-Attempt") == ["1", "2", "1"]
 
 
 def test_refusal_is_an_answer_to_the_companion() -> None:

@@ -239,6 +239,58 @@ def test_where_nothing_was_done_the_key_is_free(world: World, machine: Machine, 
     assert begin(world, machine, order(key="k"))[1]
 
 
+@pytest.mark.parametrize("is_withdrawn", [True, False])
+def test_up_to_the_refused_attempt_it_is_one_order(
+    world: World, machine: Machine, *, is_withdrawn: bool
+) -> None:
+    """Attempts up to the one that was refused get the same refusal for a day; a later one is another order."""
+
+    def attempt(number: int | None) -> tuple[Dispatch, bool]:
+        return begin(world, machine, order(key="k", attempt=number), sent=False)
+
+    def refuse(dispatch: Dispatch) -> None:
+        if is_withdrawn:
+            assert world.do(dispatches.withdraw, dispatch.id)
+        else:
+            assert world.do(dispatches.send, dispatch.id)
+            assert world.do(dispatches.end, dispatch.id, refused(RefusalCode.DENIED, "no"))
+
+    first, _is_new = attempt(1)
+    assert attempt(3) == (first, False)
+    refuse(first)
+    told = found(world, first)
+    for number in (1, 2, 3, None):
+        assert attempt(number) == (told, False)
+    assert not world.do(dispatches.send, first.id)
+
+    later, is_new = attempt(4)
+    assert (is_new, later.id == first.id) == (True, False)
+    assert attempt(2)[0].id == later.id
+    refuse(later)
+    assert attempt(4) == (found(world, later), False)
+
+    world.clock.advance(DAY + HOUR)
+    world.do(expiry.forget)
+    assert attempt(1)[1]
+
+
+def test_later_attempts_race(world: World, machine: Machine) -> None:
+    """Of later attempts that come at once after a refusal, one is a new order, and the others are the same."""
+    first, _is_new = begin(world, machine, order(key="k", attempt=1), sent=False)
+    assert world.do(dispatches.withdraw, first.id)
+
+    def racer(number: int, tx: Tx) -> tuple[Dispatch, bool]:
+        return dispatches.begin(tx, world.project, machine, order(key="k", attempt=number), sent=True)
+
+    outcomes = world.race(*(partial(racer, number) for number in range(2, 2 + RACERS)))
+    assert errors_of(outcomes) == []
+    begun = [each for each in outcomes if isinstance(each, tuple)]
+    assert sorted(is_new for _dispatch, is_new in begun) == [False] * (RACERS - 1) + [True]
+    (order_id,) = {dispatch.id for dispatch, _is_new in begun}
+    assert found(world, begun[0][0]).id == order_id
+    assert found(world, begun[0][0]).attempt == 1 + RACERS
+
+
 @pytest.mark.parametrize("code", [RefusalCode.TIMEOUT, RefusalCode.FAILED, RefusalCode.TOO_LARGE])
 def test_what_may_have_been_done_is_not_done_again(world: World, machine: Machine, code: RefusalCode) -> None:
     """A call that failed half-way, or whose fate nobody knows, is not made anew by its key."""

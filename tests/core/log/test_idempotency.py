@@ -126,6 +126,9 @@ def test_answers_are_kept_for_a_day(world: World) -> None:
     assert sent(world) == 2
 
 
+DONE = ToolResult({"done": True}, texts=("done",))
+
+
 @pytest.mark.parametrize(
     ("outcome", "again"),
     [
@@ -153,3 +156,24 @@ def test_an_outcome_is_told_again_as_it_was_read(
     known = world.do(idempotency.begin, "key", "digest")
     assert known == again
     assert (known.content, known.shown) == (outcome.content, outcome.shown)
+
+
+def test_a_refused_attempt_is_told_again_and_a_later_one_begins(world: World) -> None:
+    """After a refusal attempts up to its number get it; a later one, or any if they are not counted, begins anew."""
+    refusal = ToolResult({"error": "no", "code": "denied"}, is_error=True, texts=("no",))
+
+    def begin(attempt: int | None) -> ToolResult | None:
+        return world.do(idempotency.begin, "key", "digest", attempt=attempt)
+
+    assert begin(2) is None
+    world.do(idempotency.refuse, "key", refusal, attempt=2)
+    assert [begin(attempt) for attempt in (1, 2, None)] == [refusal] * 3
+    assert begin(3) is None
+    world.do(idempotency.end, "key", DONE)
+    assert [begin(attempt) for attempt in (1, 4, None)] == [DONE] * 3
+
+    assert world.do(idempotency.begin, "uncounted", "digest") is None
+    world.do(idempotency.refuse, "uncounted", refusal)
+    assert world.do(idempotency.begin, "uncounted", "digest") is None
+    world.do(idempotency.give_back, "uncounted")
+    assert world.do(idempotency.begin, "uncounted", "digest") is None

@@ -137,12 +137,14 @@ def test_a_viewer_changes_nothing(visit: Visit, watch: Watch, send: Callable[...
 
 
 def test_a_call_whose_answer_was_lost_is_made_once(page: Page, watch: Watch, hub: Hub, scene: Scene) -> None:
-    """Where no answer came the same call is made again under the same key, and has happened once."""
+    """Where no answer came the same call is made again under its key, with the next number, and has happened once."""
     watch.expect(0)
     keys: list[str] = []
+    attempts: list[str] = []
 
     def lose_first(route: Route, request: Request) -> None:
         keys.append(request.headers["idempotency-key"])
+        attempts.append(request.headers["idempotency-attempt"])
         if len(keys) == 1:
             route.fetch()  # the hub has done it
             route.abort()
@@ -153,6 +155,7 @@ def test_a_call_whose_answer_was_lost_is_made_once(page: Page, watch: Watch, hub
     answer = act(page, "createTask", text="only one of this", to="amber")
     assert answer["task"]["title"] == "only one of this"
     assert keys[0] == keys[1]
+    assert attempts == ["1", "2"]
     found = hub.do(lambda tx: task_search.search(tx, [hub.project.id], limit=100))
     assert [each.title for each in found].count("only one of this") == 1
 

@@ -275,6 +275,25 @@ def test_a_call_with_a_key_is_done_once(machine: Workshop) -> None:
     assert again.execute_command(**TOUCH)["exit_code"] == 0
 
 
+def test_a_late_attempt_at_a_command_is_not_run_after_a_refusal(own_machine: Workshop) -> None:
+    """An attempt that comes late is told the refusal of a later one, and runs nothing on the hub's own machine."""
+    ada = own_machine.agent()
+
+    def attempt(number: int) -> Agent:
+        headers = {"Idempotency-Key": "k", "Idempotency-Attempt": str(number)}
+        return Agent(ada.url, ada.secret, headers)
+
+    own_machine.policy(IMPATIENT)
+    refused = attempt(2).wrong("execute_command", **TOUCH)
+    assert refusal_code(refused) == "needs_approval"
+    own_machine.policy(BYPASS)
+
+    assert attempt(1).wrong("execute_command", **TOUCH) == refused
+    assert not (own_machine.root / "made").exists()
+    assert attempt(3).execute_command(**TOUCH)["exit_code"] == 0
+    assert (own_machine.root / "made").exists()
+
+
 def test_a_call_that_nobody_knows_the_end_of_is_not_repeated(own_machine: Workshop) -> None:
     """If the hub died while a command ran, the same key gets no second run but the sentence that nobody knows."""
     own_machine.policy(BYPASS)

@@ -142,6 +142,23 @@ async def test_the_loss_of_the_link_stops_nothing(tmp_path: Path) -> None:
         assert box.ran() == 1
 
 
+async def test_an_order_on_a_lost_line_is_named_on_the_next_or_never_done(tmp_path: Path) -> None:
+    """What the machine does not name when it is back it has not begun and never will: the hub may say so."""
+    done = 0
+    async with evil_hub() as hub, machine(tmp_path, hub) as box:
+        for _ in range(5):
+            talk = await hub.linked()
+            order = await talk.run(f"{mark()}; echo done")
+            await talk.cut()
+            talk = await hub.linked()
+            if order in (*talk.hello["running"], *talk.hello["ended"]):
+                assert (await talk.outcome(order))["stdout"] == "done\n"
+                done += 1
+            await works(talk)
+            assert box.ran() == done
+            await talk.cut()
+
+
 async def test_what_ends_while_there_is_no_link_is_told_later(tmp_path: Path) -> None:
     """A machine that comes back brings the outcome with it."""
     os.mkfifo(tmp_path / "go")

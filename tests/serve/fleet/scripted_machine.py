@@ -187,21 +187,49 @@ class Agent:
         return replace(self, headers={**self.headers, "X-Hubbub-Node": node})
 
     def soon(
-        self, tool: str, /, *, key: str | None = None, meta: Json | None = None, **arguments: object
+        self,
+        tool: str,
+        /,
+        *,
+        key: str | None = None,
+        attempt: int | None = None,
+        meta: Json | None = None,
+        **arguments: object,
     ) -> "Future[Json]":
         """Begin a call; its result is the structured content."""
-        return self.pool.submit(self.call, tool, key=key, meta=meta, **arguments)
+        return self.pool.submit(self.call, tool, key=key, attempt=attempt, meta=meta, **arguments)
 
     def call(
-        self, tool: str, /, *, key: str | None = None, meta: Json | None = None, **arguments: object
+        self,
+        tool: str,
+        /,
+        *,
+        key: str | None = None,
+        attempt: int | None = None,
+        meta: Json | None = None,
+        **arguments: object,
     ) -> Json:
-        result = self.result(tool, arguments, key, meta)
+        result = self.result(tool, arguments, key, meta, attempt)
         return dict(result["structuredContent"])
 
-    def result(self, tool: str, arguments: Json, key: str | None = None, meta: Json | None = None) -> Json:
-        headers = {"Authorization": f"Bearer {self.secret}", **self.headers}
-        if key is not None:
-            headers["Idempotency-Key"] = key
+    def result(
+        self,
+        tool: str,
+        arguments: Json,
+        key: str | None = None,
+        meta: Json | None = None,
+        attempt: int | None = None,
+    ) -> Json:
+        headers = {"Idempotency-Key": key, "Idempotency-Attempt": attempt}
+        said = {name: str(value) for name, value in headers.items() if value is not None}
+        return read(self._posted(tool, arguments, meta, said))
+
+    def error(self, tool: str, arguments: Json, meta: Json | None = None) -> str:
+        """The sentence of the protocol's error that a call comes to."""
+        return str(json.loads(self._posted(tool, arguments, meta, {}))["error"]["message"])
+
+    def _posted(self, tool: str, arguments: Json, meta: Json | None, said: Json) -> str:
+        headers = {"Authorization": f"Bearer {self.secret}", **self.headers, **said}
         params = {"name": tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         response = httpx2.post(
@@ -211,7 +239,7 @@ class Agent:
             timeout=patience(),
             verify=authorities(self.url),
         )
-        return read(response.text)
+        return response.text
 
     @contextmanager
     def leaving(self, tool: str, arguments: Json) -> Iterator[None]:

@@ -424,6 +424,11 @@ def test_what_is_wrong_with_a_call_is_told_as_the_sdk_tells_it(
         *({"name": "any", "arguments": each} for each in NO_ARGUMENTS),
         *({"name": "any", "_meta": each} for each in NO_META),
         *({"name": "any", "_meta": {"hubbub/idempotency-key": key}} for key in (None, 7, "", "one", "x" * 300)),
+        *(
+            {"name": "any", "_meta": {"hubbub/idempotency-key": "one", "hubbub/idempotency-attempt": number}}
+            for number in (None, 1, 0, -1, 1.0, "1", True, 2**53)
+        ),
+        {"name": "any", "_meta": {"hubbub/idempotency-attempt": "x"}},
         {"name": "any", "_meta": {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}},
         {"name": "any", "_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": 7}}},
         {"name": "any", "_meta": {"io.modelcontextprotocol/clientInfo": {"name": "x"}}},
@@ -437,6 +442,8 @@ def test_what_is_wrong_with_a_call_is_told_as_the_sdk_tells_it(
         {"accept": ""}, {"content-type": "application/vnd.x+json"}, {"content-type": "application/json; charset=utf-8"},
         {"mcp-protocol-version": "nonsense"}, {"mcp-protocol-version": " 2025-11-25"}, {"mcp-method": "tools/list"},
         {"mcp-name": "other"}, {"mcp-param-x": "y"}, {"idempotency-key": "one"}, {"idempotency-key": " one "},
+        {"idempotency-attempt": "x"},
+        *({"idempotency-key": "one", "idempotency-attempt": number} for number in ("1", "0", "x", "+1", "9" * 20)),
         {SESSION: "nonsense"},
     ]  # fmt: skip
     with both_ways(*world, discover()["relay"]) as (both, performing):

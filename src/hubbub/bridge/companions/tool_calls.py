@@ -13,6 +13,8 @@ from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult
 from hubbub.workspace.hook_steps import STEP, HookStep
 
 KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a repeated call gets the answer of the first
+ATTEMPT = "hubbub/idempotency-attempt"  # likewise: the number of the attempt with that key
+OWN = frozenset({KEY, ATTEMPT})  # what the client says of its own call alone
 PROGRESS = "progressToken"  # likewise
 TOLD = "notifications/progress"
 
@@ -46,7 +48,7 @@ class ClientCall:
 
     async def step(self, step: HookStep, said: Mapping[str, object] | None = None) -> Message:
         """Return the hub's answer to one of the call's steps. The client's key is not for steps."""
-        meta = {name: value for name, value in json_rpc.meta(self.message).items() if name != KEY}
+        meta = {name: value for name, value in json_rpc.meta(self.message).items() if name not in OWN}
         return await self._asked({**meta, STEP: step, **(said or {})})
 
     async def order(
@@ -58,7 +60,9 @@ class ClientCall:
         progress is reported here, and no question about it is asked here.
         """
         known, token = json_rpc.meta(self.message), str(uuid4())
-        meta = {name: value for name, value in known.items() if name != PROGRESS and (is_own or name != KEY)}
+        meta = {
+            name: value for name, value in known.items() if name != PROGRESS and (is_own or name not in OWN)
+        }
         meta.update(said)
         if is_far:
             meta |= {PROGRESS: token} if asked.progress is not None else {}

@@ -12,7 +12,7 @@ from hubbub.core.log import idempotency
 from hubbub.core.people import access, lent_tokens
 from hubbub.model.errors import Conflict
 from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, call_digest
-from hubbub.model.fleet.dispatches import Dispatch, DispatchStatus, DispatchStep
+from hubbub.model.fleet.dispatches import ENDED, Dispatch, DispatchStatus, DispatchStep
 from hubbub.model.fleet.nodes import Machine, board_name
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.records import Project
@@ -24,6 +24,7 @@ LATEST = timedelta(minutes=2)  # to begin; callers give up before that
 KEEP = timedelta(days=1)  # the outcome, for a caller that repeats the call with its key
 KEEP_UNKEYED = timedelta(hours=1)  # without a key nobody can ask for it again
 BATCH = 100
+FIRST = idempotency.FIRST_ATTEMPT
 
 # These need no rule of their own, so they are the store's functions.
 find = rows.find
@@ -35,8 +36,10 @@ def begin(
 ) -> tuple[Dispatch, bool]:
     """Store an order for a machine; return whether it is new: the same call with the same key is the same order.
 
-    `sent` says that it goes over the machine's link at once. Records `dispatch.queued` or `dispatch.sent`. Raises
-    `Invalid` for a wrong key, and `Conflict` for a key by which the same token has made another call.
+    `sent` says that it goes over the machine's link at once. An order of which nothing was done stays that of all
+    attempts up to its number, however late they come; a later attempt is another order. Records `dispatch.queued` or
+    `dispatch.sent`. Raises `Invalid` for a wrong key, and `Conflict` for a key by which the same token has made another
+    call.
     """
     if order.key is not None:
         idempotency.require_key(order.key)
@@ -49,12 +52,20 @@ def begin(
         digest=call_digest(order.who, order.tool, order.arguments, "", machine.name),
         status=DispatchStatus.SENT if sent else DispatchStatus.QUEUED,
         created_at=tx.now,
+        attempt=order.attempt if order.key is not None else None,
     )
     key = access.fingerprint(order.key) if order.key is not None else None
-    kept = rows.claim(tx, fresh, token_id=parse_id(order.who.token_id or ""), key=key)
+    token_id = parse_id(order.who.token_id or "")
+    kept = rows.claim(tx, fresh, token_id=token_id, key=key)
+    is_later = (fresh.attempt or FIRST) > (kept.attempt or FIRST)
+    if kept.is_refused and is_later:
+        rows.free_key(tx, kept.id)
+        kept = rows.claim(tx, fresh, token_id=token_id, key=key)
     if kept.digest != fresh.digest:
         raise Conflict(f"the idempotency key {order.key!r} was used for another call")
     if kept.id != fresh.id:
+        if fresh.attempt is not None and kept.status not in ENDED:
+            rows.count(tx, kept.id, fresh.attempt)
         return kept, False
     _record(tx, "dispatch.sent" if sent else "dispatch.queued", kept, actor=order.who.name)
     return kept, True
@@ -84,7 +95,8 @@ def take(tx: Tx, dispatch_ids: Iterable[UUID]) -> frozenset[UUID]:
 def end(tx: Tx, dispatch_id: UUID, outcome: ToolResult) -> Dispatch | None:
     """Store the result of an order; None if it had ended before, or never existed.
 
-    A lost order may turn up again. If nothing was done its key is free again. Records `dispatch.ended`.
+    A lost order may turn up again. If nothing was done its key is free again, for a later attempt if its caller counts
+    them. Records `dispatch.ended`.
     """
     ended = rows.move(
         tx,

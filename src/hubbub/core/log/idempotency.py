@@ -1,5 +1,8 @@
 """Idempotency: a repeated write gets the answer of the first, and does nothing again.
 
+A caller may count its attempts at a call. Once the hub has told that nothing of an order was done, an attempt up to
+that number is told the same, however late it comes, and only a later one begins anew.
+
 A key belongs to its token; if several agents share a token, and nothing else in the call tells them apart, it
 belongs to the agent as well: `speaker`.
 """
@@ -15,6 +18,10 @@ from hubbub.store.tx import Operation, Tx
 
 KEEP = timedelta(days=1)
 KEY_LENGTH = 256
+FIRST_ATTEMPT, LAST_ATTEMPT = (
+    1,
+    2**53 - 1,
+)  # what a number in JSON holds; without a number a call is the first
 _BEGUN = "null"  # stored in the place of the answer until there is one
 
 Reply = Mapping[str, object]
@@ -60,8 +67,10 @@ def _known(kept: str, told_once: str | None) -> Reply:
     return known
 
 
-def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResult | None:
-    """Return the outcome of the earlier call with the key; None makes this the first, until it is ended.
+def begin(
+    tx: Tx, key: str, digest: str, speaker: str | None = None, *, attempt: int | None = None
+) -> ToolResult | None:
+    """Return the outcome of the earlier call with the key; None makes this the first, until it is ended or refused.
 
     For calls that are not done in one transaction. Raises `Conflict` if the earlier one was another call, or has not
     ended: it may be under way, or its process is gone, and nobody knows how far it came.
@@ -73,7 +82,8 @@ def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResu
         raise Conflict(f"the idempotency key {key!r} was used for another call")
     if claimed["reply"] == _BEGUN:
         raise Conflict(f"an earlier call with the key {key!r} was begun, and it is not known how it ended")
-    if claimed["reply"]:
+    is_anew = claimed["refused"] is not None and (attempt or FIRST_ATTEMPT) > claimed["refused"]
+    if claimed["reply"] and not is_anew:
         known = json.loads(claimed["reply"])
         texts = tuple(known["texts"]) if known.get("texts") is not None else None
         return ToolResult(known["content"], is_error=known["is_error"], texts=texts)
@@ -81,13 +91,29 @@ def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResu
     return None
 
 
-def end(tx: Tx, key: str, outcome: ToolResult | None, speaker: str | None = None) -> None:
-    """Store the outcome of a call that was begun; None if nothing was done, so that it may be tried again."""
-    kept = ""
-    if outcome is not None:
-        told = {"content": outcome.content, "is_error": outcome.is_error, "texts": outcome.shown}
-        kept = json.dumps(told, ensure_ascii=False)
-    idempotency.keep(tx, _owner(tx, speaker), key, kept)
+def end(tx: Tx, key: str, outcome: ToolResult, speaker: str | None = None) -> None:
+    """Store the outcome of a call that was begun."""
+    idempotency.keep(tx, _owner(tx, speaker), key, _encoded(outcome))
+
+
+def refuse(
+    tx: Tx, key: str, outcome: ToolResult, speaker: str | None = None, *, attempt: int | None = None
+) -> None:
+    """End a call of which nothing was done, so that it may be tried again; after an attempt, by a later one."""
+    if attempt is None:
+        give_back(tx, key, speaker)
+        return
+    idempotency.keep(tx, _owner(tx, speaker), key, _encoded(outcome), refused=attempt)
+
+
+def give_back(tx: Tx, key: str, speaker: str | None = None) -> None:
+    """End a call without an outcome: whoever makes it again begins it."""
+    idempotency.keep(tx, _owner(tx, speaker), key, "")
+
+
+def _encoded(outcome: ToolResult) -> str:
+    told = {"content": outcome.content, "is_error": outcome.is_error, "texts": outcome.shown}
+    return json.dumps(told, ensure_ascii=False)
 
 
 def _owner(tx: Tx, speaker: str | None) -> str:
@@ -99,3 +125,10 @@ def require_key(key: str) -> None:
     """Raise `Invalid` for a text that cannot be a key."""
     if not 0 < len(key) <= KEY_LENGTH:
         raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")
+
+
+def require_attempt(number: object) -> int:
+    """Return the number of an attempt. Raises `Invalid`."""
+    if type(number) is not int or not FIRST_ATTEMPT <= number <= LAST_ATTEMPT:
+        raise Invalid(f"the number of an attempt is a whole number from {FIRST_ATTEMPT} to {LAST_ATTEMPT}")
+    return number

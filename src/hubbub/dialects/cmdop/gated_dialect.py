@@ -32,7 +32,9 @@ class GatedDialect(Dialect):
 
     identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
     of_machine: set[str] = field(default_factory=set)
-    _under_way: dict[tuple[object, str], asyncio.Future[ToolResult]] = field(default_factory=dict)
+    _under_way: dict[tuple[object, str], tuple[asyncio.Future[ToolResult], int | None]] = field(
+        default_factory=dict
+    )
 
     def on_machine(self, *, reads: bool = False, fits: Fits | None = None) -> Callable[[Declared], Declared]:
         """Declare a tool that the machine does: the signature and the docstring are the contract, there is no body."""
@@ -128,17 +130,24 @@ class GatedDialect(Dialect):
             return replace(order, approved=approved), own
         return order, own
 
-    async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
+    async def once(
+        self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do, attempt: int | None
+    ) -> ToolResult:
         """Do a machine's work at most once for each key: unlike a transaction it cannot be undone.
 
-        A repeated call waits for the result of the first while that is under way. Raises `Conflict`.
+        A repeated call waits for the result of the first while that is under way; a later attempt begins anew if
+        nothing was done. Raises `Conflict`.
         """
         mine = (actor.token_id, f"{key}\n{same}")
-        if mine in self._under_way:
-            return await asyncio.shield(self._under_way[mine])
-        coming = self._under_way[mine] = asyncio.get_running_loop().create_future()
+        while mine in self._under_way:
+            coming, theirs = self._under_way[mine]
+            answer = await asyncio.shield(coming)
+            if not answer.is_undone or attempt is None or attempt <= (theirs or 0):
+                return answer
+        coming = asyncio.get_running_loop().create_future()
+        self._under_way[mine] = coming, attempt
         try:
-            answer = await _done_once(transactions, actor, key, same, do)
+            answer = await _done_once(transactions, actor, key, same, do, attempt)
             coming.set_result(answer)
             return answer
         finally:
@@ -205,12 +214,13 @@ class GatedCall:
         The hub's own machine is asked here; one elsewhere stores the order itself, and asks nobody at this client.
         """
         if node is not self.call.site.node:
-            return await node.perform(replace(order, key=key, client=None, approved=None))
+            numbered = replace(order, key=key, attempt=self.call.attempt)
+            return await node.perform(replace(numbered, client=None, approved=None))
         if key is None or not self._is_done_there(order):
             return await node.perform(order, self._act)
         same = digest(self.dialect.name, order.tool, order.arguments)
         do = partial(node.perform, order, self._act)
-        return await self.dialect.once(self.transactions, self.actor, key, same, do)
+        return await self.dialect.once(self.transactions, self.actor, key, same, do, self.call.attempt)
 
     def _is_done_there(self, order: NodeCall) -> bool:
         """Tell whether the machine itself does it; the hub does the rest in a transaction, with keys of its own."""
@@ -227,18 +237,20 @@ def _key_of_one(key: str | None, name: str) -> str | None:
     return digest(key, name.casefold()) if key is not None else None
 
 
-async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
+async def _done_once(
+    transactions: Transactions, actor: Actor, key: str, same: str, do: Do, attempt: int | None
+) -> ToolResult:
     """Return the stored outcome, else that of `do`, stored unless nothing was done. Raises `Conflict`."""
-    known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
+    known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same, attempt=attempt))
     if known is not None:
         return known
     try:
         outcome = await do()
     except InputRequired:
-        await transactions.write(actor, lambda tx: idempotency.end(tx, key, None))
+        await transactions.write(actor, lambda tx: idempotency.give_back(tx, key))
         raise
-    kept = None if outcome.is_undone else outcome
-    await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept))
+    end = partial(idempotency.refuse, attempt=attempt) if outcome.is_undone else idempotency.end
+    await transactions.write(actor, lambda tx: end(tx, key, outcome))
     return outcome
 
 

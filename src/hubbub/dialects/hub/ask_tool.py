@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -118,7 +119,7 @@ class MachineCall:
         """Return the result. Raises `Offline`, `NotServed`, and `Conflict` for a key of another call."""
         owner = self._owner(actor)
         own = digest(owner, key) if owner is not None and key is not None else key
-        keyed = replace(self.order, key=own)
+        keyed = replace(self.order, key=own, attempt=self.call.attempt)
         node = await self._find(keyed)
         if node is not self.call.site.node:
             answer = _answer(await node.perform(keyed))
@@ -142,13 +143,16 @@ class MachineCall:
     ) -> ToolResult:
         """Have the hub's own machine do it, once for the key; another machine stores the keys itself."""
         same = digest("hub.ask", node.name, self.order.tool, self.order.arguments)
-        known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same, owner))
+        attempt = self.call.attempt
+        known = await transactions.write(
+            actor, lambda tx: idempotency.begin(tx, key, same, owner, attempt=attempt)
+        )
         if known is not None:
             return known
         outcome = await self._here(node, transactions, actor)
         answer = _answer(outcome)
-        kept = None if outcome.is_undone else answer
-        await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept, owner))
+        end = partial(idempotency.refuse, attempt=attempt) if outcome.is_undone else idempotency.end
+        await transactions.write(actor, lambda tx: end(tx, key, answer, owner))
         return answer
 
     async def _here(self, node: Node, transactions: Transactions, actor: Actor) -> ToolResult:

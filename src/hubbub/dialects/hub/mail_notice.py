@@ -108,6 +108,7 @@ class MailNoticeDialect(Dialect):
         assert call is not None  # it names the caller, and how the call goes on
         given = arguments.get(KEY)
         chosen = given if isinstance(given, str) else key
+        call.attempt = call.attempt if chosen is key else None  # it counts those with the other key
         kept = None if name in self.in_steps else chosen
         if (tool := self.tools.get(name)) is not None:
             call.notes[IGNORED] = _complaints(tool, renamed(name, arguments))

@@ -128,6 +128,7 @@ class NodeCall:
     approval_id: str | None = None  # of the person's yes, passed on to the program that does it
     approved: str | None = None  # the words that a person has already approved, as the hub knows
     key: str | None = None  # the client's own: the same call repeated with it is the same order
+    attempt: int | None = None  # the number of the attempt at the call with that key
     patience: timedelta | None = None  # with the person who is asked first, if less than the machine's
 
 

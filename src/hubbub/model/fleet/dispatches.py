@@ -61,3 +61,10 @@ class Dispatch:
     code: RefusalCode | None = None  # why it was not done, if so
     created_at: int
     ended_at: int | None = None
+    attempt: int | None = None  # the highest number among the calls with its key
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether nothing was done: calls up to its attempt are told so, and only a later one begins anew."""
+        is_undone = self.outcome is not None and self.outcome.is_undone
+        return self.attempt is not None and (self.status is S.WITHDRAWN or is_undone)

@@ -183,7 +183,9 @@ class NodeRequests:
             actor,
             NodeCall(who=dispatch.order.who, tool=asked.tool, arguments=asked.arguments, chain=chain),
             f"{dispatch.id}/{request_id}",
-            Call(site=self._site, headers=named),
+            Call(
+                site=self._site, headers=named, attempt=idempotency.FIRST_ATTEMPT
+            ),  # its next try has another id
         )
         return result_json(outcome)
 

@@ -111,13 +111,14 @@ class DialectServer:
     ) -> types.CallToolResult | types.InputRequiredResult:
         call = call_context(ctx, self.site)
         call.client, call.progress = client_of(ctx, params), progress_reporter(ctx)
+        key, call.attempt = idempotency_key(ctx)
         try:
             answer = await self.perform(
                 self.transactions,
                 caller(ctx),
                 params.name,
                 arguments(ctx, params),
-                key=idempotency_key(ctx),
+                key=key,
                 call=call,
                 asked=options_of(ctx.request),
             )

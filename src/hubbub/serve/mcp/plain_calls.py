@@ -24,7 +24,7 @@ from starlette.types import Scope, Send
 
 from hubbub.core.people.access import StaleToken
 from hubbub.core.transaction import Transactions, VouchedTransactions
-from hubbub.dialects.call import Call, NotYet
+from hubbub.dialects.call import Call, HubContext, NotYet
 from hubbub.model.errors import Invalid
 from hubbub.model.fleet.calls import ToolResult, as_json
 from hubbub.model.json_chunks import Encode, cut, gathered, is_flat, is_large
@@ -34,12 +34,12 @@ from hubbub.serve.mcp import address_options
 from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer, as_told
 from hubbub.serve.mcp.jsonrpc import CALL, MIRRORED, SESSION, Json, accepted_formats, decode
-from hubbub.serve.mcp.request_context import IDEMPOTENCY_HEADER, IDEMPOTENCY_META
+from hubbub.serve.mcp.request_context import key_and_attempt
 
 MESSAGE = frozenset({"jsonrpc", "id", "method", "params"})
 PARAMS = frozenset({"name", "arguments", "_meta"})
 TOKEN = "progressToken"  # asks for progress, which these calls do not report
-REVISION, KIND, ACCEPT, KEY = b"mcp-protocol-version", b"content-type", b"accept", IDEMPOTENCY_HEADER.encode()
+REVISION, KIND, ACCEPT = b"mcp-protocol-version", b"content-type", b"accept"
 JSON = (b"content-type", b"application/json")
 _ascii = json.JSONEncoder(separators=(",", ":"))
 RESERVED = "io.modelcontextprotocol/"
@@ -54,8 +54,20 @@ class PlainCall:
     given: Mapping[str, object]
     meta: Mapping[str, object]
     key: str | None
+    attempt: int | None = None
     session: str | None = None
     is_modern: bool = False
+
+    def context(self, site: HubContext, headers: Headers) -> Call:
+        """Return the context of the call, at a hub."""
+        return Call(
+            site=site,
+            headers=headers,
+            meta=self.meta,
+            attempt=self.attempt,
+            connection=self.session,
+            may_wait=False,
+        )
 
     def headers(self, size: int) -> list[tuple[bytes, bytes]]:
         """Return the headers of an answer with that many bytes."""
@@ -99,12 +111,11 @@ class PlainCalls:
             or not self.server.dialect.is_one_step(params["name"], given)
         ):
             return None
-        key = meta.get(IDEMPOTENCY_META)
-        if key is None:
-            key = fields[KEY].decode("latin-1") if KEY in fields else None
-        if key is not None and not isinstance(key, str):
+        try:
+            key, attempt = key_and_attempt(meta, partial(_header, fields))
+        except Invalid:
             return None
-        call = PlainCall(message["id"], params["name"], given, meta, key)
+        call = PlainCall(message["id"], params["name"], given, meta, key, attempt)
         revision = fields[REVISION].decode("latin-1") if REVISION in fields else None
         if revision in MODERN_PROTOCOL_VERSIONS:
             return call if self._is_modern(call, fields, message) else None
@@ -145,13 +156,7 @@ class PlainCalls:
         ways: Transactions | VouchedTransactions = (
             VouchedTransactions(transactions, mark) if mark else transactions
         )
-        around = Call(
-            site=self.server.site,
-            headers=Headers(raw=scope["headers"]),
-            meta=call.meta,
-            connection=call.session,
-            may_wait=False,
-        )
+        around = call.context(self.server.site, Headers(raw=scope["headers"]))
         asked = address_options.options_at(scope)
         with self.sessions.using(actor.token_id, call.session, asks=True):
             try:
@@ -186,6 +191,11 @@ async def _send(
         await send({"type": "http.response.body", "body": piece, "more_body": True})
         await asyncio.sleep(0)  # others get their turn, however fast this client reads
     await send({"type": "http.response.body", "body": body[-1]})
+
+
+def _header(fields: Mapping[bytes, bytes], name: str) -> str | None:
+    value = fields.get(name.encode())
+    return value.decode("latin-1") if value is not None else None
 
 
 def _are_plain(fields: Mapping[bytes, bytes]) -> bool:

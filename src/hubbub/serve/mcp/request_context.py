@@ -1,6 +1,7 @@
 """A request's context in the SDK: its caller and arguments, and the error for a missing resource."""
 
 import itertools
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
@@ -11,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from hubbub.core.log.idempotency import require_attempt
 from hubbub.dialects.call import Call, HubContext
 from hubbub.model.errors import Invalid, NotFound, Unauthorized
 from hubbub.model.people.rights import Actor
@@ -20,8 +22,11 @@ Context = ServerRequestContext[Any, Any]
 
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_META = "hubbub/idempotency-key"
+ATTEMPT_HEADER = "idempotency-attempt"
+ATTEMPT_META = "hubbub/idempotency-attempt"
 ARGUMENTS = "hubbub.arguments"  # in the scope of a request: the arguments of a call in a large body
 CONNECTION = "hubbub.connection"  # in the scope of a request: the id of its transport session
+DIGITS = re.compile(r"[0-9]{1,16}")
 RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
 
 
@@ -39,15 +44,27 @@ def arguments(ctx: Context, params: CallToolRequestParams) -> Mapping[str, Any]:
     return given
 
 
-def idempotency_key(ctx: Context) -> str | None:
-    """Return the idempotency key of this call: from `_meta`, or from the header. Raises `Invalid`."""
-    meta: Any = ctx.meta or {}
-    key = meta.get(IDEMPOTENCY_META)
-    if key is None and ctx.request is not None:
-        key = ctx.request.headers.get(IDEMPOTENCY_HEADER)
+def idempotency_key(ctx: Context) -> tuple[str | None, int | None]:
+    """Return the idempotency key of this call, and the number of the attempt. Raises `Invalid`."""
+    return key_and_attempt(
+        ctx.meta or {}, ctx.request.headers.get if ctx.request is not None else lambda _: None
+    )
+
+
+def key_and_attempt(
+    meta: Mapping[str, Any], header: Callable[[str], str | None]
+) -> tuple[str | None, int | None]:
+    """Return the key and the number that belongs to it: both from `_meta`, or both from the headers.
+
+    A program in between, such as the bridge, has keys of its own in the headers. Raises `Invalid`.
+    """
+    key, number = meta.get(IDEMPOTENCY_META), meta.get(ATTEMPT_META)
+    if key is None:
+        key, said = header(IDEMPOTENCY_HEADER), header(ATTEMPT_HEADER)
+        number = int(said) if said is not None and DIGITS.fullmatch(said) else said
     if key is not None and not isinstance(key, str):
         raise Invalid(f"{IDEMPOTENCY_META} must be text")
-    return key
+    return key, require_attempt(number) if key is not None and number is not None else None
 
 
 def call_context(ctx: Context, site: HubContext) -> Call:

@@ -13,7 +13,7 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = """id, project_id, (SELECT slug FROM projects WHERE projects.id = dispatches.project_id) AS project, machine,
     node, token_id, who, is_person, tool, arguments, chain, digest, status, outcome, code, created_at, ended_at,
-    patience"""
+    patience, attempt"""
 _NOTHING = "{}"
 
 
@@ -43,6 +43,7 @@ def _dispatch(row: Row) -> Dispatch:
         code=RefusalCode(row["code"]) if row["code"] else None,
         created_at=row["created_at"],
         ended_at=row["ended_at"],
+        attempt=row["attempt"],
     )
 
 
@@ -53,9 +54,9 @@ def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None)
     """
     row = tx.one(
         f"""INSERT INTO dispatches (id, project_id, machine, node, token_id, who, is_person, tool, arguments, chain,
-                                    key, digest, status, created_at, patience)
+                                    key, digest, status, created_at, patience, attempt)
             VALUES (:id, :project_id, :machine, :node, :token_id, :who, :is_person, :tool, :arguments, :chain, :key,
-                    :digest, :status, :created_at, :patience)
+                    :digest, :status, :created_at, :patience, :attempt)
             ON CONFLICT (token_id, key) WHERE key IS NOT NULL DO UPDATE SET key = excluded.key
             RETURNING {_COLUMNS}""",
         id=dispatch.id,
@@ -73,8 +74,23 @@ def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None)
         status=dispatch.status,
         created_at=dispatch.created_at,
         patience=milliseconds(patience) if (patience := dispatch.order.patience) is not None else None,
+        attempt=dispatch.attempt,
     )
     return _dispatch(cast(Row, row))  # an upsert always returns a row
+
+
+def count(tx: Tx, dispatch_id: UUID, attempt: int) -> None:
+    """Note that this attempt is one of the calls with the dispatch's key."""
+    tx.run(
+        "UPDATE dispatches SET attempt = :attempt WHERE id = :id AND COALESCE(attempt, 0) < :attempt",
+        id=dispatch_id,
+        attempt=attempt,
+    )
+
+
+def free_key(tx: Tx, dispatch_id: UUID) -> None:
+    """Let the client of a dispatch make the same call anew."""
+    tx.run("UPDATE dispatches SET key = NULL WHERE id = :id", id=dispatch_id)
 
 
 def find(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
@@ -124,16 +140,16 @@ def move(
 ) -> Dispatch | None:
     """Apply `step` if the status allows it now, else return None.
 
-    An ended dispatch loses its arguments; `frees_key` lets its client make the same call anew.
+    An ended dispatch loses its arguments; `frees_key` lets its client make the same call anew, unless it counts its
+    attempts: then only a later one may.
     """
     allowed_from, to = STEPS[step]
     kept = {} if to not in ENDED else {"arguments": _NOTHING, "ended_at": tx.now, "code": code}
     if outcome is not None:
         kept["outcome"] = json.dumps(result_json(outcome))
-    if frees_key:
-        kept["key"] = None
+    freed = ", key = CASE WHEN attempt IS NULL THEN NULL ELSE key END" if frees_key else ""
     row = tx.one(
-        f"""UPDATE dispatches SET {", ".join(f"{name} = :{name}" for name in ("status", *kept))}
+        f"""UPDATE dispatches SET {", ".join(f"{name} = :{name}" for name in ("status", *kept))}{freed}
             WHERE id = :id AND status IN ({_among(allowed_from)})
             RETURNING {_COLUMNS}""",
         id=dispatch_id,

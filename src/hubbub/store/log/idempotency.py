@@ -4,14 +4,14 @@ from hubbub.store.tx import Row, Tx
 
 
 def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
-    """Return the `digest` and `reply` of that key; a new key becomes the caller's, with an empty reply.
+    """Return the `digest`, `reply` and `refused` of that key; a new key becomes the caller's, with an empty reply.
 
     A claim of a key that another transaction is just using waits for its commit.
     """
     row = tx.one(
         """INSERT INTO idempotency (owner, key, digest, reply, created_at)
            VALUES (:owner, :key, :digest, '', :now)
-           ON CONFLICT (owner, key) DO UPDATE SET key = excluded.key RETURNING digest, reply""",
+           ON CONFLICT (owner, key) DO UPDATE SET key = excluded.key RETURNING digest, reply, refused""",
         owner=owner,
         key=key,
         digest=digest,
@@ -21,10 +21,11 @@ def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
     return row
 
 
-def keep(tx: Tx, owner: str, key: str, reply: str) -> None:
-    """Store the answer to the write of a claimed key."""
+def keep(tx: Tx, owner: str, key: str, reply: str, *, refused: int | None = None) -> None:
+    """Store the answer to the write of a claimed key; `refused`: it is a refusal of the attempts up to that number."""
     tx.run(
-        "UPDATE idempotency SET reply = :reply WHERE owner = :owner AND key = :key",
+        "UPDATE idempotency SET reply = :reply, refused = :refused WHERE owner = :owner AND key = :key",
+        refused=refused,
         owner=owner,
         key=key,
         reply=reply,

@@ -37,6 +37,7 @@ class RestCall:
     project: str | None
     key: str | None
     digest: str
+    attempt: int | None = None
 
     async def read(self, operation: Operation[T], *, long: bool = False) -> T:
         return await self.transactions.read(self.actor, operation, long=long)
@@ -91,6 +92,14 @@ async def _call(
         str | None,
         Header(description="the same key: done once", json_schema_extra={"minLength": 1, "maxLength": 256}),
     ] = None,
+    idempotency_attempt: Annotated[
+        int | None,
+        Header(
+            description="how often the call was made with this key, for orders to machines",
+            ge=idempotency.FIRST_ATTEMPT,
+            le=idempotency.LAST_ATTEMPT,
+        ),
+    ] = None,
 ) -> RestCall:
     for value in (*request.query_params.values(), *request.path_params.values()):
         _require_storable(str(value))
@@ -102,6 +111,7 @@ async def _call(
         project=project,
         key=idempotency_key,
         digest=await _digest(request, project) if idempotency_key is not None else "",
+        attempt=idempotency_attempt,
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -108,7 +109,7 @@ class _Start:
         """
         there, key = nodes.find(tx, self.project, self.node), self.order.key
         if key is not None and self.own:
-            known = idempotency.begin(tx, key, self.digest)
+            known = idempotency.begin(tx, key, self.digest, attempt=self.order.attempt)
             if known is not None:
                 return None, known
         elif key is not None and not dispatches.begin(tx, self.project, there, self.order, sent=False)[1]:
@@ -121,7 +122,8 @@ class _Start:
         """Return the placement that came of it; None, and none is left, if nothing was done."""
         is_undone = outcome.is_error and not _is_unknown(outcome)
         if placed is not None and self.own and self.order.key is not None:
-            idempotency.end(tx, self.order.key, None if is_undone else outcome)
+            end = partial(idempotency.refuse, attempt=self.order.attempt) if is_undone else idempotency.end
+            end(tx, self.order.key, outcome)
         if placed is not None and is_undone:
             managed_agents.drop(tx, placed)
         if outcome.is_error:
@@ -224,7 +226,7 @@ async def _machine(request: Request, call: RestCall, project: Project, name: str
 def _order(call: RestCall, project: Project, tool: str, given: Mapping[str, object]) -> NodeCall:
     actor = call.actor
     who = Principal(project=project.slug, name=actor.label, token_id=str(actor.token_id), is_person=True)
-    return NodeCall(who=who, tool=tool, arguments=given, key=call.key)
+    return NodeCall(who=who, tool=tool, arguments=given, key=call.key, attempt=call.attempt)
 
 
 def _is_unknown(outcome: ToolResult) -> bool:

@@ -125,7 +125,7 @@ async def _perform(
 ) -> ToolResult:
     """Have the machine do it as if the person had called the tool there."""
     where = {NODE_HEADER: at.machine.name, PROJECT_HEADER: at.project.slug}
-    asked = ToolCall(site=site, headers=where)
+    asked = ToolCall(site=site, headers=where, attempt=call.attempt)
     return await DIALECT.call(call.transactions, call.actor, tool, given, call.key, asked)
 
 

@@ -40,7 +40,7 @@ export async function act(name, values = {}, refused = {}) {
   const key = freshKey();
   if (card) pending.value = [...pending.value, card];
   try {
-    const answer = await insist(() => request(values, { key }));
+    const answer = await insist((attempt) => request(values, { key, attempt }));
     told(card, before).then(() => goOn(card));
     tell(null);
     return answer;
@@ -54,13 +54,13 @@ export async function act(name, values = {}, refused = {}) {
 }
 
 /** Do something whose refusal the caller tells: nothing is shown before the hub has answered. Throws Refused. */
-export const attempt = (name, values = {}) => ACTIONS[name].request(values, { key: freshKey() });
+export const attempt = (name, values = {}) => ACTIONS[name].request(values, { key: freshKey(), attempt: 1 });
 
-/** Call again, under the same key, where no answer came. */
+/** Call again, under the same key and the next number, where no answer came. */
 async function insist(request) {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await request();
+      return await request(tries);
     } catch (error) {
       if (error.status !== 0 || tries === TRIES) throw error;
     }

@@ -62,14 +62,15 @@ export function address(path, query = {}) {
  * Call the hub. Throws Refused.
  * @param {string} method
  * @param {string} path  below /api/v1
- * @param {{query?: object, body?: object, key?: string, signal?: AbortSignal}} options  `key`: the same call again
- *   under the same key has no second effect
+ * @param {{query?: object, body?: object, key?: string, attempt?: number, signal?: AbortSignal}} options
+ *   `key`: the same call again under the same key has no second effect; `attempt`: how often it was made
  */
-async function call(method, path, { query, body, key, signal }) {
+async function call(method, path, { query, body, key, attempt, signal }) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-Token"] = me.value?.csrf ?? "";
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
+  if (attempt) headers["Idempotency-Attempt"] = String(attempt);
   let response;
   try {
     const content = body === undefined ? undefined : JSON.stringify(body);
