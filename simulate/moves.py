@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -158,10 +159,18 @@ async def late(world: World, speaker: Speaker, number: int) -> None:
         await _send(world, speaker, speaker.held.pop(number % len(speaker.held)))
 
 
-async def again(world: World, speaker: Speaker, _number: int) -> None:
-    """Repeat the last call with a key, like a client without an answer, or a line that sends it twice."""
-    if speaker.last is not None and speaker.last.tool == ORDERING:
-        _begin(world, speaker, speaker.last)
+async def again(world: World, speaker: Speaker, number: int) -> None:
+    """Repeat the last call with a key, like a client without an answer, or a line that sends it twice.
+
+    Of an order whose attempts are counted, an earlier attempt may come instead, late: nobody waits for it any more.
+    """
+    last = speaker.last
+    if last is not None and last.tool == ORDERING and last.attempt is not None and number % 3:
+        late = replace(last, attempt=1 + number % last.attempt)
+        _beside(world, world.call(speaker, late))
+    elif last is not None and last.tool == ORDERING:
+        last.attempt = last.attempt + 1 if last.attempt is not None else None
+        _begin(world, speaker, last)
     elif speaker.last is not None:
         await _send(world, speaker, speaker.last)
 
@@ -171,13 +180,19 @@ async def order(world: World, speaker: Speaker, number: int) -> None:
     pick = Choices(world, speaker, number)
     given = {"operation": "exec", "hostname": MACHINE, "command": pick.text()}
     call = Prepared("cmdop", ORDERING, given, f"order-{number}" if number % 3 else None, None, pick.mark)
+    call.attempt = 1 if call.key is not None and pick.number(3) else None
     _begin(world, speaker, call)
     if call.key is not None:
         speaker.last = call
 
 
 def _begin(world: World, speaker: Speaker, call: Prepared) -> None:
-    task = asyncio.create_task(_order(world, speaker, call))
+    world.refused.discard(call.mark)
+    _beside(world, _order(world, speaker, replace(call)))
+
+
+def _beside(world: World, work: Coroutine[Any, Any, object]) -> None:
+    task: asyncio.Task[Any] = asyncio.create_task(work)
     world.beside.add(task)
     task.add_done_callback(world.beside.discard)
 
@@ -193,6 +208,10 @@ async def _order(world: World, speaker: Speaker, call: Prepared) -> None:
     ):  # else the machine vanished during the work
         told = "undone"
     world.orders[call.mark].add(told)
+    last = speaker.last
+    is_last = last is not None and (last.mark, last.attempt) == (call.mark, call.attempt)
+    if told == "undone" and call.attempt is not None and is_last:
+        world.refused.add(call.mark)
 
 
 async def lease(world: World, speaker: Speaker, number: int) -> None:

@@ -407,6 +407,8 @@ def orders_are_done_once(watch: Watch) -> Iterator[str]:
             yield f"{mark} was answered as done, and was done {done.get(mark, 0)} times"
         if answers == {"undone"} and mark in done:
             yield f"nothing of {mark} was done, as was answered; but it was"
+        if mark in watch.world.refused and mark in done:
+            yield f"nothing of {mark} was done by its last attempt, as was answered; but it was"
     yield from _orders_go_on(watch, done)
 
 

@@ -78,6 +78,7 @@ class Prepared:
     marks: str | None  # the table that stores the mark exactly once if the call succeeds
     mark: str
     answer: str | None = None  # the answer to the first call, if there was one
+    attempt: int | None = None  # the number of the last attempt at an order, if its caller counts
 
 
 @dataclass(slots=True)
@@ -177,7 +178,8 @@ class World:
         self._keeper: list[asyncio.Task[None]] = []
         self.machine: Machine | None = None
         self.orders: defaultdict[str, set[str]] = defaultdict(set)  # the answers to each order, by its mark
-        self.beside: set[asyncio.Task[None]] = set()  # calls that wait long
+        self.refused: set[str] = set()  # the marks of the orders whose last attempt was answered as not done
+        self.beside: set[asyncio.Task[Any]] = set()  # calls that wait long
 
     async def begin(self, modes: Mapping[str, str], place: Place | None = None) -> None:
         """Create both projects and their crew; `modes` has each project's mode for conflicts.
@@ -240,7 +242,12 @@ class World:
     async def call(self, speaker: Speaker, prepared: Prepared) -> ToolResult | None:
         """Return a dialect's answer to a call of a tool; None if there is none."""
         dialect = DIALECTS[prepared.dialect]
-        around = Call(site=self.hub.site, may_wait=False, headers=self._headers(speaker, prepared.dialect))
+        around = Call(
+            site=self.hub.site,
+            may_wait=False,
+            headers=self._headers(speaker, prepared.dialect),
+            attempt=prepared.attempt,
+        )
         mark = access.fingerprint(speaker.secret)
         verdict, now = "unknown", self.disk.clock()
         try:
