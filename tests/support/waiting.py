@@ -14,7 +14,10 @@ from hubbub.processes.fair_time import slowness
 T = TypeVar("T")
 
 SECONDS = 20.0  # on a machine with nothing else to do; nobody waits so long but for what never comes
-PAUSE = 0.005
+SHORTEST, LONGEST = (
+    0.005,
+    0.025,
+)  # seconds between two looks: a tenth of the time waited so far, in these bounds
 
 
 def patience(seconds: float = SECONDS) -> float:
@@ -33,10 +36,10 @@ def until(
 
     `what` completes "waited for …" in the error, which also tells what `seen`, or else `happened`, returned last.
     """
-    for found in _looks(happened, what, seen, seconds):
+    for found, pause in _looks(happened, what, seen, seconds):
         if found:
             return found
-        time.sleep(PAUSE)
+        time.sleep(pause)
     raise AssertionError("unreachable")
 
 
@@ -48,23 +51,23 @@ async def until_soon(
     seconds: float = SECONDS,
 ) -> T:
     """Wait like `until`, and let the event loop go on meanwhile."""
-    for found in _looks(happened, what, seen, seconds):
+    for found, pause in _looks(happened, what, seen, seconds):
         if found:
             return found
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(pause)
     raise AssertionError("unreachable")
 
 
 def _looks(
     happened: Callable[[], T], what: str, seen: Callable[[], object] | None, seconds: float
-) -> Iterator[T]:
-    """Yield the views, look by look, until nobody would wait any longer."""
+) -> Iterator[tuple[T, float]]:
+    """Yield the views, look by look, each with the pause behind it, until nobody would wait any longer."""
     began = time.monotonic()
     while True:
-        late = time.monotonic() - began > patience(
-            seconds
-        )  # before the look: the last one is always after the time
-        yield (found := happened())
+        waited = time.monotonic() - began
+        late = waited > patience(seconds)  # before the look: the last one is always after the time
+        found = happened()
+        yield found, min(max(SHORTEST, waited / 10), LONGEST)
         if late:
             there = found if seen is None else seen()
             raise AssertionError(f"waited {time.monotonic() - began:.0f} s for {what}; there was: {there!r}")
