@@ -11,6 +11,10 @@ USABLE := [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(BIN)/python -P -c 'import cl
 ifneq ($(shell { $(USABLE); } >/dev/null 2>&1 && echo yes),yes)
 .PHONY: $(READY)
 endif
+# A machine may forbid Python to keep what it compiles: each program that a check starts would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
+# Of the packages, what nothing of ours imports: tests, what is compiled to C, and readers of hundreds of languages.
+UNUSED := /(mypyc?|pkg_resources|setuptools|tests?|lexers)/
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 PYTEST := $(BIN)/python -m pytest --workers auto
@@ -116,6 +120,6 @@ $(READY): pyproject.toml requirements.lock
 	    echo 'hubbub needs Python 3.11 or newer with its venv module; name one with PYTHON=…' >&2; exit 1; }
 	@echo 'installing what requirements.lock pins'
 	@$(PIP) install --no-deps --no-compile --require-hashes -r requirements.lock
-	@$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true
+	@$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' .venv/lib >/dev/null || true
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@echo '$(CURDIR)' >$(READY)
