@@ -8,6 +8,7 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -39,11 +40,13 @@ from hubbub.serve.live.delivery_receipts import DeliveryReceipts
 from hubbub.serve.live.ephemeral import EphemeralBroadcast
 from hubbub.serve.live.log_tail import LogTail
 from hubbub.serve.live.subscribers import Subscriber, Subscribers
+from hubbub.serve.mcp import endpoint
 from hubbub.settings import Settings
 from hubbub.store import migrate
 from hubbub.store.people.projects import put_member
 from hubbub.store.tx import Operation, Store, Tx, unix_ms
 from hubbub.workspace.locations import Workspace
+from tests.dialects.plain_line import NEWEST, PlainLine
 from tests.support.self_named import by_a_tool_set
 from tests.support.waiting import patience, until
 
@@ -53,7 +56,6 @@ World = dict[str, list[Row]]
 T = TypeVar("T")
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the clients' default takes 30 ms to make, each time
-NEWEST: ConnectMode = "2026-07-28"  # the revision of the protocol that needs no handshake
 CHEAP = partial(PasswordHasher, time_cost=1, memory_cost=64, parallelism=1)  # argon2id all the same
 TABLE = re.compile(r"CREATE TABLE (\w+) \((.*?)\n\)", re.DOTALL)
 TABLES = {
@@ -228,7 +230,7 @@ def _owner_secret(store: Store) -> str:
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody with a token who calls tools by the official client: `caller.send_task(alias=…, task=…)`."""
+    """Somebody with a token who calls tools as the official client does: `caller.send_task(alias=…, task=…)`."""
 
     hub: Hub
     secret: str
@@ -257,7 +259,13 @@ class Caller:
 
     def ask(self, tool: str, arguments: Json, **meta: object) -> tuple[Json, bool]:
         """The answer, and whether the protocol calls it an error."""
-        return self.hub.portal.call(_asked, self.client, tool, {**self.says, **arguments}, meta)
+        given = {**self.says, **arguments}
+        if not self.is_plain:
+            return self.hub.portal.call(_asked, self.client, tool, given, meta)
+        result = self.line.call(tool, given, meta)
+        (content,) = result["content"]
+        assert content["type"] == "text"
+        return _same(content["text"], result["structuredContent"]), bool(result.get("isError"))
 
     def at_once(self, tool: str, calls: Sequence[Json]) -> list[Json]:
         """The answers to calls of a tool that all go out before the first is answered."""
@@ -271,14 +279,32 @@ class Caller:
 
     def soon(self, tool: str, **arguments: object) -> Callable[[], Json]:
         """Call a tool in the background; the result waits for the answer."""
+        if self.is_plain:
+            beside = ThreadPoolExecutor(1)
+            called = beside.submit(self.ask, tool, arguments)
+            beside.shutdown(wait=False)
+            return lambda: called.result(patience())[0]
         asked = self.hub.portal.start_task_soon(_asked, self.client, tool, {**self.says, **arguments}, {})
         return lambda: asked.result(patience())[0]
 
     def saying(self, **says: object) -> Self:
         """The same caller, over the same connection, who says that in every call."""
         other = replace(self, says=says)
-        vars(other)["client"] = self.client
+        shared = "line" if self.is_plain else "client"
+        vars(other)[shared] = getattr(self, shared)
         return other
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each call goes out by itself: the official client is for calls that go together, or in a session."""
+        return self.mode == NEWEST and endpoint.PLAINLY
+
+    @cached_property
+    def line(self) -> PlainLine:
+        """What single calls go over, as the official client would send them."""
+        line = PlainLine(f"{self.hub.url}{self.path}", self.secret, self.headers)
+        self.closing.callback(line.close)
+        return line
 
     @cached_property
     def client(self) -> Client:
@@ -299,9 +325,13 @@ async def _asked(client: Client, tool: str, arguments: Json, meta: Json) -> tupl
     result = await client.call_tool(tool, arguments, meta=meta or None)  # type: ignore[arg-type]
     (content,) = result.content
     assert content.type == "text"
-    answer: Json = json.loads(content.text)
-    assert answer == result.structured_content
-    return answer, bool(result.is_error)
+    return _same(content.text, result.structured_content), bool(result.is_error)
+
+
+def _same(text: str, structured: Json | None) -> Json:
+    answer: Json = json.loads(text)
+    assert answer == structured
+    return answer
 
 
 @dataclass

@@ -22,7 +22,8 @@ from hubbub.client import owner_token
 from hubbub.model.fleet.calls import Ruling
 from hubbub.node.requests.http_transport import HttpTransport
 from hubbub.node.requests.hub_client import HubClient as NodeHub
-from tests.dialects.running_hub import NEWEST, NO_TLS
+from tests.dialects.plain_line import NEWEST
+from tests.dialects.running_hub import NO_TLS
 from tests.serve.fleet.service_routes import question
 from tests.serve.mcp.test_connections import SESSION
 from tests.serve.mcp.wire import BOTH, LEGACY, message

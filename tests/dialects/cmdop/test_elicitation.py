@@ -17,7 +17,8 @@ from hubbub.core.fleet import approvals
 from hubbub.model.fleet.approvals import ApprovalStatus
 from tests.dialects.cmdop.requirements import requires
 from tests.dialects.cmdop.workshop import PATH, Workshop
-from tests.dialects.running_hub import NEWEST, NO_TLS, Json
+from tests.dialects.plain_line import NEWEST
+from tests.dialects.running_hub import NO_TLS, Json
 from tests.serve.live.event_streams import Stream
 from tests.support.waiting import patience
 
