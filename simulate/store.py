@@ -110,6 +110,7 @@ class Memory:
         for name in written:
             self._db.execute(f"DELETE FROM {name}")
         self._db.execute("PRAGMA foreign_keys = 1")
+        self._writer._connection.forget()  # what it remembers of the story before
 
     def _refuses(self) -> bool:
         self._commits += 1

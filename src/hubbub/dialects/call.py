@@ -76,9 +76,7 @@ class Call:
     site: HubContext
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
-    attempt: int | None = (
-        None  # the number of this attempt at the call with its idempotency key, if its caller counts
-    )
+    attempt: int | None = None  # at the call with its idempotency key, if its caller counts
     connection: str | None = None  # the id of its connection, if that lasts longer than this call
     client: Client | None = None  # the person at the client, if there is one to ask
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text meanwhile

@@ -18,10 +18,8 @@ from hubbub.store.tx import Operation, Tx
 
 KEEP = timedelta(days=1)
 KEY_LENGTH = 256
-FIRST_ATTEMPT, LAST_ATTEMPT = (
-    1,
-    2**53 - 1,
-)  # what a number in JSON holds; without a number a call is the first
+FIRST_ATTEMPT = 1  # also of a call without a number
+LAST_ATTEMPT = 2**53 - 1  # what a number in JSON holds
 _BEGUN = "null"  # stored in the place of the answer until there is one
 
 Reply = Mapping[str, object]

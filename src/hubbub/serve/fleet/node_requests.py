@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 MOST = 512  # requests of one machine that are under way
 LONGEST_ID = 100
+ONLY_ATTEMPT = idempotency.FIRST_ATTEMPT  # at a request: the next has another id
 FOR_AN_ORDER = frozenset(
     {
         HubRequest.PUT,
@@ -183,9 +184,7 @@ class NodeRequests:
             actor,
             NodeCall(who=dispatch.order.who, tool=asked.tool, arguments=asked.arguments, chain=chain),
             f"{dispatch.id}/{request_id}",
-            Call(
-                site=self._site, headers=named, attempt=idempotency.FIRST_ATTEMPT
-            ),  # its next try has another id
+            Call(site=self._site, headers=named, attempt=ONLY_ATTEMPT),
         )
         return result_json(outcome)
 
