@@ -166,8 +166,9 @@ def test_work_comes_again_once_for_each_coming() -> None:
 
 
 def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
-    """Where a clock was set on, or an agent was silent for long, it may come until the next call that shows it; a death
-    makes nobody come, and who counted as gone twice came once if no call between may have shown it.
+    """Where a clock was set on, at a moment of which only the bounds may be known, or an agent was silent for long, it
+    may come until the next call that shows it; a death makes nobody come, and who counted as gone twice came once if no
+    call between may have shown it.
     """
     nobody: Line = {"g1": {}}
     gone: Line = {"gone": ["b"], "at": 8.5}
@@ -183,6 +184,9 @@ def test_work_comes_again_to_an_agent_that_counted_as_gone() -> None:
     assert again({}, {**gone, "absent": True, "at": 3.5}) != []
     unshown: dict[str, Line] = {name: {"shows": False} for name in ("l1", "t2", "f1")}
     assert again(unshown, {**gone, "absent": True, "at": 3.5}) == []
+    assert again({}, {**gone, "absent": True, "at": 3.5, "since": 3.4}) != []
+    assert again({}, {**gone, "absent": True, "at": 10.5}) != []
+    assert again({}, {**gone, "absent": True, "at": 10.5, "since": 8.5}) == []
     assert again(UNSEEN, {**gone, "absent": True}, {**gone, "absent": True, "at": 8.97}) != []
     assert again({**UNSEEN, **PERHAPS}, {**gone, "absent": True}, {**gone, "absent": True, "at": 8.97}) == []
 

@@ -12,8 +12,9 @@ and `give` (of a `thing`, perhaps with a `fence` that rises, perhaps for some se
 once) and `order` (of a `mark`, to be made once). An answer is yes, no or unknown; a call without an answer is unknown;
 unless it says that it does not (`"shows": false`), it shows that the caller is there. `{"gone": […], "at": …}` says
 that nobody relies on these agents' things any more; if they are `absent`, they may count as gone, as after a long
-silence: then each may come once more, at the latest by its next call that shows it. `{"kept": […]}` lists the texts at
-the end, `{"marks": […]}` the marks, and `{"broken": […]}` malformed answers.
+silence: then each may come once more, at the latest by its next call that shows it. They may have counted so before,
+`since` a time, and shown themselves meanwhile. `{"kept": […]}` lists the texts at the end, `{"marks": […]}` the marks,
+and `{"broken": […]}` malformed answers.
 
 Nothing here knows the answering program: it needs only the standard library, and the meaning of the words.
 """
@@ -51,8 +52,9 @@ def read(lines: Iterable[str]) -> tuple[list[Call], dict[str, list[Any]]]:
             call["asked" if "do" in said else "told"] = said.pop("at")
             call.update(said)
         elif "gone" in said:
-            for name in ("gone", "absent") if said.get("absent") else ("gone",):
-                rest[name] += [(who, said["at"]) for who in said["gone"]]
+            rest["gone"] += [(who, said["at"]) for who in said["gone"]]
+            if said.get("absent"):
+                rest["absent"] += [(who, (said.get("since", said["at"]), said["at"])) for who in said["gone"]]
         for name in ("kept", "marks", "broken"):
             rest[name] += said.get(name, [])
     return [call for call in calls.values() if "do" in call], rest
@@ -121,8 +123,8 @@ def begun(by_deed: dict[str, list[Call]]) -> Iterator[Call]:
     yield from (call for call in by_deed["take"] if call["thing"] in offered and call["answer"] != "no")
 
 
-def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call]:
-    """Yield how agents that may have counted as gone came back: between then and the next answer that shows them.
+def comings(calls: list[Call], absent: list[tuple[str, Span]]) -> Iterator[Call]:
+    """Yield how agents that may have counted as gone came back: from then on, until the next answer that shows them.
 
     Who counted as gone twice came twice, unless no call was made meanwhile that may have shown it.
     """
@@ -132,18 +134,18 @@ def comings(calls: list[Call], absent: list[tuple[str, float]]) -> Iterator[Call
             unsure[call["who"]].append(call["asked"])
         elif call.get("shows", True):
             shown[call["who"]].append(call)
-    left = defaultdict[str, list[float]](list)
-    for who, at in absent:
-        left[who].append(at)
+    left = defaultdict[str, list[Span]](list)
+    for who, span in absent:
+        left[who].append(span)
     for who in shown.keys() | unsure.keys():
-        left[who] += silences(sorted(call["told"] for call in shown[who]), unsure[who])
-    for who, times in left.items():
+        left[who] += ((at, at) for at in silences(sorted(call["told"] for call in shown[who]), unsure[who]))
+    for who, spans in left.items():
         asked = [call["asked"] for call in shown[who]]
         first_told = [*accumulate((call["told"] for call in reversed(shown[who])), min, initial=NEVER)][::-1]
         ways: dict[tuple[float, int], float] = {}
-        for at in sorted(times):
+        for since, at in sorted(spans):
             seen = first_told[bisect_left(asked, at)]
-            ways.setdefault((seen, bisect(unsure[who], at)), at)
+            ways.setdefault((seen, bisect(unsure[who], at)), since)
         for (seen, _), at in ways.items():
             yield {"who": who, "asked": at, "told": seen, "answer": "unknown"}
 

@@ -273,13 +273,12 @@ class Scene:
 
     def _set_hour(self) -> None:
         """Set the hub's clock on, so that all holds end; hubs that share a database must agree on the hour."""
-        self._forget_all()
+        everybody = [name for names in self._names.values() for name in names]
+        since = time.monotonic()
+        self._history.gone(everybody)
         self._clocks[0].set(AN_HOUR)
         time.sleep(TAKEN)
-        self._forget_all()
-
-    def _forget_all(self) -> None:
-        self._history.gone([name for names in self._names.values() for name in names], absent=True)
+        self._history.gone(everybody, absent_since=since)
 
     def _kill_worker(self, number: int) -> None:
         self._history.gone(self._names[number])

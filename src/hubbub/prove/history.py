@@ -33,9 +33,13 @@ class History:
     def told(self, call: str, answer: Answer, **facts: object) -> None:
         self.note(call=call, answer=answer, **facts)
 
-    def gone(self, agents: Iterable[str], *, absent: bool = False) -> None:
-        """Record that from now on nobody relies on these agents' things; `absent`: that they may count as gone."""
-        self.note(gone=[*agents], **({"absent": True} if absent else {}))
+    def gone(self, agents: Iterable[str], *, absent_since: float | None = None) -> None:
+        """Record that from now on nobody relies on these agents' things, and since when they may have counted as gone.
+
+        The time is that of `time.monotonic`; None if nothing made them count so.
+        """
+        absent = {"absent": True, "since": absent_since} if absent_since is not None else {}
+        self.note(gone=[*agents], **absent)
 
     def note(self, **facts: object) -> None:
         line = json.dumps({"at": time.monotonic(), **facts}, ensure_ascii=False)
