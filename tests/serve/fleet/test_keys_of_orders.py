@@ -1,7 +1,11 @@
-"""Keys of orders for a machine, where the store is slow and the machine just leaves."""
+"""Orders for a machine while the store is slow, and the caller or the machine just leaves."""
 
 import asyncio
+import json
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +18,10 @@ from hubbub.model.fleet.nodes import Machine
 from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Project
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
-from hubbub.serve.fleet.remote_nodes import RemoteNodes
+from hubbub.serve.fleet.node_link import NodeLink
+from hubbub.serve.fleet.node_socket import NodeSocket
+from hubbub.serve.fleet.remote_nodes import RemoteNode, RemoteNodes
+from hubbub.serve.live.subscribers import Subscriber
 from hubbub.store.tx import Store, Tx
 from tests.support.waiting import patience
 
@@ -63,3 +70,57 @@ async def test_a_key_that_is_just_being_used_is_waited_for(store: Store) -> None
     assert kept is not None
     assert kept.status is DispatchStatus.WITHDRAWN
     assert store.write_now(SYSTEM, lambda tx: dispatches.send(tx, dispatch.id)) is None
+
+
+class _Line:
+    """The machine's end of a link."""
+
+    def __init__(self) -> None:
+        self.heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    async def say(self, text: str) -> None:
+        self.heard.put_nowait(json.loads(text))
+
+
+@asynccontextmanager
+async def _busy(store: Store) -> AsyncIterator[None]:
+    """Let the store do nothing else until the context ends."""
+    is_busy, may_end = threading.Event(), threading.Event()
+
+    def work(_tx: Tx) -> None:
+        is_busy.set()
+        assert may_end.wait(patience())
+
+    working = asyncio.create_task(asyncio.to_thread(store.write_now, SYSTEM, work))
+    assert await asyncio.to_thread(is_busy.wait, patience())
+    try:
+        yield
+    finally:
+        may_end.set()
+        await working
+
+
+async def test_an_order_whose_caller_left_while_it_was_stored_is_called_off(sqlite_store: Store) -> None:
+    """The machine gets it with word that nobody wants it: a newer link may have it already, so only the machine can say
+    that it is not done.
+    """
+    project, machine, order = sqlite_store.write_now(SYSTEM, _world)
+    fleet, line, follower = LinkedNodes(Transactions(sqlite_store), "hub"), _Line(), Subscriber(SYSTEM)
+    link = NodeLink(
+        cast(NodeSocket, line), follower, project, machine, instance="one", url="http://hub", version=1
+    )
+    assert await fleet.admit(link) is None
+    writing = asyncio.create_task(link.write(welcome=json.dumps({"kind": "welcome"})))
+
+    async with _busy(sqlite_store):
+        left = asyncio.create_task(RemoteNode(fleet, project, machine).perform(order))
+        await asyncio.sleep(0)
+        left.cancel()
+        await asyncio.sleep(0)
+
+    async with asyncio.timeout(patience()):
+        said = [(await line.heard.get())["kind"] for _ in range(3)]
+    assert said == ["welcome", "order", "cancel"]
+    follower.end()
+    await writing
+    assert left.cancelled()

@@ -20,7 +20,6 @@ from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.pending_results import PendingResult, result_of
 from hubbub.store.tx import Tx
 
-CANCELLED = "the call was cancelled before the machine had begun it; nothing was done"
 GIVEN_UP = "the call was cancelled while its machine was away; whether it was done is not known"
 
 
@@ -144,10 +143,15 @@ class RemoteNode:
         return await self.fleet.transactions.write(SYSTEM, lambda tx: dispatches.withdraw(tx, dispatch.id))
 
     async def _take_back(self, beginning: "asyncio.Future[tuple[Dispatch, bool]]") -> None:
-        """End an order whose caller left before it was sent."""
+        """Call off an order whose caller left while it was stored.
+
+        One marked as sent may be on its way over a newer link already, so only the machine can say that it is not done.
+        """
         dispatch, is_new = await beginning
-        if is_new and not await self._withdraw(dispatch):
-            await self.fleet.end(dispatch, refused(RefusalCode.FAILED, CANCELLED))
+        if not is_new or await self._withdraw(dispatch):
+            return
+        self.fleet.hand_over(dispatch)
+        await self._give_up(dispatch)
 
     async def _give_up(self, dispatch: Dispatch) -> None:
         """Give up the order: its machine is told now, or finds that it has ended when it is back."""
