@@ -43,7 +43,7 @@ class Found(NamedTuple):
 def power_cuts(recording: Recording, rounds: int, look: Callable[[Found], None]) -> None:
     """Have `look` see so many power cuts, at places all over the story; its failures are reported with the round."""
     places, said = _places(recording), [step.said for step in recording.steps if isinstance(step, Note)]
-    chosen = [places[number * len(places) // rounds] for number in range(rounds)]
+    chosen = [places[number * (len(places) - 1) // (rounds - 1)] for number in range(rounds)]  # the end too
     chance = random.Random(rounds)
     with TemporaryDirectory(dir=in_memory(), prefix="hubbub-cut-") as scratch:
         for number, (step, disk, noted) in enumerate(at(recording, chosen)):

@@ -24,6 +24,7 @@ from hubbub.clients.install.file_changes import (
     write_new,
 )
 from hubbub.model.errors import HubError
+from hubbub.processes import durable_files
 from spliceconf import EDITORS, MISSING, Keys, Unreadable, find, newline
 
 Facts = dict[str, Any]
@@ -260,7 +261,8 @@ class InstallPlan:
     def _drop_backups(self, kept: set[Path]) -> None:
         """Remove the backups of this plan and earlier ones, except those to keep."""
         for backup in {*self.backups.values(), *(backup for _, backup in self._backups())} - kept:
-            backup.unlink(missing_ok=True)
+            if backup.exists():
+                durable_files.remove(backup)
 
     def _backups(self) -> list[tuple[Path, Path]]:
         return [(Path(each["file"]), Path(each["backup"])) for each in self.done if each["do"] == "backup"]
