@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -190,8 +191,10 @@ def test_the_code_is_not_kept(world: World) -> None:
 
 
 def test_an_invitation_can_be_revoked(world: World) -> None:
-    """People who manage a project see its open invitations and revoke one; its code then lets nobody in."""
-    code, other = invitation(world), invitation(world, Role.VIEWER)
+    """People who manage a project see its open invitations, oldest first; the code of a revoked one lets nobody in."""
+    code = invitation(world)
+    world.pass_time(timedelta(seconds=1))
+    other = invitation(world, Role.VIEWER)
     boss = world.acting(person(world, "boss", Role.ADMIN))
     mine, others = boss.do(users.invitations, world.project)
     assert (mine.role, others.role) == (Role.MEMBER, Role.VIEWER)
