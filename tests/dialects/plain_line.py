@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from mcp.client.client import ConnectMode
 from mcp.shared.inbound import encode_header_value
+from mcp.types import CallToolResult
 
 from tests.support.waiting import patience
 
@@ -43,7 +44,7 @@ class PlainLine:
         self._is_over = False
 
     def call(self, tool: str, arguments: Json, meta: Json) -> Json:
-        """Return the result of a call."""
+        """Return the result of a call, which the official client's types can read."""
         params = {"name": tool, "arguments": arguments, "_meta": {**meta, **ENVELOPE}}
         message = {"jsonrpc": "2.0", "id": next(_ids), "method": "tools/call", "params": params}
         body = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
@@ -53,6 +54,7 @@ class PlainLine:
         said: Json = json.loads(answer.read())
         self._leave(connection)
         assert (answer.status, said["id"], "result" in said) == (200, message["id"], True), said
+        CallToolResult.model_validate(said["result"])
         return said["result"]  # type: ignore[no-any-return]
 
     def _free(self) -> http.client.HTTPConnection:

@@ -228,6 +228,9 @@ def _owner_secret(store: Store) -> str:
     return store.write_now(SYSTEM, lambda tx: users.first_start(tx) or users.owner_token(tx))
 
 
+_OFFICIALLY_CALLED: set[tuple[str, str]] = set()  # addresses and tools, in this process
+
+
 @dataclass(frozen=True)
 class Caller:
     """Somebody with a token who calls tools as the official client does: `caller.send_task(alias=…, task=…)`."""
@@ -260,8 +263,10 @@ class Caller:
     def ask(self, tool: str, arguments: Json, **meta: object) -> tuple[Json, bool]:
         """The answer, and whether the protocol calls it an error."""
         given = {**self.says, **arguments}
-        if not self.is_plain:
-            return self.hub.portal.call(_asked, self.client, tool, given, meta)
+        if not self.is_plain or (self.path, tool) not in _OFFICIALLY_CALLED:
+            answer = self.hub.portal.call(_asked, self.client, tool, given, meta)
+            _OFFICIALLY_CALLED.add((self.path, tool))
+            return answer
         result = self.line.call(tool, given, meta)
         (content,) = result["content"]
         assert content["type"] == "text"
@@ -296,7 +301,11 @@ class Caller:
 
     @property
     def is_plain(self) -> bool:
-        """Whether each call goes out by itself: the official client is for calls that go together, or in a session."""
+        """Whether each call goes out by itself.
+
+        The official client is for the first call of each tool in a process, and for calls that go together or in a
+        session.
+        """
         return self.mode == NEWEST and endpoint.PLAINLY
 
     @cached_property
