@@ -15,7 +15,12 @@ def outcomes(root: Path, *, after: int) -> set[tuple[str, ...]]:
 
     def look(found: Found) -> None:
         if len(found.noted) >= after:
-            seen.add(tuple(f"{each.name}: {each.read_bytes()[:3].decode()}" for each in sorted(found.folder.iterdir())))
+            seen.add(
+                tuple(
+                    f"{each.name}: {each.read_bytes()[:3].decode()}"
+                    for each in sorted(found.folder.iterdir())
+                )
+            )
 
     with recorded(root) as recording:
         change(root, recording.note)

@@ -42,6 +42,20 @@ SAID = (HTTPStatus.OK, HTTPStatus.CONFLICT)  # now, or before its hub was killed
 EACH_ITS_OWN = httpx2.Limits(max_keepalive_connections=0)  # connection
 
 
+class WholeAnswers(httpx2.AsyncHTTPTransport):
+    """Answers a POST with 502 if its hub is killed in the middle of the answer: the official client would end there."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.method != "POST":
+            return await super().handle_async_request(request)
+        try:
+            response = await super().handle_async_request(request)
+            await response.aread()
+        except httpx2.TransportError:
+            return httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
+        return response
+
+
 @pytest.fixture
 def hubs(tmp_path: Path, postgres_url: str) -> Iterator[Behind]:
     with behind(tmp_path, postgres_url) as made:
@@ -69,7 +83,9 @@ class Office:
     async def client(self, agent: str, mode: ConnectMode) -> AsyncIterator[Client]:
         """The official client of either age, for which each request is a connection of its own."""
         headers = {"Authorization": f"Bearer {await self.token(agent)}"}
-        http = httpx2.AsyncClient(headers=headers, timeout=patience(), verify=NO_TLS, limits=EACH_ITS_OWN)
+        http = httpx2.AsyncClient(
+            headers=headers, timeout=patience(), transport=WholeAnswers(verify=NO_TLS, limits=EACH_ITS_OWN)
+        )
         transport = streamable_http_client(f"{self.url}/mcp", http_client=http)
         async with http, Client(transport, mode=mode) as client:
             yield client
