@@ -22,9 +22,9 @@ from hubbub.serve.monitoring.loop_watch import GOES_ON, HELD_UP
 SLOWEST = 10
 IN_CI = "CI" in os.environ
 PROCESSOR = "processor_seconds"  # of one phase of a test
-# Milliseconds from which on hubs in the tests' own process say what holds their event loop up. A watch looks four times
-# in that time, and several hubs live in each process: with 25 that alone took a fiftieth of a processor for each.
-WATCH_LOOP = 100
+# Milliseconds from which on hubs in the tests' own process say what holds their event loop up: the longest pause that
+# we allow. The watch takes a fiftieth of a processor for each of these hubs.
+WATCH_LOOP = 25
 HELD = "held_up"  # what held up a loop in one phase of a test
 OURS = re.compile(r'/src/(hubbub/\S+)", line (\d+), in (\S+)')
 ROOT = Path(__file__).resolve().parents[2]

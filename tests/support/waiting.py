@@ -14,10 +14,7 @@ from hubbub.processes.fair_time import slowness
 T = TypeVar("T")
 
 SECONDS = 20.0  # on a machine with nothing else to do; nobody waits so long but for what never comes
-SHORTEST, LONGEST = (
-    0.005,
-    0.025,
-)  # seconds between two looks: a tenth of the time waited so far, in these bounds
+SHORTEST, LONGEST = 0.005, 0.025  # seconds between two looks, which are a tenth of the time waited so far
 
 
 def patience(seconds: float = SECONDS) -> float:
