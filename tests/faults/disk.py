@@ -12,6 +12,7 @@ has them kept, by `fsync` of the file or of the folder. After a power cut
 That is more than most file systems do, and no more than they may.
 """
 
+import hashlib
 import os
 import random
 from collections.abc import Mapping
@@ -71,19 +72,42 @@ class Link:
     target: str
 
 
+class LeftFile(NamedTuple):
+    """A file after a power cut."""
+
+    mode: int
+    content: bytes
+
+
+class LeftFolder(NamedTuple):
+    """A folder after a power cut; what is in it follows by its own path."""
+
+    mode: int
+
+
+class Same(NamedTuple):
+    """Another name of a file that has this one too."""
+
+    path: str
+
+
+Left = dict[str, LeftFile | LeftFolder | Link | Same]  # by the path, each folder before what is in it
+
+
 class Luck:
     """Decides how much of the waiting data of one file or folder is on the disk: the `share` of it, by chance."""
 
     def __init__(self, chance: random.Random, share: float) -> None:
         self._chance, self._share = chance, share
+        self.is_sure = share == 1.0
 
     def has(self, usual: float = 1.0) -> bool:
         """Draw whether something happens to which the share `usual` is normal."""
-        return self._share == usual == 1.0 or self._chance.random() < self._share * usual
+        return (self.is_sure and usual == 1.0) or self._chance.random() < self._share * usual
 
     def torn(self, part: bytes) -> bytes:
         """Return what of a sector has come to the disk."""
-        if self._share == 1.0 or self._chance.random() >= TORN:
+        if self.is_sure or self._chance.random() >= TORN:
             return part
         return part[: self._chance.randrange(len(part) + 1)]
 
@@ -144,26 +168,55 @@ class Disk:
             folder.kept, folder.waiting = dict(_names(folder, everything)), []
         else:
             file = self._files[at]
-            file.kept, file.waiting = _content(file, everything), []
+            _apply(file.waiting, file.kept, everything)
+            file.waiting = []
 
-    def put(self, target: Path, cut: Cut) -> None:
-        """Write into an empty folder what is there after a power cut."""
-        self._put(ROOT, target, cut, {})
+    def after(self, cut: Cut) -> Left:
+        """Return what is there after a power cut."""
+        left: Left = {}
+        self._see(ROOT, "", cut, left, {})
+        return left
 
-    def _put(self, at: int, target: Path, cut: Cut, done: dict[int, Path]) -> None:
+    def _see(self, at: int, above: str, cut: Cut, left: Left, seen: dict[int, str]) -> None:
         for name, number in sorted(_names(self._folders[at], cut.luck()).items()):
-            path = target / name
-            if number in done:
-                os.link(done[number], path)
+            path = f"{above}{name}"
+            if number in seen:
+                left[path] = Same(seen[number])
             elif number in self._files:
-                file, done[number] = self._files[number], path
-                path.write_bytes(_content(file, cut.luck()))
-                path.chmod(file.mode)
+                file, seen[number] = self._files[number], path
+                left[path] = LeftFile(file.mode, bytes(_content(file, cut.luck())))
             elif number in self._folders:
-                path.mkdir(mode=self._folders[number].mode)
-                self._put(number, path, cut, done)
+                left[path] = LeftFolder(self._folders[number].mode)
+                self._see(number, f"{path}/", cut, left, seen)
             else:
-                path.symlink_to(self._links[number].target)
+                left[path] = self._links[number]
+
+
+def put(left: Left, target: Path) -> None:
+    """Write into an empty folder what is there after a power cut."""
+    for name, each in left.items():
+        path = target / name
+        match each:
+            case Same(path=other):
+                os.link(target / other, path)
+            case LeftFile(mode, content):
+                path.write_bytes(content)
+                path.chmod(mode)
+            case LeftFolder(mode):
+                path.mkdir(mode)
+            case Link(link):
+                path.symlink_to(link)
+
+
+def digest(left: Left) -> bytes:
+    """Return what is equal for equal files and folders only."""
+    found = hashlib.sha256()
+    for name, each in left.items():
+        content = each.content if isinstance(each, LeftFile) else b""
+        told = each._replace(content=b"") if isinstance(each, LeftFile) else each
+        found.update(f"{(name, told, len(content))}".encode())
+        found.update(content)
+    return found.digest()
 
 
 def _names(folder: Folder, luck: Luck) -> dict[str, int]:
@@ -181,7 +234,13 @@ def _names(folder: Folder, luck: Luck) -> dict[str, int]:
 def _content(file: File, luck: Luck) -> bytearray:
     """The bytes of a file."""
     found = file.kept.copy()
-    for each in file.waiting:
+    _apply(file.waiting, found, luck)
+    return found
+
+
+def _apply(waiting: list[Write | Resize], found: bytearray, luck: Luck) -> None:
+    """Do to the bytes of a file what has come to the disk of what waits."""
+    for each in waiting:
         match each:
             case Write():
                 _write(found, each, luck)
@@ -190,12 +249,15 @@ def _content(file: File, luck: Luck) -> bytearray:
                 found.extend(bytes(size - len(found)))
             case _:
                 break
-    return found
 
 
 def _write(found: bytearray, write: Write, luck: Luck) -> None:
     """Write what has come to the disk of a write, sector by sector."""
     begin, end = write.begin, write.begin + len(write.content)
+    if luck.is_sure:
+        found.extend(bytes(max(0, begin - len(found))))
+        found[begin:end] = write.content
+        return
     while begin < end:
         stop = min(end, begin - begin % SECTOR + SECTOR)
         if luck.has():

@@ -15,7 +15,7 @@ from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.engine import restore, sqlite_writer
 from hubbub.store.engine.sqlite import DATABASE, SQLite
-from tests.faults.disk import Cut
+from tests.faults.disk import Cut, put
 from tests.faults.layers import recorded
 from tests.faults.recording import Fault, Note, Recording
 from tests.faults.rounds import at
@@ -140,7 +140,7 @@ def look_after_kills(recording: Recording, scratch: Path) -> None:
         assert isinstance(step.said, Told)
         folder = scratch / str(number)
         folder.mkdir(parents=True)
-        disk.put(folder, Cut(share=1.0))
+        put(disk.after(Cut(share=1.0)), folder)
         found = set(users(folder / "data" / DATABASE))
         assert set(step.said.kept) <= found <= {*step.said.kept, *step.said.unknown}
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, LiteralString
 
@@ -86,8 +87,17 @@ def spell_for_postgres(text: str) -> str:
     return text
 
 
-def known(folder: Path = FOLDER) -> list[Migration]:
-    """List the migrations in the package, in order."""
+def known(folder: Path = FOLDER) -> Sequence[Migration]:
+    """List the migrations in the package, in order. These do not change while it runs, so they are read once."""
+    return _packaged() if folder == FOLDER else _read(folder)
+
+
+@cache
+def _packaged() -> Sequence[Migration]:
+    return _read(FOLDER)
+
+
+def _read(folder: Path) -> Sequence[Migration]:
     return [
         Migration(int(file.name.split("_", 1)[0]), file.name, file.read_text("utf-8"))
         for file in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
