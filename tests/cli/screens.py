@@ -6,9 +6,11 @@ import pty
 import struct
 import subprocess
 import termios
-from collections.abc import Iterator
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 
@@ -23,6 +25,8 @@ class Screen:
     process: subprocess.Popen[bytes]
     terminal: int
     unread: str = ""
+    # A read may cut a letter.
+    decoder: IncrementalDecoder = field(default_factory=getincrementaldecoder("utf-8"))
 
     def until(self, words: str) -> str:
         """Wait until the words are on the screen; return everything printed since the last call."""
@@ -52,19 +56,21 @@ class Screen:
             read = os.read(self.terminal, 65_536)
         except OSError:  # Linux says so when the other end has gone
             return False
-        self.unread += read.decode().replace("\r\n", "\n")
+        self.unread = (self.unread + self.decoder.decode(read)).replace("\r\n", "\n")
         return bool(read)
 
 
 @contextmanager
-def on_screen(hub: RunningHub, *arguments: str, **environment: str) -> Iterator[Screen]:
-    """A command of the hub's owner at a terminal of 80 columns."""
+def shown(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+) -> Iterator[Screen]:
+    """A command at a terminal of 80 columns; it is killed in the end, if it has not ended."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-    size = {"COLUMNS": str(COLUMNS), "LINES": str(LINES)}
     process = subprocess.Popen(
-        [*PROGRAM, *arguments],
-        env=plain_environment(hub.data, **{"HUBBUB_PROJECT": hub.project, **size, **environment}),
+        command,
+        cwd=folder,
+        env=environment,
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -79,6 +85,15 @@ def on_screen(hub: RunningHub, *arguments: str, **environment: str) -> Iterator[
         process.wait()
         if screen.terminal != GONE:
             screen.hang_up()
+
+
+@contextmanager
+def on_screen(hub: RunningHub, *arguments: str, **environment: str) -> Iterator[Screen]:
+    """A command of the hub's owner at a terminal."""
+    size = {"COLUMNS": str(COLUMNS), "LINES": str(LINES)}
+    variables = plain_environment(hub.data, **{"HUBBUB_PROJECT": hub.project, **size, **environment})
+    with shown([*PROGRAM, *arguments], variables) as screen:
+        yield screen
 
 
 def at_terminal(hub: RunningHub, *arguments: str) -> str:

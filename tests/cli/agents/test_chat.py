@@ -1,19 +1,18 @@
 """`hubbub chat`, as a process: with a prompt on standard input, and at a terminal."""
 
 import json
-import os
-import pty
 import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+from tests.cli.screens import Screen, shown
 from tests.node.model_endpoint import Calls, Endpoint, Fails, Hangs, Says, Turn, endpoint
 
 ASKED = "touch made && echo so"  # changes something, which the gate has a person asked about
@@ -28,8 +27,7 @@ class Chat:
 
     hub: RunningHub
     folder: Path
-    screen: str = ""
-    _terminal: int = -1
+    _screen: Screen = field(init=False)
 
     def configure(self, runtime: str, more: str = "") -> None:
         config = self.folder / "config"
@@ -73,29 +71,14 @@ class Chat:
     @contextmanager
     def at_terminal(self) -> Iterator[subprocess.Popen[bytes]]:
         """A chat at a terminal, which is left in the end."""
-        self._terminal, theirs = pty.openpty()
-        process = subprocess.Popen(
-            [*PROGRAM, "chat"],
-            cwd=self.work,
-            env=self.environment(),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-        )
-        os.close(theirs)
-        try:
+        with shown([*PROGRAM, "chat"], self.environment(), self.work) as self._screen:
             self.until(YOU)
-            yield process
+            yield self._screen.process
             self.type("/quit")
-            assert process.wait() == 0
-        finally:
-            process.kill()
-            process.wait()
-            os.close(self._terminal)
+            assert self._screen.process.wait() == 0
 
     def type(self, line: str) -> None:
-        os.write(self._terminal, f"{line}\n".encode())
+        self._screen.type(f"{line}\n")
 
     def says(self, line: str, words: str) -> str:
         """Type a line, and wait until the words are on the screen, and then for the next turn."""
@@ -106,10 +89,7 @@ class Chat:
 
     def until(self, words: str) -> str:
         """Wait until the words are on the screen; return everything printed since the last call."""
-        while words not in self.screen:
-            self.screen += os.read(self._terminal, 65_536).decode().replace("\r\n", "\n")
-        seen, _, self.screen = self.screen.partition(words)
-        return seen
+        return self._screen.until(words)
 
 
 @pytest.fixture

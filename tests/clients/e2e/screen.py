@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 import threading
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -64,9 +65,10 @@ class Screen:
 
     def read(self) -> None:
         """Keep reading until the terminal is closed, since a program whose output nobody reads would stop."""
+        decoder = getincrementaldecoder("utf-8")("replace")  # a read may cut a letter
         with suppress(OSError):
             while chunk := os.read(self.keyboard, 65536):
-                text = TITLES.sub(r" ⟦\1⟧ ", chunk.decode(errors="replace")).translate(STILL)
+                text = TITLES.sub(r" ⟦\1⟧ ", decoder.decode(chunk)).translate(STILL)
                 plain = ESCAPES.sub("", MOVES.sub(" ", text))
                 with self._came:
                     self.shown += plain
