@@ -1,6 +1,7 @@
 """A real browser on a real hub: pages that are signed in, and are watched for everything that must never happen."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -32,7 +33,8 @@ from tests.support.tools import needed
 from tests.support.waiting import patience, until
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
-LOADING = "Failed to load resource"  # said of every refusal; `Watch.responses` knows more
+LOADING = "Failed to load resource"  # said of every refusal, and of what did not come
+REFUSED = re.compile(LOADING + r": the server responded with a status of (\d+)")
 SLOW = "was preloaded using link preload"  # said where a busy machine takes seconds to begin
 UNNEEDED = (  # whose pages, one for each window, take as long to begin as the page that is tested
     "WebUIOmniboxAimPopup",
@@ -60,8 +62,8 @@ WHOLE = f"""async (milliseconds) => {{
   const late = document.querySelector(".skeleton")?.parentElement;
   if (late) throw new Error(`it never came: ${{late.outerHTML.slice(0, 300)}}`);
 }}"""
-# Megabytes for what a page forgets again, so that it is seldom tidied.
-ROOM = "--min-semi-space-size=32 --max-semi-space-size=64"
+# Megabytes for what a page forgets again, so that it is seldom tidied; nor is optimized what soon ends.
+SHORT_LIVED = "--min-semi-space-size=32 --max-semi-space-size=64 --single-threaded-gc --no-opt --no-maglev"
 # A page fetches ahead, when it is idle, what somebody may ask for: as many files again as it needs.
 BUSY = "window.requestIdleCallback = () => {}"
 IDLE = "window.requestIdleCallback = (begin) => setTimeout(begin)"  # from the page's next address on
@@ -95,7 +97,8 @@ def chromium(playwright: Playwright) -> Browser:
     found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     program = needed(found, "chromium")
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
-    arguments += [f"--disable-features={','.join(UNNEEDED)}", f"--js-flags={ROOM}"]
+    arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]  # who asks another host, fails
+    arguments += [f"--disable-features={','.join(UNNEEDED)}", f"--js-flags={SHORT_LIVED}"]
     return playwright.chromium.launch(executable_path=program, args=arguments)
 
 
@@ -122,9 +125,9 @@ class Watch:
         page.once("framenavigated", lambda frame: arrived.append(frame))  # noqa: PLW0108  # Playwright marks it
 
         def note(noted: Callable[[Any], None]) -> Callable[[Any], None]:
-            return lambda event: noted(event) if arrived or _goes_elsewhere(event) else None
+            return lambda event: noted(event) if arrived or _is_navigation(event) else None
 
-        self.followed[page] = {event: note(noted) for event, noted in self._events().items()}
+        self.followed[page] = {event: note(noted) for event, noted in self._events(page).items()}
         for event, noted in self.followed[page].items():
             page.on(event, noted)  # type: ignore[call-overload]  # which knows them one by one
 
@@ -147,20 +150,36 @@ class Watch:
         }
         assert not any(found.values()), {what: said for what, said in found.items() if said}
 
-    def _events(self) -> dict[str, Callable[[Any], None]]:
-        return {
-            "console": self._console,
-            "pageerror": self._error,
-            "dialog": self._dialog,
-            "request": self._request,
-            "response": self._response,
-        }
+    def _events(self, page: Page) -> dict[str, Callable[[Any], None]]:
+        """Chromium's console tells of each refusal and of whatever asked another host, so that few events do.
+
+        Firefox's does not, and one request after the other is looked at there.
+        """
+        events: dict[str, Callable[[Any], None]]
+        events = {"console": self._console, "pageerror": self._error, "dialog": self._dialog}
+        if page.context.browser and page.context.browser.browser_type.name == "chromium":
+            return {**events, "framenavigated": self._navigation}
+        return {**events, "request": self._request, "response": self._response}
 
     def _console(self, message: ConsoleMessage) -> None:
-        is_known = message.text.startswith(LOADING) or SLOW in message.text
-        is_known = is_known or (0 in self.expected and "net::ERR_" in message.text)
+        if message.text.startswith(LOADING):
+            return self._loading(message.text, message.location["url"])
+        is_known = SLOW in message.text or (0 in self.expected and "net::ERR_" in message.text)
         if message.type in ("error", "warning") and not is_known:
             self.console.append(f"{message.type}: {message.text}")
+        return None
+
+    def _loading(self, said: str, url: str) -> None:
+        """Note an answer that was a refusal, or what another host was asked for; what our hub is away for is known."""
+        refused = REFUSED.match(said)
+        if not self._is_of_the_hub(url):
+            self.elsewhere.append(url)
+        elif refused and int(refused[1]) not in self.expected:
+            self.responses.append(f"{refused[1]} {url}")
+
+    def _navigation(self, frame: Frame) -> None:
+        if not self._is_of_the_hub(frame.url):
+            self.elsewhere.append(frame.url)
 
     def _error(self, error: Error) -> None:
         self.errors.append(str(error))
@@ -171,20 +190,23 @@ class Watch:
 
     def _request(self, request: Request) -> None:
         self.asked.add(request)
-        parts = urlsplit(request.url)
-        if parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(self.url).netloc:
+        if not self._is_of_the_hub(request.url):
             self.elsewhere.append(request.url)
 
     def _response(self, response: Response) -> None:
         is_ours = response.request in self.asked  # and not what the page asked for before, in another test
         if is_ours and response.status >= 400 and response.status not in self.expected:
-            self.responses.append(f"{response.status} {response.request.method} {response.url}")
+            self.responses.append(f"{response.status} {response.url}")
+
+    def _is_of_the_hub(self, url: str) -> bool:
+        parts = urlsplit(url)
+        return parts.scheme in ("about", "blob", "data") or parts.netloc == urlsplit(self.url).netloc
 
 
-def _goes_elsewhere(event: object) -> bool:
-    """Tell whether the event is a page's request to navigate, or the response to one."""
+def _is_navigation(event: object) -> bool:
+    """Tell whether the event is of a page that goes to another address."""
     request = event.request if isinstance(event, Response) else event
-    return isinstance(request, Request) and request.is_navigation_request()
+    return isinstance(event, Frame) or (isinstance(request, Request) and request.is_navigation_request())
 
 
 class Visit(Protocol):
