@@ -9,6 +9,8 @@ from itertools import accumulate, chain, islice
 from types import NoneType
 from typing import Any, NamedTuple
 
+from hubbub.model.json_text import compact
+
 Encode = Callable[[object], bytes]  # to JSON without blanks
 
 SOME = 50  # members of a list or an object that are encoded at once
@@ -19,7 +21,6 @@ _DEL = b"\x7f"  # the only one of them in ASCII that JSON may hold as it is
 _ALIKE = frozenset({str, int, bool, NoneType})  # types that all encoders of UTF-8 write alike; float is none
 _SINGLE = _ALIKE | {float}  # types of values without members
 _OBJECT = (dict, Mapping)  # in this order, as the second takes longer to tell
-_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class LazyRows:
@@ -41,7 +42,7 @@ class EncodedRow(NamedTuple):
     @classmethod
     def of(cls, row: str) -> "EncodedRow":
         """Return the row with that JSON, without blanks and with nothing escaped that need not be."""
-        return cls(row.encode(), _encoder.encode(row)[1:-1].encode())
+        return cls(row.encode(), compact(row)[1:-1].encode())
 
     @property
     def size(self) -> int:

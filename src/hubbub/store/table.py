@@ -40,10 +40,14 @@ class Table(Generic[Record]):
             f"{joined[each]} AS {each}" if each in joined else f"{prefix}{each}" for each in fields
         )
         self.insertion = self.inserting()
-        self._select = f"SELECT {self.selected} FROM {' '.join(filter(None, (name, alias, join)))} "
+        select = f"SELECT {self.selected} FROM {' '.join(filter(None, (name, alias, join)))} "
         anew = ", ".join(f"{each} = excluded.{each}" for each in self.columns if each not in key)
         self._put = f"{self.insertion} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
-        self._returning = f" RETURNING {', '.join(self.columns)}"
+        returning = f" RETURNING {', '.join(self.columns)}"
+        # A text that is made anew for each query is looked up more slowly than one that is kept.
+        self._selecting = lru_cache(lambda rest: select + rest)
+        self._changing = lru_cache(lambda change: f"UPDATE {name} {change}{returning}")
+        self._deleting = lru_cache(lambda where: f"DELETE FROM {name} {where}{returning}")
         self._in_row, self._in_record = itemgetter(*self.fields), attrgetter(*self.columns)
         ways = {each: _ways(field.type) for each, field in fields.items()}
         self._read = tuple((each, read) for each, (read, _) in ways.items() if read)
@@ -71,16 +75,16 @@ class Table(Generic[Record]):
 
     def one(self, tx: Tx, rest: str, **values: object) -> Record | None:
         """Return the first record that a query finds; `rest` is its text from WHERE on."""
-        rows = tx.db.query(self._select + rest, values)
+        rows = tx.db.query(self._selecting(rest), values)
         return self.record(rows[0]) if rows else None
 
     def all(self, tx: Tx, rest: str, **values: object) -> list[Record]:
         """Return all records that a query finds; `rest` is its text from WHERE on."""
-        return [self.record(row) for row in tx.db.query(self._select + rest, values)]
+        return [self.record(row) for row in tx.db.query(self._selecting(rest), values)]
 
     def update(self, tx: Tx, change: str, **values: object) -> Record | None:
         """Change a row, and return its record; None if there is none. `change` is the statement from SET on."""
-        row = tx.one(f"UPDATE {self.name} {change}{self._returning}", **values)
+        row = tx.one(self._changing(change), **values)
         return self.record(row) if row else None
 
     def change(self, tx: Tx, change: str, **values: object) -> Record:
@@ -91,7 +95,7 @@ class Table(Generic[Record]):
 
     def delete(self, tx: Tx, **columns: object) -> Record | None:
         """Delete the row with these values, and return its record; None if there is none."""
-        row = tx.one(f"DELETE FROM {self.name} {_equal(*columns)}{self._returning}", **columns)
+        row = tx.one(self._deleting(_equal(*columns)), **columns)
         return self.record(row) if row else None
 
     def record(self, row: Row) -> Record:

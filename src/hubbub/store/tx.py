@@ -6,15 +6,15 @@ None, int, float, str and UUID; a UUID is 16 bytes in SQLite and `uuid` in Postg
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from hubbub.model.json_text import compact
 from hubbub.model.log.projection import Patch
 from hubbub.model.people.rights import Actor
 
@@ -27,7 +27,13 @@ Left = tuple[
     Callable[["Tx", list[Any]], None], Any
 ]  # work that is done for many things at once, and one of these
 _none = partial(defaultdict[tuple[UUID, str], int], int)  # a `Counter` takes ten times as long to make
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@lru_cache
+def _recording(transaction_number: str) -> str:
+    return f"""INSERT INTO activity (tx, project_id, at, kind, actor, agent, task_id, message_id, detail, patch)
+               VALUES ({transaction_number}, :project_id, :at, :kind, :actor, :agent, :task_id, :message_id,
+                       :detail, :patch)"""
 
 
 def from_engine(value: Any) -> Any:
@@ -206,10 +212,7 @@ class Tx:
         """
         self.recorded += 1
         self.run(
-            f"""INSERT INTO activity (tx, project_id, at, kind, actor, agent, task_id, message_id, detail,
-                                      patch)
-                VALUES ({self.db.transaction_number}, :project_id, :at, :kind, :actor, :agent, :task_id,
-                        :message_id, :detail, :patch)""",
+            _recording(self.db.transaction_number),
             project_id=project_id,
             at=self.now,
             kind=kind,
@@ -217,8 +220,8 @@ class Tx:
             agent=agent,
             task_id=task_id,
             message_id=message_id,
-            detail=_to_json(detail or {}),
-            patch=_to_json(patch) if patch is not None else None,
+            detail=compact(detail or {}),
+            patch=compact(patch) if patch is not None else None,
         )
 
 

@@ -1,6 +1,5 @@
 """A snapshot: the picture of a project, made from its tables in one transaction, and its moment in the log."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from uuid import UUID
 
 from hubbub.core.snapshots import cards, scope_conflicts
 from hubbub.model.fleet.approvals import ApprovalStatus
+from hubbub.model.json_text import compact
 from hubbub.model.log.attention import UNBEGUN_FOR, AgentFacts
 from hubbub.model.log.projection import Card
 from hubbub.store.fleet import approvals, nodes
@@ -23,7 +23,6 @@ ENDED_TASKS = 1000  # the latest; older ones are history
 PENDING = 1000  # questions that wait for an answer
 MISSED = 100  # the latest unanswered ones
 PIECE = 50  # cards written as JSON at once
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class SnapshotText:
         comma = ""
         while piece := dict(islice(found, PIECE)):
             self.cards += len(piece)
-            yield (comma + _to_json(piece)[1:-1]).encode("utf-8", "surrogatepass")
+            yield (comma + compact(piece)[1:-1]).encode("utf-8", "surrogatepass")
             comma = ","
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from hubbub.model.errors import HubError
 from hubbub.model.json_chunks import encoded, has_rows, whole
+from hubbub.model.json_text import compact
 
 
 class RefusalCode(StrEnum):
@@ -132,18 +133,15 @@ class NodeCall:
     patience: timedelta | None = None  # with the person who is asked first, if less than the machine's
 
 
-_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
 def as_json(value: object) -> str:
     """Encode JSON for the line, without blanks."""
     if has_rows(value):
         return b"".join(encoded(value, _in_bytes)).decode()
-    return _encoder.encode(value)
+    return compact(value)
 
 
 def _in_bytes(value: object) -> bytes:
-    return _encoder.encode(value).encode()
+    return compact(value).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ keeps its place in the log, and drops it when it reads nothing for too long.
 """
 
 import asyncio
-import json
 import logging
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import HubContext
 from hubbub.dialects.relay import live_view
 from hubbub.model.errors import StoreUnavailable
+from hubbub.model.json_text import compact
 from hubbub.model.people.rights import SYSTEM, Right
 from hubbub.model.records import Activity, Run
 from hubbub.serve.http.guard import actor_of, error_response
@@ -47,8 +47,6 @@ MOST_RECEIVED, WINDOW = 100, 10.0  # frames that a watcher may send, in that man
 
 NEWS, THOUGHTS, STATUSES = "news", "thoughts", "statuses"
 POLICY, TOO_LARGE, TRY_AGAIN = 1008, 1009, 1013  # codes by which a WebSocket is closed
-
-encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class WatcherLost(Exception):
@@ -144,7 +142,7 @@ class Watcher:
             run = live_view.watched_run(tx, self._project_id, self._name)
             told = [live_view.run_started(run, began_at)] if began_at is not None else []
             told.append(live_view.snapshot(tx, run, self._view.site))
-            return run, log_of.visible(tx, self._project_id, position), [encode(each) for each in told]
+            return run, log_of.visible(tx, self._project_id, position), [compact(each) for each in told]
 
         read = self._view.transactions.read
         self._run, self._known, told = await read(self._follower.actor, look, long=True)
@@ -156,7 +154,7 @@ class Watcher:
 
         def look(tx: Tx) -> list[tuple[str | None, str]]:
             return [
-                (each.about, encode(each.content)) for each in live_view.frames(tx, run, activities, known)
+                (each.about, compact(each.content)) for each in live_view.frames(tx, run, activities, known)
             ]
 
         for about, content in await self._view.transactions.store.read(SYSTEM, look):
@@ -183,7 +181,7 @@ class Watcher:
                 await self._show(reading, at)
                 told = live_view.thinking(self._run, whisper, at)
             for each in told:
-                await self._tell_one(each.about, encode(each.content))
+                await self._tell_one(each.about, compact(each.content))
 
     async def _has_moved_on(self) -> bool:
         """Tell whether another run has begun that the log has not shown yet; ephemeral messages are faster."""

@@ -6,7 +6,6 @@ already carries an id, so that nothing is lost to a client that leaves before an
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from hubbub.core.people import access
 from hubbub.core.snapshots import keyframes
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Invalid, NotFound, StoreUnavailable
+from hubbub.model.json_text import compact
 from hubbub.model.log.event_types import require_kind
 from hubbub.model.people.rights import HUB, SYSTEM
 from hubbub.model.records import Activity, Project
@@ -51,7 +51,6 @@ NEWS, PAUSE = "news", "pause"
 RESET = "reset"  # the kind of a frame that says: missed events cannot be sent, read everything again
 
 Frame = tuple[Activity, bytes]
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class InboxWords:
 
 def frame(content: Mapping[str, object], seq: int) -> bytes:
     """Encode one event: unnamed, with its place in the log as its id."""
-    return _framed(_to_json(content), seq)
+    return _framed(compact(content), seq)
 
 
 def _framed(data: str, seq: int) -> bytes:
@@ -220,7 +219,7 @@ class ProjectStream(EventStream):
         if known is None:
             if len(self._made) >= 2 * REMEMBERED:
                 self._made.clear()
-            encoded = _to_json(activity_json(activity))
+            encoded = compact(activity_json(activity))
             known = _framed(with_patch(encoded, activity) if patched else encoded, activity.seq)
             self._made[key] = known
         return known

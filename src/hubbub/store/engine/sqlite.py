@@ -121,14 +121,14 @@ class SQLite(SingleHub):
             connection.bound(STATEMENTS, ROWS)
         else:
             connection.release()
-        connection.db.execute("BEGIN")
+        connection.command("BEGIN")
         try:
             return connection.perform(operation, Tx(connection, actor, self._clock(), is_read=True))
         except apsw.ReadOnlyError as error:
             raise WroteInRead from error
         finally:
             if connection.db.in_transaction:
-                connection.db.execute("ROLLBACK")
+                connection.command("ROLLBACK")
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         self._listeners.add(wake)

@@ -65,6 +65,9 @@ class SQLiteConnection:
         # Otherwise a statement whose plan may depend on a value is prepared anew for each value, such as each time.
         self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._names: dict[str, list[str]] = {}  # columns of each statement
+        self._cursor = (
+            self.db.cursor()
+        )  # of each statement in turn: making one takes as long as a small query
         self._unfinished: set[apsw.Cursor] = set()  # of rows that are read one after the other
         self.release()
 
@@ -77,6 +80,10 @@ class SQLiteConnection:
         """Lift the limits."""
         self._statements = self._rows = UNBOUNDED
         self.db.set_progress_handler(None)
+
+    def command(self, sql: str) -> None:
+        """Run a statement that begins or ends a transaction, or a part of one."""
+        self._cursor.execute(sql)
 
     def perform(self, operation: Operation[T], tx: Tx) -> T:
         """Run `operation`, and end all reading that it has begun.
@@ -115,7 +122,7 @@ class SQLiteConnection:
         self._statements -= 1
         if self._statements < 0:
             raise TooLong
-        cursor = self.db.execute(sql, values)
+        cursor = self._cursor.execute(sql, values)
         first = cursor.fetchone()
         if first is None:
             return []
@@ -124,6 +131,7 @@ class SQLiteConnection:
         self._rows -= -(-len(found) // for_one)
         if self._rows < 0:
             cursor.close(force=True)
+            self._cursor = self.db.cursor()
             raise TooLong
         return found
 

@@ -115,7 +115,7 @@ class Writer:
             self._waiting.append(call)
             if not self._is_busy:
                 self._is_busy = True
-                self._call_next()
+                self._call_next(here=call.loop)
             elif not call.is_short or call.loop is not self._due:
                 self._take_from_loop()
 
@@ -131,12 +131,16 @@ class Writer:
         self._thread.join()
         self._db.close()
 
-    def _call_next(self) -> None:
-        """Start a turn on the loop or the thread of the first waiting call. Needs the gate."""
+    def _call_next(self, here: asyncio.AbstractEventLoop | None = None) -> None:
+        """Start a turn on the loop or the thread of the first waiting call. Needs the gate.
+
+        A loop that runs `here`, in this thread, need not be woken.
+        """
         first = self._waiting[0]
         if first.is_short and first.loop is not None and not self._is_closed:
+            call_soon = first.loop.call_soon if first.loop is here else first.loop.call_soon_threadsafe
             with suppress(RuntimeError):  # the loop is closed
-                first.loop.call_soon_threadsafe(self._on_loop, first.loop)
+                call_soon(self._on_loop, first.loop)
                 self._due = first.loop
                 return
         self._turns.put(WriteBatch([]))
@@ -207,7 +211,7 @@ class Writer:
             self._run(turn)
             if turn.has_begun:
                 status_counters.flush(self._connection, turn.total)
-                self._db.execute("COMMIT")
+                self._connection.command("COMMIT")
         except BaseException as error:  # noqa: BLE001  # it belongs to each caller of the transaction
             self._undo()
             turn.recorded = 0
@@ -269,7 +273,7 @@ class Writer:
         Raises `_Entangled` where that needs savepoints, and `TooLong` if it was undone to begin anew.
         """
         if turn.is_careful:
-            self._db.execute("SAVEPOINT call")
+            self._connection.command("SAVEPOINT call")
         changed = self._db.total_changes()
         call.error = None  # of an earlier try
         try:
@@ -284,16 +288,16 @@ class Writer:
                 self._undo_one(turn, changed, with_all=is_too_long)
             if is_too_long:
                 if turn.is_careful:
-                    self._db.execute("RELEASE call")
+                    self._connection.command("RELEASE call")
                 raise TooLong from None
             call.error = explained(error, KEPT_NOTHING)
         if turn.is_careful:
-            self._db.execute("RELEASE call")
+            self._connection.command("RELEASE call")
 
     def _undo_one(self, turn: WriteBatch, changed: int, *, with_all: bool) -> None:
         """Undo the present call of a turn, before which the connection had changed so many rows."""
         if turn.is_careful:
-            self._db.execute("ROLLBACK TO call")
+            self._connection.command("ROLLBACK TO call")
             self._connection.forget()
         elif with_all:
             self._undo()
@@ -308,7 +312,7 @@ class Writer:
         self._connection.forget()
         with suppress(apsw.Error):  # if it cannot even undo, the next BEGIN tells its callers
             if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+                self._connection.command("ROLLBACK")
 
     def _note_wal(self, _db: object, _name: str, pages: int) -> int:
         self._wal_pages = pages

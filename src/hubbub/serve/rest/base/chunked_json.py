@@ -2,7 +2,6 @@
 
 import asyncio
 import heapq
-import json
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from itertools import islice
@@ -12,9 +11,10 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
+from hubbub.model.json_text import compact
+
 LEVEL = 1  # of gzip: such answers go to browsers that are near
 GZIP = 16 + zlib.MAX_WBITS
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SENT, PACKED = 256 * 1024, 16 * 1024  # bytes that are sent at once, and bytes decompressed at once
 SORTED = 1_000  # members that are sorted at once
 Member = TypeVar("Member", bound=tuple[Any, ...])
@@ -38,7 +38,7 @@ def chunked_response(pieces: Iterable[bytes], *, is_packed: bool) -> StreamingRe
 def list_object(about: Mapping[str, object], noun: str, members: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the JSON of an object with some members and a list of many things, which are JSON already."""
     first, comma = {**about, noun: []}, b""
-    yield _to_json(first).encode()[:-2]
+    yield compact(first).encode()[:-2]
     for each in members:
         yield comma + each
         comma = b","
@@ -54,7 +54,7 @@ def in_order(members: Iterable[Member]) -> Iterator[Member]:
 
 def as_bytes(shape: BaseModel) -> bytes:
     """Encode one thing among many."""
-    return _to_json(shape.model_dump(mode="json")).encode()
+    return compact(shape.model_dump(mode="json")).encode()
 
 
 def takes_gzip(request: Request) -> bool:

@@ -1,7 +1,6 @@
 """Agents on machines: people start, stop and read them, through the machines, whose gates decide."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +18,7 @@ from hubbub.dialects.call import ActivitySource, HubContext
 from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NeverPlaced, NotDone, Offline
 from hubbub.model.fleet.calls import Node, NodeCall, Principal, RefusalCode, ToolResult
 from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS, ManagedAgent
+from hubbub.model.json_text import compact
 from hubbub.model.people.rights import Actor, Right
 from hubbub.model.records import Project
 from hubbub.serve.rest.base.call import Call, RestCall
@@ -37,7 +37,6 @@ _REFUSALS: Mapping[RefusalCode, type[HubError]] = {
     RefusalCode.OFFLINE: Offline,
     RefusalCode.NEEDS_APPROVAL: ApprovalTimedOut,
 }
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @tells(ManagedAgent)
@@ -267,7 +266,7 @@ async def _frames(
         if hearing.done():
             outcome = hearing.result()
             end = str(refusal(outcome, agent)) if outcome.is_error else "it has ended"
-            yield f"event: end\ndata: {_json({'message': end})}\n\n".encode()
+            yield f"event: end\ndata: {compact({'message': end})}\n\n".encode()
     finally:
         hearing.cancel()
         leaving.cancel()
@@ -314,4 +313,4 @@ def _lines(told: str) -> list[Mapping[str, object]]:
 
 
 def _frame(line: Mapping[str, object]) -> bytes:
-    return f"id: {line['id']}\ndata: {_json(line)}\n\n".encode()
+    return f"id: {line['id']}\ndata: {compact(line)}\n\n".encode()

@@ -5,7 +5,6 @@ The heads show that a machine's log was cut short or rewritten.
 
 import csv
 import io
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from pydantic import Field
 
 from hubbub.core.fleet import audit_heads
 from hubbub.core.log import audit
+from hubbub.model.json_text import compact
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity
 from hubbub.serve.live.sse import activity_json
@@ -29,7 +29,6 @@ router = Router("audit")
 
 COLUMNS = ("id", "at", "kind", "actor", "agent", "task_id", "message_id", "detail")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings of cells that a spreadsheet computes, or hides
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ async def _export(
 
 
 def _lines(found: Sequence[Activity]) -> str:
-    return "".join(f"{_json(activity_json(each))}\n" for each in found)
+    return "".join(f"{compact(activity_json(each))}\n" for each in found)
 
 
 def _table(found: Sequence[Activity]) -> str:
@@ -154,7 +153,7 @@ def _cell(name: str, entry: Activity) -> str:
     value = activity_json(entry)[name]
     if name == "at":
         value = datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="milliseconds")
-    text = _json(value) if isinstance(value, dict) else "" if value is None else str(value)
+    text = compact(value) if isinstance(value, dict) else "" if value is None else str(value)
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

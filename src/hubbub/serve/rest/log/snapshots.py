@@ -10,6 +10,7 @@ from pydantic import Field
 
 from hubbub.core.snapshots import keyframes
 from hubbub.core.snapshots.full_snapshot import SnapshotText, moment, nouns
+from hubbub.model.json_text import compact
 from hubbub.model.log.attention import Needed, needing
 from hubbub.model.people.rights import Right
 from hubbub.model.records import Activity
@@ -21,8 +22,6 @@ from hubbub.serve.rest.base.shapes import ActivityShape, Model, NeedShape
 from hubbub.store.tx import Tx
 
 router = Router("hub")
-
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Moment(Model):
@@ -128,14 +127,14 @@ async def replay(
 
 def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the JSON of a moment, with its picture, which is JSON already."""
-    yield f'{_to_json(about)[:-1]},"picture":'.encode()
+    yield f'{compact(about)[:-1]},"picture":'.encode()
     yield from picture
     yield b"}"
 
 
 def _need(of: Needed) -> bytes:
     """Encode a `NeededShape`: its parts are JSON already, and checking each of thousands took most of the time."""
-    return _to_json({**of.need.shape(), "noun": of.noun, "key": of.key, "card": of.card}).encode()
+    return compact({**of.need.shape(), "noun": of.noun, "key": of.key, "card": of.card}).encode()
 
 
 def _told(reel: keyframes.Replay, activities: Iterable[Activity]) -> Iterator[bytes]:
@@ -145,9 +144,9 @@ def _told(reel: keyframes.Replay, activities: Iterable[Activity]) -> Iterator[by
     yield from _with_picture(start, reel.start.text())
     comma = ',"activities":['
     for each in activities:
-        yield (comma + with_patch(_to_json(activity_json(each)), each)).encode()
+        yield (comma + with_patch(compact(activity_json(each)), each)).encode()
         comma = ","
-    yield f'{"" if comma == "," else comma}],"earlier":{_to_json(reel.earlier)}}}'.encode()
+    yield f'{"" if comma == "," else comma}],"earlier":{compact(reel.earlier)}}}'.encode()
 
 
 def _moment(place: keyframes.KeyframePlace | None) -> dict[str, int] | None:
