@@ -40,6 +40,7 @@ NULLABLE = Field(json_schema_extra={_MEANT: True})  # for an argument documented
 EMPTY_IS_NONE = AfterValidator(
     lambda given: given or None
 )  # for an optional id: an empty one counts as left out
+_OBJECT, _SINGLE = (dict, Mapping), (int, float, bool)  # told sooner than by their abstract classes
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite numbers to answer with
 
 
@@ -54,6 +55,7 @@ class Tool:
     name: str
     description: str
     input: type[BaseModel]
+    names: frozenset[str]  # of the arguments
     schema: Mapping[str, object]
     run: Callable[..., Reply]
     call_as: str | None  # the parameter by which the function takes its `Call`
@@ -97,9 +99,10 @@ class Tool:
         return self._checked(arguments).model_dump(exclude_unset=True)
 
     def _checked(self, arguments: Mapping[str, object]) -> BaseModel:
-        known = self.input.model_fields
         given = {
-            name: _number(value) for name, value in arguments.items() if value is not None and name in known
+            name: _number(value)
+            for name, value in arguments.items()
+            if value is not None and name in self.names
         }
         if not _all_storable(given) and (path := _unstorable(given)):
             raise BadArguments(f"{path}: must be Unicode text without NUL characters")
@@ -172,6 +175,7 @@ class Dialect:
                 name=run.__name__,
                 description=inspect.getdoc(run) or "",
                 input=arguments,
+                names=frozenset(arguments.model_fields),
                 schema=_plain_schema(arguments, required),
                 run=run,
                 call_as=next((p.name for p in parameters if p.annotation is Call), None),
@@ -328,10 +332,10 @@ def _all_storable(value: object) -> bool:
         each = waiting.pop()
         if isinstance(each, str):
             texts.append(each)
-        elif isinstance(each, Mapping):
+        elif isinstance(each, _OBJECT):
             waiting += each.keys()
             waiting += each.values()
-        elif isinstance(each, Sequence):
+        elif type(each) not in _SINGLE and isinstance(each, Sequence):
             waiting += each
     return _is_storable("".join(texts))
 

@@ -47,6 +47,8 @@ INVALID_REQUEST = -32600  # of JSON-RPC
 SHARED = re.compile(rf"/share/[^/]+|{page_paths.ANSWER}/[^/]+(/[^/]+)?")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
+Fields = Mapping[bytes, bytes]  # the first value of each header
+
 MARK = "mark"  # in the state of a request whose caller is to be confirmed: the fingerprint of its token
 KNOWN = 10_000  # tokens whose holders are remembered
 
@@ -129,68 +131,71 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        refusal = self._misdirected(scope) or await self._identify(scope)
-        if refusal is None and scope["type"] == "http" and _has_body(scope):
+        fields: Fields = dict(reversed(scope["headers"]))  # the first of each name
+        refusal = self._misdirected(scope) or await self._identify(scope, fields)
+        if refusal is None and scope["type"] == "http" and _has_body(fields):
             body = await read_body(receive, _body_limit(scope))
-            refusal = body if isinstance(body, Response) else await _unread(scope, body)
+            refusal = body if isinstance(body, Response) else await _unread(scope, fields, body)
             if isinstance(body, bytes) and refusal is None and mark_of(scope) is not None:
-                await self._confirmed(scope, body, receive, send)
+                await self._confirmed(scope, fields, body, receive, send)
                 return
             receive = Replay(body, receive) if isinstance(body, bytes) else receive
             del body  # its reader keeps it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
 
-    async def _confirmed(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _confirmed(
+        self, scope: Scope, fields: Fields, body: bytes, receive: Receive, send: Send
+    ) -> None:
         """Pass on a request whose route confirms its caller, and judge it anew if that fails."""
         try:
             await self.app(scope, Replay(body, receive), send)
         except StaleToken:
             self._stood.pop(scope["state"].pop(MARK), None)
-            refusal = await self._identify(scope)
+            refusal = await self._identify(scope, fields)
             await (refusal or self.app)(scope, Replay(body, receive), send)
 
     def _misdirected(self, scope: Scope) -> Response | None:
         hosts = _fields(scope, b"host")
         if not hosts or not all(self.hosts.include(f"http://{host}") for host in hosts):
             return error_response(HTTPStatus.MISDIRECTED_REQUEST, "wrong_host", WRONG_HOST)
-        if not all(self.hosts.include(origin) for origin in _fields(scope, b"origin")):
+        if not all(map(self.hosts.include, _fields(scope, b"origin"))):
             return error_response(
                 HTTPStatus.FORBIDDEN, "foreign_origin", "web pages of other origins may not use this hub"
             )
         return None
 
-    async def _identify(self, scope: Scope) -> Response | None:
+    async def _identify(self, scope: Scope, fields: Fields) -> Response | None:
         """Put the actor into the scope, or return the refusal."""
         path: str = scope["path"]
-        if path in NEEDS_NO_TOKEN or SHARED.fullmatch(path) or page_paths.is_open(path):
+        if path not in self.confirming and _is_open(path):
             return None
         if "/.well-known/" in path:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
         try:
-            secret = _take_token(scope)
+            secret = _take_token(scope, fields)
             if path == JOIN and secret is not None and secret.startswith(enrolment.PREFIX):
                 return None
-            actor = await self._actor(scope, secret)
+            actor = await self._actor(scope, fields, secret)
             self.transactions.quotas.spend(actor)
             scope.setdefault("state", {})["actor"] = actor
         except (Unauthorized, Forbidden, StoreUnavailable, TooMany) as error:
             return _refusal(scope, error)
         return None
 
-    async def _actor(self, scope: Scope, secret: str | None) -> Actor:
+    async def _actor(self, scope: Scope, fields: Fields, secret: str | None) -> Actor:
         """Return the holder of the token or, if none was sent, of the cookie: an explicit token takes precedence."""
         if secret is None:
             return await self.logins.identify(scope)
-        actor = await self._bearer(scope, secret)
+        actor = await self._bearer(scope, fields, secret)
         if actor.role is Role.NODE and scope["path"] != LINK:
             raise Forbidden(LINK_ONLY)
         if actor.role is Role.ORDER and not LENT.fullmatch(scope["path"]):
             raise Forbidden(TOOLS_ONLY)
         return actor
 
-    async def _bearer(self, scope: Scope, secret: str) -> Actor:
+    async def _bearer(self, scope: Scope, fields: Fields, secret: str) -> Actor:
         """Return the token's holder now; if the route confirms it, the holder of its last use."""
-        is_confirmed_behind = scope["path"] in self.confirming and _is_small_post(scope)
+        is_confirmed_behind = scope["path"] in self.confirming and _is_small_post(scope, fields)
         mark = fingerprint(secret)
         if is_confirmed_behind and (known := self._stood.get(mark)) is not None:
             scope.setdefault("state", {})[MARK] = mark
@@ -217,15 +222,20 @@ def _refusal(scope: Scope, error: HubError) -> Response:
     return error_response(status, error.code, str(error), headers)
 
 
-def _take_token(scope: Scope) -> str | None:
+def _is_open(path: str) -> bool:
+    """Tell whether the path needs no token: anybody may use it, or it is a secret itself."""
+    return path in NEEDS_NO_TOKEN or SHARED.fullmatch(path) is not None or page_paths.is_open(path)
+
+
+def _take_token(scope: Scope, fields: Fields) -> str | None:
     """Return the bearer token of a request, None without any.
 
     A token in the query is removed from it, so that nothing behind can log it.
     """
-    scheme, _, secret = _field(scope, b"authorization").partition(" ")
+    scheme, _, secret = _field(fields, b"authorization").partition(" ")
     if scheme.lower() == "bearer" and secret:
         return secret.strip()
-    if scope["path"].startswith(GOLEMXV) and (secret := _field(scope, b"x-api-key")):
+    if scope["path"].startswith(GOLEMXV) and (secret := _field(fields, b"x-api-key")):
         return secret.strip()
     if TAKES_TOKEN_IN_QUERY.fullmatch(scope["path"]):
         query: list[tuple[str, str]] = parse_qsl(
@@ -243,36 +253,36 @@ def _fields(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for each, value in scope["headers"] if each == name]
 
 
-def _field(scope: Scope, name: bytes) -> str:
+def _field(fields: Fields, name: bytes) -> str:
     """Return the first value of a header; empty if there is none."""
-    return next(iter(_fields(scope, name)), "")
+    return fields.get(name, b"").decode("latin-1")
 
 
-def _is_small_post(scope: Scope) -> bool:
+def _is_small_post(scope: Scope, fields: Fields) -> bool:
     """Tell whether a request announces a small body."""
-    length = _field(scope, b"content-length") if scope.get("method") == "POST" else ""
+    length = _field(fields, b"content-length") if scope.get("method") == "POST" else ""
     return length.isdecimal() and int(length) <= body_limits.AT_ONCE
 
 
-def _has_body(scope: Scope) -> bool:
-    return any(name in (b"content-length", b"transfer-encoding") for name, _value in scope["headers"])
+def _has_body(fields: Fields) -> bool:
+    return b"content-length" in fields or b"transfer-encoding" in fields
 
 
-async def _unread(scope: Scope, body: bytes) -> Response | None:
+async def _unread(scope: Scope, fields: Fields, body: bytes) -> Response | None:
     """Return the refusal of a body that must not be parsed."""
-    return _unreadable(scope, body) or await _weighed(scope, body)
+    return _unreadable(scope, fields, body) or await _weighed(scope, body)
 
 
-def _unreadable(scope: Scope, body: bytes) -> Response | None:
+def _unreadable(scope: Scope, fields: Fields, body: bytes) -> Response | None:
     """Return the refusal of a body that is not declared as JSON, except one of the hub's own forms.
 
     A page of any site may have a browser send `text/plain`, a form, or no type, without asking the hub first;
     JSON it may not.
     """
-    if not body or scope["method"] in SAFE or page_paths.is_open(scope["path"]):
-        return None
-    kind = _field(scope, b"content-type").partition(";")[0].strip().lower()
+    kind = _field(fields, b"content-type").partition(";")[0].strip().lower()
     if kind == JSON or kind.endswith("+json"):
+        return None
+    if not body or scope["method"] in SAFE or page_paths.is_open(scope["path"]):
         return None
     if kind == PROTOBUF and scope["path"] in OTLP:
         return None

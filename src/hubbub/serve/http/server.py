@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from hubbub.model.fleet.link_protocol import LARGEST_FRAME
+from hubbub.serve.http.whole_answers import HubConnection
 
 KEEP_ALIVE = timedelta(seconds=75)  # of an idle connection; longer than clients reuse one
 PATIENCE = timedelta(seconds=3)  # for calls under way when the hub is asked to stop
@@ -45,7 +46,7 @@ def server_config(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = Fa
         host=host,
         port=port,
         loop="uvloop",
-        http="httptools",
+        http=HubConnection,
         ws="websockets-sansio",
         ws_max_size=LARGEST_FRAME,
         ws_ping_interval=PING.total_seconds(),

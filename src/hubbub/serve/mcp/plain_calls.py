@@ -30,6 +30,7 @@ from hubbub.model.fleet.calls import ToolResult, as_json
 from hubbub.model.json_chunks import Encode, cut, gathered, is_flat, is_large
 from hubbub.serve.http import body_limits
 from hubbub.serve.http.guard import actor_of, mark_of
+from hubbub.serve.http.whole_answers import WHOLE, start_of_whole
 from hubbub.serve.mcp import address_options
 from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer, as_told
@@ -179,13 +180,16 @@ class PlainCalls:
                 status, body = _error(call, as_told(error, CALL))
             if isinstance(ways, VouchedTransactions):
                 await ways.confirm(actor)
-            await _send(send, status, call.headers(sum(map(len, body))), body)
+            await _send(scope, send, status, call.headers(sum(map(len, body))), body)
         return True
 
 
 async def _send(
-    send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: Sequence[bytes]
+    scope: Scope, send: Send, status: int, headers: list[tuple[bytes, bytes]], body: Sequence[bytes]
 ) -> None:
+    if len(body) == 1 and WHOLE in scope.get("extensions", ()):
+        await send(start_of_whole(status, headers, body[0]))
+        return
     await send({"type": "http.response.start", "status": status, "headers": headers})
     for piece in body[:-1]:
         await send({"type": "http.response.body", "body": piece, "more_body": True})

@@ -47,7 +47,7 @@ def test_others_have_a_turn_after_each_piece_of_a_tools_reply() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    assert turns_beside(lambda: _send(send, 200, [(b"content-length", b"20")], PIECES)) >= len(PIECES) - 1
+    assert turns_beside(lambda: _send({}, send, 200, [(b"content-length", b"20")], PIECES)) >= len(PIECES) - 1
     assert sent[0] == {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"20")]}
     assert [each["body"] for each in sent[1:]] == PIECES
     assert [each.get("more_body", False) for each in sent[1:]] == [True] * (len(PIECES) - 1) + [False]
