@@ -53,16 +53,16 @@ def of_tasks(tx: Tx, found: Iterable[Task]) -> list[Card]:
             if key not in holders:
                 holders[key] = KnownAgent.of(tx, *key)
             holder = holders[key]
-        told.append(card(tx, shown(task), holder))
+        told.append(of(tx, task, holder))
     return told
 
 
-def shown(task: Task) -> dict[str, Any]:
-    """Return the facts of a task on its card, in the order in which `projection.tasks` reads them."""
-    return dict(zip(projection.TASK, _shown_of(task), strict=True))
+def of(tx: Tx, task: Task, holder: KnownAgent | None) -> Card:
+    """Make the card of a task whose holder is known."""
+    return card(tx, task.project_id, dict(zip(projection.TASK, _shown_of(task), strict=True)), holder)
 
 
-def card(tx: Tx, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
+def card(tx: Tx, project_id: UUID, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
     """Make the card of a task from its row; the `holder` matters while the task is worked on."""
     needs = dependencies.of_task(tx, row["id"]) if row["gated"] else ()
     is_free = row["status"] in (Status.QUEUED, Status.DELIVERED)
@@ -72,6 +72,8 @@ def card(tx: Tx, row: Mapping[str, Any], holder: KnownAgent | None) -> Card:
         needs,
         holder=holder.stands if holder is not None else None,
         ready_at=ready_at,
-        paused_until=projection.paused_until(tx, row["id"]) if is_free and row["assignee"] is not None else 0,
+        paused_until=projection.paused_until(tx, project_id, row["assignee"])
+        if is_free and row["assignee"]
+        else 0,
         is_for_person=row["status"] == Status.IN_REVIEW and projection.is_for_person(tx, row["id"]),
     )

@@ -25,9 +25,7 @@ def task(tx: Tx, changed: Task, before: Task | None = None) -> Patch:
     """Return the patch for a changed task, its holders now and before, and the tasks that wait for it."""
     names = sorted(_concerned(changed, before))
     agents = {name: KnownAgent.of(tx, changed.project_id, name, lock=True) for name in names}
-    found = {
-        str(changed.id): card_states.card(tx, card_states.shown(changed), agents.get(changed.assignee or ""))
-    }
+    found = {str(changed.id): card_states.of(tx, changed, agents.get(changed.assignee or ""))}
     if (changed.status is Status.COMPLETED) is not (before is not None and before.status is Status.COMPLETED):
         found |= _waiting_for(tx, changed)
     if before is not None and _hold(before) == _hold(changed):
@@ -52,7 +50,7 @@ def at_work(tx: Tx, project_id: UUID, name: str) -> Patch:
     found = KnownAgent.of(tx, project_id, name, lock=True)
     rows = projection.worked_on(tx, project_id, name)
     told: Patch = {"agents": {name: found.card if found is not None else None}}
-    tasks = {str(each["id"]): card_states.card(tx, each, found) for each in rows}
+    tasks = {str(each["id"]): card_states.card(tx, project_id, each, found) for each in rows}
     return {**told, "tasks": tasks} if tasks else told
 
 
@@ -60,7 +58,7 @@ def paused(tx: Tx, project_id: UUID, name: str) -> Patch:
     """Return the patch for an agent, the task that it works on and those that it is to begin: a pause moves them."""
     told = at_work(tx, project_id, name)
     waiting = {
-        str(each["id"]): card_states.card(tx, each, None)
+        str(each["id"]): card_states.card(tx, project_id, each, None)
         for each in projection.to_begin(tx, project_id, name)
     }
     return {**told, "tasks": {**told.get("tasks", {}), **waiting}} if waiting else told
@@ -69,7 +67,7 @@ def paused(tx: Tx, project_id: UUID, name: str) -> Patch:
 def progress(tx: Tx, task: Task, name: str) -> Patch:
     """Return the patch for an agent and the task that it has reported on."""
     found = KnownAgent.of(tx, task.project_id, name, lock=True)
-    told = card_states.card(tx, card_states.shown(task), found)
+    told = card_states.of(tx, task, found)
     return {"agents": {name: found.card if found is not None else None}, "tasks": {str(task.id): told}}
 
 
@@ -112,4 +110,8 @@ def _waiting_for(tx: Tx, changed: Task) -> dict[str, Card]:
     The end of their last need frees them: the later of two transactions sees the other's end.
     """
     rows = (projection.not_taken(tx, each) for each in dependencies.waiting_for(tx, changed.id))
-    return {str(each["id"]): card_states.card(tx, each, None) for each in rows if each is not None}
+    return {
+        str(each["id"]): card_states.card(tx, changed.project_id, each, None)
+        for each in rows
+        if each is not None
+    }

@@ -195,7 +195,7 @@ def _letter(tx: Tx, ref: str, network_id: str | None) -> tuple[Project, str]:
     task = tasks.by_short_id(tx, known[0].id, ref) if len(known) == 1 else None
     letter_id = str(task.id) if task is not None else ref
     for project in known:
-        if inbox.holds(tx, project.id, letter_id):
+        if len(known) == 1 or inbox.holds(tx, project.id, letter_id):
             return access.enter(tx, str(project.id)), letter_id
     access.enter(tx, network_id)
     raise NotFound("message", ref)

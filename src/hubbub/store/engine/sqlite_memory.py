@@ -17,8 +17,8 @@ from hubbub.store.tx import Row
 
 SELDOM = frozenset(
     {
-        "accounts", "agents", "approvals", "breaker_rules", "budgets", "machine_keys", "members", "projects",
-        "proof_rules", "stops",
+        "accounts", "agents", "approvals", "breaker_rules", "budgets", "contracts", "dependencies", "machine_keys",
+        "members", "projects", "proof_rules", "stops",
     }
 )  # fmt: skip
 REMEMBERED = 10_000  # answers; then all are forgotten
@@ -41,8 +41,8 @@ class RememberingConnection(SQLiteConnection):
 
     def begin(self) -> None:
         """Begin a transaction that may write; nobody else can from here on."""
-        self.db.execute("BEGIN IMMEDIATE")
-        version = self.db.execute("PRAGMA data_version").fetchone()
+        self.command("BEGIN IMMEDIATE")
+        version = self._cursor.execute("PRAGMA data_version").fetchall()
         if version != self._version:
             self._version = version
             self.forget()

@@ -16,6 +16,9 @@ from hubbub.store.limits.accounts import HELD_UNTIL
 from hubbub.store.tx import Row, Tx
 
 TASK = (*CARD_SHAPES["tasks"].shown, "files", "gated")
+_PAUSED = f"""SELECT {HELD_UNTIL} AS held_until FROM agents a
+              JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account
+              WHERE a.project_id = :project_id AND a.name = :name"""
 _UNDER_WAY = f"status IN ('{Status.ACCEPTED}', '{Status.BLOCKED}', '{Status.WORKING}')"  # as in an index
 _AT = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
 _HELD = "id, number, assignee, status, started_at"
@@ -109,15 +112,9 @@ def ready_at(tx: Tx, task_id: UUID) -> int | None:
     )
 
 
-def paused_until(tx: Tx, task_id: UUID) -> int:
-    """Return until when the account of a task's assignee is paused, or was; 0 if it never was."""
-    held_until = tx.value(
-        f"""SELECT {HELD_UNTIL} AS held_until FROM tasks t
-            JOIN agents a ON a.project_id = t.project_id AND a.name = t.assignee
-            JOIN accounts c ON c.project_id = a.project_id AND c.name = a.account WHERE t.id = :id""",
-        id=task_id,
-    )
-    return held_until or 0
+def paused_until(tx: Tx, project_id: UUID, agent: str) -> int:
+    """Return until when an agent's account is paused, or was; 0 if it never was."""
+    return tx.value(_PAUSED, project_id=project_id, name=agent) or 0
 
 
 def in_review_for_people(tx: Tx, project_id: UUID) -> frozenset[UUID]:
