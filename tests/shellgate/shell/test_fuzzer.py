@@ -30,12 +30,12 @@ ODDITIES = (
     "m a; ( m b\n",
     "> ../told; > ~/x; m a",
 )
-HOLDING_UP = "m a; while :; do :; done; m no"
+HOLDING_UP = "m a; kill -STOP 0; m no"  # as a loop without end does, but leaves the processors to others
 
 
 @pytest.mark.parametrize(
     "programs",
-    [ODDITIES, pytest.param((HOLDING_UP, *range(150)), marks=pytest.mark.system)],
+    [ODDITIES, pytest.param((HOLDING_UP, *range(150)), marks=[pytest.mark.system, pytest.mark.long])],
     ids=["odd", "made"],
 )
 def test_beside_others_a_program_calls_what_it_calls_alone(
