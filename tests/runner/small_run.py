@@ -12,7 +12,9 @@ from tests.runner.reporting import ROOT
 PYTEST = (sys.executable, "-P", "-m", "pytest")
 SETTINGS = """\
 [pytest]
-addopts = -p tests.runner.reporting -p tests.runner.repeating -p tests.runner.workers -p no:cacheprovider --basetemp made
+addopts =
+    -p tests.runner.reporting -p tests.runner.repeating -p tests.runner.workers -p no:cacheprovider
+    --basetemp made
 markers =
     long
     requires
