@@ -1,6 +1,6 @@
 """Two who write at the same time wait for one another in a row, never in a circle: names of agents are locked first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
@@ -18,7 +18,7 @@ from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.store.agents import agents
 from hubbub.store.engine import postgres
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Row, Tx
 from tests.core.conftest import TEN_MINUTES, World, errors_of
 from tests.support.waiting import patience, until
 
@@ -94,12 +94,11 @@ def is_project_free(tx: Tx, project_id: UUID) -> bool:
     return free is not None
 
 
-def waiting(tx: Tx) -> bool:
-    """Tell whether a transaction of this database waits for another's lock."""
-    return bool(
-        tx.all(
-            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
+def waiting(tx: Tx) -> Sequence[Row]:
+    """Return the statements of this database that wait for another's lock, each with its start."""
+    return tx.all(
+        """SELECT pid, query_start FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'"""
     )
 
 
@@ -116,13 +115,19 @@ def test_a_call_that_waits_for_a_name_holds_no_project(
         is_held.set()
         assert may_end.wait(patience())
 
+    def is_project_free_meanwhile() -> Sequence[bool]:
+        """Look during one wait: a call that has waited for long lets go of everything, and waits anew."""
+        waits = world.store.read_now(SYSTEM, waiting)
+        is_free = world.do(is_project_free, world.id)
+        return [is_free] if waits and waits == world.store.read_now(SYSTEM, waiting) else []
+
     with ThreadPoolExecutor(2) as threads:
         holding = threads.submit(world.at_hub(1).do, hold)
         try:
             assert is_held.wait(patience())
             called = threads.submit(world.at_hub(2).do, deed(world, bob))
-            until(lambda: world.store.read_now(SYSTEM, waiting), "the call to wait for the name")
-            assert world.do(is_project_free, world.id)
+            [is_free] = until(is_project_free_meanwhile, "the call to wait for the name")
+            assert is_free
         finally:
             may_end.set()
         holding.result()
