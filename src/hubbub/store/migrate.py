@@ -38,6 +38,7 @@ TABLE = """CREATE TABLE migrations (
 APPLIED = "SELECT number, checksum FROM migrations"
 
 SPELLING = (  # SQLite's words, and PostgreSQL's; the first match counts
+    (r"-- On SQLite only:[^;]*;", ""),
     (r"\bINTEGER PRIMARY KEY AUTOINCREMENT\b", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
     (r"\bINTEGER\b", "bigint"),
     (r"\bREAL\b", "double precision"),

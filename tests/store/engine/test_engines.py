@@ -153,6 +153,17 @@ def test_marks_in_the_statement_are_not_parameters(store: Store) -> None:
     assert row == {"t": ":a 100% '%s' ", "m": 3, "b": "%(e)s"}
 
 
+def test_values_are_taken_by_their_names(store: Store) -> None:
+    """A statement takes its values by name each time: in whatever order they are given, and beside others."""
+    sum_of = "SELECT CAST(:a AS BIGINT) * 10 + CAST(:b AS BIGINT) AS number, CAST(:a AS BIGINT) AS a"
+    given: list[dict[str, object]] = [{"a": 1, "b": 2}, {"b": 4, "a": 3}, {"c": 9, "b": 6, "a": 5}]
+
+    def operation(tx: Tx) -> list[object]:
+        return [tx.value(sum_of, **values) for values in given]
+
+    assert store.read_now(SYSTEM, operation) == [12, 34, 56]
+
+
 def test_a_statement_without_rows_answers_nothing(store: Store) -> None:
     """Where no row is found or returned, `one` is None and `all` is empty."""
     store.write_now(SYSTEM, add_user("ann"))
