@@ -3,8 +3,6 @@
 import hashlib
 import json
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
 from uuid import UUID
 
 from hubbub.core.agents import agents
@@ -19,6 +17,9 @@ from hubbub.store.tx import Row, Tx
 class StaleToken(Exception):
     """The token's holder has changed since it was looked up: the caller has to be looked up anew."""
 
+
+KNOWN = 4_096  # tokens whose last rows and actors are remembered, as each call looks up its caller
+_last: dict[UUID, tuple[Row, Actor]] = {}
 
 LOGIN = "login_"  # prefix of a login's secret, which is valid in a cookie only, not as a bearer token
 
@@ -64,15 +65,19 @@ def person(tx: Tx, user_id: UUID) -> Actor:
 
 
 def _actor(row: Row | None) -> Actor:
+    """Return the actor of a token's row: the last one, as long as the row has not changed."""
     if row is None:
         raise Unauthorized
-    return _made(tuple(row.items()))
+    known = _last.get(row["id"])
+    if known is None or known[0] != row:
+        if len(_last) >= KNOWN:
+            _last.clear()
+        known = _last[row["id"]] = row, _made(row)
+    return known[1]
 
 
-@lru_cache(maxsize=4096)  # each call looks up its caller, who has nearly always not changed
-def _made(row: tuple[tuple[str, Any], ...]) -> Actor:
+def _made(of: Row) -> Actor:
     """Make the actor of a row. Only a person's token carries the person's own rights; an agent's carries its own."""
-    of = dict(row)
     is_person = of["project_id"] is None
     return Actor(
         token_id=of["id"],

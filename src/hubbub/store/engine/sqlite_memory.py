@@ -24,7 +24,7 @@ SELDOM = frozenset(
 REMEMBERED = 10_000  # answers; then all are forgotten
 LONGEST = 50  # rows of a remembered answer
 
-Given = tuple[tuple[str, object], ...]  # the parameters of a statement
+Given = tuple[object, ...]  # the values of a statement, in their order
 Answers = dict[Given, Sequence[Row]]
 
 
@@ -61,11 +61,11 @@ class RememberingConnection(SQLiteConnection):
         if known is True:
             self._drop(partial(_may_differ_after, sql))
             return SQLiteConnection.query(self, sql, values)
-        given = tuple(values.items())
-        rows = known.get(given)
+        order = self._orders.get(sql)
+        rows = known.get(order(values)) if order is not None else None
         if rows is None:
             rows = SQLiteConnection.query(self, sql, values)
-            self._remember(known, given, rows)
+            self._remember(known, self._orders[sql](values), rows)
         return rows
 
     def tuples(self, sql: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:

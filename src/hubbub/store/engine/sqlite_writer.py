@@ -68,6 +68,7 @@ class WriteBatch:
     recorded: int = field(init=False)
     has_begun: bool = field(init=False)
     is_careful: bool = False  # each call has a savepoint
+    now: int | None = None  # the time of all calls, if a loop runs them
     changed: int = 0  # rows by the connection before it has begun
 
     def __post_init__(self) -> None:
@@ -175,6 +176,7 @@ class Writer:
 
     def _run_bounded(self, turn: WriteBatch) -> None:
         """Run the calls that fit into the loop's limits; leave waiting, and failures of the turn, to the thread."""
+        turn.now = self._clock()  # so only the first looks for what is overdue
         self._connection.bound(STATEMENTS, ROWS)
         self._db.set_busy_timeout(0)
         try:
@@ -185,6 +187,7 @@ class Writer:
             self._undo()
             turn.begin_anew()
         finally:
+            turn.now = None
             self._connection.release()
             self._db.set_busy_timeout(self._busy_timeout)
 
@@ -230,7 +233,7 @@ class Writer:
                 self._connection.begin()
                 turn.has_begun, turn.changed = True, self._db.total_changes()
             call = turn.to_run[0]
-            tx = Tx(self._connection, call.actor, self._clock(), before=turn.total)
+            tx = Tx(self._connection, call.actor, turn.now or self._clock(), before=turn.total)
             try:
                 self._run_one(turn, call, tx)
             except _Entangled:
