@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from hubbub.model.errors import Conflict
+from hubbub.model.ids import new_id
 from hubbub.model.people.rights import SYSTEM
 from hubbub.store.engine import sqlite_connection, sqlite_writer
 from hubbub.store.engine.sqlite import DATABASE, SQLite
@@ -168,6 +169,24 @@ def test_what_is_left_may_take_long(sqlite_store: SQLite) -> None:
     assert second is None
     assert [each == threading.get_ident() for each in added.seen] == [True, False]
     assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "bob"]
+
+
+def test_what_is_counted_is_counted_once(sqlite_store: SQLite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the counts of a turn take more of a loop than is left, the turn begins anew, and they are stored once."""
+    project_id = new_id()
+
+    def count(tx: Tx) -> None:
+        tx.tally.numbers[project_id, "task"] += 1
+        tx.tally.tasks[project_id, "queued"] += 1
+
+    monkeypatch.setattr(sqlite_writer, "STATEMENTS", 1)
+    counting = Threads(count)
+
+    assert short(sqlite_store, counting) == [None]
+
+    assert len(counting.seen) == 2
+    assert sqlite_store.read_now(SYSTEM, lambda tx: tx.column("SELECT value FROM counters")) == [1]
+    assert sqlite_store.read_now(SYSTEM, lambda tx: tx.column("SELECT tasks FROM task_tally")) == [1]
 
 
 def test_a_write_that_is_cut_off_halfway_is_whole_in_the_end(

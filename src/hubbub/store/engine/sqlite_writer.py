@@ -67,6 +67,7 @@ class WriteBatch:
     total: CounterChanges = field(init=False)  # of the calls run so far
     recorded: int = field(init=False)
     has_begun: bool = field(init=False)
+    is_counted: bool = field(init=False)  # what its calls count is stored
     is_careful: bool = False  # each call has a savepoint
     now: int | None = None  # the time of all calls, if a loop runs them
     changed: int = 0  # rows by the connection before it has begun
@@ -75,7 +76,8 @@ class WriteBatch:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        self.to_run, self.total, self.recorded, self.has_begun = deque(self.calls), CounterChanges(), 0, False
+        self.to_run, self.total, self.recorded = deque(self.calls), CounterChanges(), 0
+        self.has_begun = self.is_counted = False
 
 
 class Writer:
@@ -183,7 +185,7 @@ class Writer:
             self._run(turn)
         except TooLong:
             pass
-        except apsw.Error:
+        except Exception:  # noqa: BLE001  # the thread meets it again, and tells the callers
             self._undo()
             turn.begin_anew()
         finally:
@@ -213,7 +215,6 @@ class Writer:
         try:
             self._run(turn)
             if turn.has_begun:
-                status_counters.flush(self._connection, turn.total)
                 self._connection.command("COMMIT")
         except BaseException as error:  # noqa: BLE001  # it belongs to each caller of the transaction
             self._undo()
@@ -224,7 +225,7 @@ class Writer:
         return turn.recorded > 0
 
     def _run(self, turn: WriteBatch) -> None:
-        """Run the remaining calls of a turn, in its transaction, and the work that they leave.
+        """Run the remaining calls of a turn, in its transaction, the work that they leave, and their counting.
 
         Raises `TooLong` if that takes longer than allowed, and if SQLite gave up the transaction.
         """
@@ -245,6 +246,8 @@ class Writer:
                 turn.recorded += tx.recorded
         if turn.total.left:
             self._do_what_is_left(turn)
+        if turn.has_begun and not turn.is_counted:
+            self._count(turn)
 
     def _begin_carefully(self, turn: WriteBatch) -> None:
         """Undo a turn that is to begin anew, so that each of its calls can be undone alone."""
@@ -269,6 +272,16 @@ class Writer:
         else:
             turn.total.add(tx.tally)
             turn.recorded += tx.recorded
+
+    def _count(self, turn: WriteBatch) -> None:
+        """Store the counts of a turn; if that takes too long for a loop, the turn begins anew."""
+        try:
+            status_counters.flush(self._connection, turn.total)
+        except (TooLong, apsw.InterruptError):
+            self._undo()
+            turn.begin_anew()
+            raise TooLong from None
+        turn.is_counted = True
 
     def _run_one(self, turn: WriteBatch, call: PendingCall, tx: Tx) -> None:
         """Run one call among others; if it raises, only that call is undone.
