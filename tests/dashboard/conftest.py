@@ -1,5 +1,6 @@
 """The fixtures for tests of the dashboard: a hub, a believable team on it, and pages in a real browser."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,10 +54,21 @@ def tabs(browser: Browser) -> Tabs:
     return Tabs(browser)
 
 
+@pytest.fixture(scope="package")
+def port() -> Iterator[int]:
+    """The port of one module's hub after the other: the browser keeps what it has from there, and has compiled."""
+    with (
+        socket.socket() as kept
+    ):  # which does not listen, so that a hub can, and nobody else is given the port
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        yield kept.getsockname()[1]
+
+
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def hub(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Hub]:
     """A hub of the module's own, with an owner, a member and a viewer."""
-    with running_hub(tmp_path_factory.mktemp("hub"), public_url=None) as running:
+    with running_hub(tmp_path_factory.mktemp("hub"), port=port, public_url=None) as running:
         add_person(running, VIEWER, Role.VIEWER)
         add_person(running, MEMBER, Role.MEMBER)
         yield running

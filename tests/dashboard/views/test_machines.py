@@ -26,14 +26,14 @@ OTHER = "borealis"
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def hub(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Hub]:
     """A hub whose own machine has rules, and that knows another machine."""
     folder = tmp_path_factory.mktemp("machines")
     for name in ("config", "work"):
         (folder / name).mkdir()
     (folder / "config" / "node.toml").write_text(POLICY)
     about = NodeInfo(name=OTHER, machine_id=OTHER, platform="Linux 6.12", version="0.1.0", sandbox="bwrap")
-    with running_hub(folder / "hub", config=folder / "config", public_url=None) as running:
+    with running_hub(folder / "hub", port=port, config=folder / "config", public_url=None) as running:
         running.do(lambda tx: nodes.report(tx, running.project, about))
         add_person(running, VIEWER, Role.VIEWER)
         yield running

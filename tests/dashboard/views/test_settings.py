@@ -31,9 +31,10 @@ ADMIN = "rita"
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def hub(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Hub]:
     """A hub that may tell addresses on this machine."""
-    with running_hub(tmp_path_factory.mktemp("hub"), public_url=None, webhook_private=True) as running:
+    folder = tmp_path_factory.mktemp("hub")
+    with running_hub(folder, port=port, public_url=None, webhook_private=True) as running:
         for name, role in ((VIEWER, Role.VIEWER), (MEMBER, Role.MEMBER), (ADMIN, Role.ADMIN)):
             add_person(running, name, role)
         running.do(lambda tx: users.create(tx, "nemo"), running.owner)
