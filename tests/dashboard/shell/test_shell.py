@@ -25,6 +25,17 @@ VIEWS = {
     "Needs you": "/", "Board": "/board", "Fleet": "/fleet", "Messages": "/messages", "Files": "/files",
     "Graph": "/graph", "Activity": "/activity", "Machines": "/machines", "Audit": "/audit", "Settings": "/settings",
 }  # fmt: skip
+# Counts in the page how often something grey was put into the view.
+WATCH_GREY = """() => new MutationObserver((all) => {
+  const added = all.flatMap(({ addedNodes }) => [...addedNodes]).filter((each) => each.nodeType === 1);
+  const grey = added.filter((each) => each.matches(".skeleton") || each.querySelector(".skeleton"));
+  document.body.dataset.grey = Number(document.body.dataset.grey) + grey.length;
+}).observe(document.querySelector("main"), { childList: true, subtree: true })"""
+# How many icons there are; of one that leads nowhere or shows nothing, an error.
+DRAWN_ICONS = """() => [...document.querySelectorAll(".icon use")].map((icon) => {
+  const isDrawn = document.querySelector(icon.getAttribute("href")) && icon.getBBox().width > 0;
+  if (!isDrawn && icon.checkVisibility()) throw new Error(icon.outerHTML);
+}).length"""
 STATUSES = {"reconnecting": "Reconnecting…", "paused": "Paused", "refused": "Not connected"}
 IN_CHINESE = {"Board": "看板", "Settings": "设置"}
 
@@ -44,6 +55,28 @@ def test_every_view_has_a_place_in_the_navigation_an_address_and_a_title(page: P
         expect(link).to_have_attribute("aria-current", "page")
         expect(page).to_have_url(re.compile(rf"{re.escape(path)}\?project=default$"))
         expect(page).to_have_title(re.compile(f"{name} · default · hubbub"))
+
+
+def test_who_comes_back_to_a_view_sees_it_at_once(page: Page) -> None:
+    """A view whose module is there is drawn without the grey that keeps the place of what is on its way."""
+    page.evaluate(WATCH_GREY)
+    for name, is_first in (("board", True), ("needs", False), ("board", False)):
+        page.evaluate("document.body.dataset.grey = 0")
+        inside(page, "shell/router.js", "m.go(x)", name)
+        expect(page.locator(f"main[data-view={name}] .card").first).to_be_visible()
+        assert bool(int(page.evaluate("document.body.dataset.grey"))) is is_first, name
+
+
+def test_the_icons_are_a_part_of_the_page(page: Page) -> None:
+    """Each icon is drawn from what the page has, and the file of all icons is asked for once and not for each."""
+    expect(page.locator("symbol#icon-inbox")).to_be_attached()
+    assert page.evaluate(DRAWN_ICONS) > 20
+    assert (
+        page.evaluate(
+            "performance.getEntriesByType('resource').filter(({ name }) => /icons/.test(name)).length"
+        )
+        < 3
+    )
 
 
 def test_what_waits_is_counted_beside_the_view(page: Page) -> None:

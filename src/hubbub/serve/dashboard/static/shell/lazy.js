@@ -75,6 +75,8 @@ const FIRST_STYLED = ["needs", "board", "approval"];
 const RELOADED = "hubbub_reloaded";
 
 let later = null;
+/** The modules of `views` that are here, by their paths: what is in them is shown at once. */
+const here = new Map();
 
 /** The later styles, once: where the page came with them, they are there. @returns {Promise<void>} */
 function laterStyles() {
@@ -94,6 +96,7 @@ function laterStyles() {
 async function fetchModule(path) {
   const styled = FIRST_STYLED.includes(path) ? null : laterStyles();
   const [module] = await Promise.all([import(`../views/${path}.js`), styled]);
+  here.set(path, module);
   return module;
 }
 
@@ -115,7 +118,7 @@ async function moduleOf(path) {
 
 /** @param {{path: string, name?: string}} props a module of `views`, and what of it; that gets what else is given */
 export function LazyView({ path, name = "View", ...rest }) {
-  const [View, setView] = useState(null);
+  const [View, setView] = useState(() => here.get(path)?.[name] ?? null);
   const [missed, setMissed] = useState(false);
   useEffect(() => {
     if (View || (missed && !isLive.value)) return;

@@ -3,13 +3,23 @@
 import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 
 // One icon of the Lucide sprite. Always decoration: the words stand beside it, or in the name of its button.
+// The sprite becomes a part of the page: a browser asks for the file again for each icon that leads to it.
 
-const SPRITE = new URL("../vendor/icons.svg", import.meta.url).href;
+const sprite = new XMLHttpRequest(); // which makes elements of it without parsing HTML
+sprite.open("GET", new URL("../vendor/icons.svg", import.meta.url));
+sprite.responseType = "document";
+sprite.onload = () => {
+  const drawn = document.importNode(sprite.responseXML.documentElement, true);
+  drawn.setAttribute("hidden", "");
+  for (const each of drawn.children) each.id = `icon-${each.id}`;
+  document.body.append(drawn);
+};
+sprite.send();
 
 /** @param {{name: string, size?: number}} props `name`: an id of vendoring/icons.txt; `size` in pixels */
 export function Icon({ name, size = 16 }) {
   return html`<svg class="icon" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true">
-    <use href=${`${SPRITE}#${name}`} />
+    <use href=${`#icon-${name}`} />
   </svg>`;
 }
 

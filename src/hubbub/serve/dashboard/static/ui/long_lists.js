@@ -125,7 +125,7 @@ function follow(element, setView) {
   const look = () =>
     setView((old) => {
       const { scrollTop: top, clientHeight: height } = element;
-      return Math.abs(top - old.top) < STEP && height === old.height ? old : { top, height };
+      return Math.abs(top - old.top) < STEP && height <= old.height ? old : { top, height };
     });
   const resized = new ResizeObserver(look);
   resized.observe(element);
