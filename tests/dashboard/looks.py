@@ -16,10 +16,44 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 OF_COLOUR = ("color-contrast", "link-in-text-block")  # all else is the same in the other theme
 OF_ROOM = ("target-size",)  # all else is the same in another language, once it was judged in that
 
+# Marks each text whose colours, size and ground are those of another that is in sight: what is true of that is of it.
+ALIKE = """() => {
+  const [judged, grounds] = [new Set(), new Map()];
+  const isSeen = (each) => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    return document.elementsFromPoint(left + width / 2, top + height / 2).includes(each);
+  };
+  const groundOf = (each, look, around) => {
+    const isOver = !/static|relative/.test(look.position);
+    const isPlain = look.backgroundColor === "rgba(0, 0, 0, 0)" && look.backgroundImage === "none";
+    const isFree = each.disabled || each.ariaDisabled === "true";
+    if (isPlain && look.opacity === "1" && look.clipPath === "none" && !isOver && !isFree) return around;
+    const isClear = isOver && !look.backgroundColor.startsWith("rgb(");
+    const ground = [around, look.backgroundColor, look.backgroundImage, look.opacity, look.clipPath, look.position,
+      isFree, isClear && grounds.size].join();
+    if (!grounds.has(ground)) grounds.set(ground, grounds.size);
+    return grounds.get(ground);
+  };
+  const mark = (each, around) => {
+    const look = getComputedStyle(each);
+    const ground = groundOf(each, look, around);
+    const key = [ground, look.color, look.fontSize, look.fontWeight, look.textShadow].join();
+    each.toggleAttribute("data-alike", judged.has(key));
+    if ([...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
+        && !judged.has(key) && isSeen(each)) judged.add(key);
+    for (const child of each.children) mark(child, ground);
+  };
+  mark(document.documentElement, 0);
+}"""
+
 # What axe-core finds, when the page is drawn; null where it is not there yet.
 RUN = f"""async ([context, only, without]) => {{
+  const contrast = "color-contrast";
   if (!("axe" in window)) return null;
   await ({DRAWN})();
+  const isOfColour = only.type === "tag" ? !without.includes(contrast) : only.values.includes(contrast);
+  if (isOfColour) ({ALIKE})();
+  axe.configure({{ rules: [{{ id: contrast, selector: "*:not([data-alike])" }}] }});
   const {{ violations }} = await axe.run(context ?? document, {{
     runOnly: only,
     resultTypes: ["violations"],
