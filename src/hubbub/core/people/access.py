@@ -115,6 +115,17 @@ def memberships(tx: Tx, *, archived: bool = False) -> list[tuple[Project, Role]]
     return [each for each in known if archived or each[0].archived_at is None]
 
 
+def role_in(tx: Tx, project_id: UUID) -> Role | None:
+    """Return the caller's role in a project that is not archived; None if it may not see the project.
+
+    Raises `Forbidden` for a machine's key.
+    """
+    actor = tx.actor
+    if actor.project_id is not None or actor.user_id is None:
+        return next((role for project, role in memberships(tx) if project.id == project_id), None)
+    return projects.role_of(tx, project_id, actor.user_id)
+
+
 def names(project: Project) -> tuple[str, ...]:
     """Return the names of a project: its slug, its id, and `net_` with the last 12 digits of its id."""
     return project.slug, str(project.id), short_name(project)

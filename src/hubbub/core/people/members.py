@@ -87,8 +87,7 @@ def _manage(tx: Tx, project: Project) -> dict[str, tuple[UUID, Role]]:
 
 
 def _require_may(tx: Tx, project: Project, roles: set[Role]) -> None:
-    mine = {known.id: role for known, role in access.memberships(tx)}[project.id]
-    if Role.OWNER in roles and mine is not Role.OWNER:
+    if Role.OWNER in roles and access.role_in(tx, project.id) is not Role.OWNER:
         raise Forbidden("only an owner of the project may add or remove an owner")
 
 

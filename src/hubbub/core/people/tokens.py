@@ -52,7 +52,7 @@ def for_project(
     `Invalid` for the role of machines.
     """
     require_given(role)
-    mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
+    mine = access.role_in(tx, project.id) or Role.VIEWER
     if not GRANTS[role] <= GRANTS[mine] or Right.WRITE not in GRANTS[mine]:
         raise Forbidden(f"the role {mine} may not make a token of the role {role}")
     if not tx.actor.is_person and Right.MANAGE not in GRANTS[mine]:
@@ -236,12 +236,17 @@ def _end(tx: Tx, token: Token) -> bool:
 
 def _may_see(tx: Tx, token: Token) -> bool:
     mine = token.user_id is not None and token.user_id == tx.actor.user_id
-    ours = token.project_id in {project.id for project, _role in access.memberships(tx)}
-    return mine or ours or tx.actor.owns_hub
+    return mine or _role_where(tx, token) is not None or tx.actor.owns_hub
 
 
 def _may_revoke(tx: Tx, token: Token) -> bool:
     made_it = tx.actor.is_person and token.user_id is not None and token.user_id == tx.actor.user_id
-    manages = {project.id for project, role in access.memberships(tx) if Right.MANAGE in GRANTS[role]}
+    role = _role_where(tx, token)
+    manages = role is not None and Right.MANAGE in GRANTS[role]
     is_own = tx.actor.token_id is not None and tx.actor.token_id in (token.id, token.lent_from)
-    return made_it or tx.actor.owns_hub or is_own or token.project_id in manages
+    return made_it or tx.actor.owns_hub or is_own or manages
+
+
+def _role_where(tx: Tx, token: Token) -> Role | None:
+    """Return the caller's role in the project of the token, if that has one."""
+    return access.role_in(tx, token.project_id) if token.project_id is not None else None

@@ -87,6 +87,17 @@ def of_user(tx: Tx, user_id: UUID) -> list[tuple[Project, Role]]:
     return [*_ranked(tuple([(*row.values(),) for row in rows]), tuple(rows[0]) if rows else ())]
 
 
+def role_of(tx: Tx, project_id: UUID, user_id: UUID) -> Role | None:
+    """Return a person's role in a project that is not archived; None without one."""
+    row = tx.one(
+        """SELECT m.role FROM members m JOIN projects p ON p.id = m.project_id
+           WHERE m.user_id = :user_id AND m.project_id = :project_id AND p.archived_at IS NULL""",
+        user_id=user_id,
+        project_id=project_id,
+    )
+    return Role(row["role"]) if row else None
+
+
 @lru_cache(maxsize=1024)  # each call looks up what its caller may see, which has nearly always not changed
 def _ranked(rows: tuple[tuple[Any, ...], ...], names: tuple[str, ...]) -> Sequence[tuple[Project, Role]]:
     """Make the projects, with a role in each, of rows with columns of these names."""
