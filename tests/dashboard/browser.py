@@ -67,6 +67,12 @@ SHORT_LIVED = "--min-semi-space-size=32 --max-semi-space-size=64 --single-thread
 # A page fetches ahead, when it is idle, what somebody may ask for: as many files again as it needs.
 BUSY = "window.requestIdleCallback = () => {}"
 IDLE = "window.requestIdleCallback = (begin) => setTimeout(begin)"  # from the page's next address on
+# Keeps nothing for the next test, nor anything to style, lay out and paint anew until that goes elsewhere.
+EMPTY = """() => {
+  localStorage.clear();
+  sessionStorage.clear();
+  document.documentElement.replaceChildren();
+}"""
 BESIDE = 100_000  # pixels beside what is painted, further than Chromium paints ahead
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 
@@ -228,7 +234,7 @@ class Visit(Protocol):
     ) -> Page: ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Tab:
     """A page, what it was made as, and the developer's tools of the browser on it, which Chromium alone has."""
 
@@ -236,10 +242,18 @@ class Tab:
     language: str
     is_phone: bool
     tools: CDPSession | None
+    shown: tuple[tuple[int, int], str, bool] | None = None  # in which size and theme, and whether painted
 
     def show(self, size: tuple[int, int], theme: str, *, painted: bool) -> None:
-        """Give it its size and theme. What is not painted is all the same laid out, styled and pressed as ever."""
+        """Give it its size and theme. What is not painted is all the same laid out, styled and pressed as ever.
+
+        One that has them is left alone. A test may have given it another size; what else it changes it changes back.
+        """
         width, height = size
+        shown = self.page.viewport_size == {"width": width, "height": height} and self.shown
+        if shown == (size, theme, painted):
+            return
+        self.shown = (size, theme, painted)
         self.page.set_viewport_size({"width": width, "height": height})
         if self.tools is not None:
             self._lay_out(self.tools, width, height, painted=painted)
@@ -272,7 +286,7 @@ class Tab:
         self.page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
         self.page.unroute_all(behavior="ignoreErrors")
         try:
-            self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            self.page.evaluate(EMPTY)
             self.page.mouse.move(-1, -1)
             self.run(scripts=False)
         except Error:

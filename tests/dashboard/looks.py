@@ -46,14 +46,29 @@ ALIKE = """() => {
   mark(document.documentElement, 0);
 }"""
 
+# Marks each target that is large enough and touches no other: there is nothing for axe-core to find in it.
+ROOMY = """() => {
+  const roles = ["button", "checkbox", "combobox", "gridcell", "link", "menuitem", "menuitemcheckbox", "menuitemradio",
+    "option", "radio", "scrollbar", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"];
+  const all = ["a, button, input, select, textarea, summary", ...roles.map((role) => `[role=${role}]`)].join();
+  const targets = [...document.querySelectorAll(all)].map((each) => [each, each.getBoundingClientRect()]);
+  const touches = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  for (const [each, box] of targets) {
+    const isLarge = box.width >= 24 && box.height >= 24 && each.getClientRects().length === 1;
+    each.toggleAttribute("data-roomy",
+      isLarge && !targets.some(([other, its]) => other !== each && touches(box, its)));
+  }
+}"""
+
 # What axe-core finds, when the page is drawn; null where it is not there yet.
 RUN = f"""async ([context, only, without]) => {{
-  const contrast = "color-contrast";
   if (!("axe" in window)) return null;
   await ({DRAWN})();
-  const isOfColour = only.type === "tag" ? !without.includes(contrast) : only.values.includes(contrast);
-  if (isOfColour) ({ALIKE})();
-  axe.configure({{ rules: [{{ id: contrast, selector: "*:not([data-alike])" }}] }});
+  const easy = {{ "color-contrast": ["data-alike", {ALIKE}], "target-size": ["data-roomy", {ROOMY}] }};
+  for (const [id, [sign, mark]] of Object.entries(easy)) {{
+    if (only.type === "tag" ? !without.includes(id) : only.values.includes(id)) mark();
+    axe.configure({{ rules: [{{ id, selector: `*:not([${{sign}}])` }}] }});
+  }}
   const {{ violations }} = await axe.run(context ?? document, {{
     runOnly: only,
     resultTypes: ["violations"],
