@@ -38,6 +38,7 @@ def test_other_content(kind: str) -> None:
         EventReader(kind)
 
 
+@pytest.mark.system
 def test_too_large_an_event() -> None:
     """An event is bounded, whether it comes in one line or in many; comments and many small events are not."""
     read(*[b": ping\n\n"] * (LARGEST // 4), *[b"data: x\n\n"] * 10)

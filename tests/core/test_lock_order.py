@@ -102,6 +102,7 @@ def waiting(tx: Tx) -> Sequence[Row]:
     )
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
 @pytest.mark.parametrize("deed", [declares, claims])
 def test_a_call_that_waits_for_a_name_holds_no_project(

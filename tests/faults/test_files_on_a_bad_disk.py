@@ -88,6 +88,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(what: str, number: int) -
     each_failing(number, tell)
 
 
+@pytest.mark.system
 @both_errors
 def test_nothing_is_done_that_cannot_be_written_down(number: int) -> None:
     """When the audit log cannot take a line, a sentence says so, the call is not done, and the log holds nothing of it;
@@ -114,6 +115,7 @@ def test_nothing_is_done_that_cannot_be_written_down(number: int) -> None:
     each_failing(number, tell)
 
 
+@pytest.mark.system
 @both_errors
 def test_no_order_begins_that_cannot_be_written_down(number: int) -> None:
     """A journal that cannot be opened, read or written is named in a sentence; orders that had begun are known when the

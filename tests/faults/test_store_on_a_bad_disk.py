@@ -29,15 +29,11 @@ FAULTS = "the disk is full|the disk could not be read or written|the database fi
 KNOWN = f"nothing .*|no backup was made|{LOOK}|{restore.LOOK}"
 SENTENCE = rf"^({FAULTS}|the data folder cannot be used: [\w /]+)(; ({KNOWN}))?$"
 
-every_call = pytest.mark.parametrize(
-    "every", [41, pytest.param(1 if os.environ.get("ROUNDS") else 7, marks=pytest.mark.system)]
-)
-
-
-# Of the many calls of what is done seldom, fewer.
-some_calls = pytest.mark.parametrize(
-    "every", [97, pytest.param(1 if os.environ.get("ROUNDS") else 23, marks=pytest.mark.system)]
-)
+# All of it starts hundreds of hubs.
+pytestmark = pytest.mark.system
+ROUNDS = bool(os.environ.get("ROUNDS"))
+EVERY = 1 if ROUNDS else 7  # of the calls of the disk that fail
+SELDOM = 1 if ROUNDS else 23  # of the many calls of what is done seldom
 
 
 @pytest.fixture(autouse=True)
@@ -112,8 +108,7 @@ def faults(every: int, calls: int) -> Iterator[tuple[int, bool]]:
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EIO])
-@every_call
-def test_an_error_of_the_disk_is_told_and_what_was_told_is_true(number: int, every: int) -> None:
+def test_an_error_of_the_disk_is_told_and_what_was_told_is_true(number: int) -> None:
     """Whichever call of the disk fails, once or from then on: the hub says so in a sentence; what it answered is there
     and what it refused is not, also if it is killed, unless it says that this is to be looked at; and it goes on
     when the disk does.
@@ -121,7 +116,7 @@ def test_an_error_of_the_disk_is_told_and_what_was_told_is_true(number: int, eve
     with TemporaryDirectory(dir=in_memory(), prefix="hubbub-fault-") as scratch:
         calls = told_on(migrated(Path(scratch, "count", "data")).parent, Fault(number, -1)).calls
         assert calls > 20
-        for begin, stays in faults(every, calls):
+        for begin, stays in faults(EVERY, calls):
             fault = Fault(number, begin, stays)
             try:
                 recording = told_on(migrated(Path(scratch, f"{begin}{stays}", "data")).parent, fault)
@@ -147,7 +142,6 @@ def look_after_kills(recording: Recording, scratch: Path) -> None:
 
 def each_fault(
     number: int,
-    every: int,
     place: Path,
     tell: Callable[[Path, Recording], None],
     look: Callable[[Path], None],
@@ -158,7 +152,7 @@ def each_fault(
         with recorded(whole, Fault(number, -1)) as counted:
             tell(whole, counted)
         assert counted.calls > 5
-        for begin, stays in faults(every, counted.calls):
+        for begin, stays in faults(SELDOM, counted.calls):
             root = shutil.copytree(place, Path(scratch, f"{begin}{stays}"))
             fault = Fault(number, begin, stays)
             try:
@@ -171,8 +165,7 @@ def each_fault(
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EIO])
-@some_calls
-def test_a_restore_on_a_bad_disk_is_made_or_refused(number: int, every: int, tmp_path: Path) -> None:
+def test_a_restore_on_a_bad_disk_is_made_or_refused(number: int, tmp_path: Path) -> None:
     """Whichever call of the disk fails in a restore: a sentence says so, the hub has all of its own data or all of the
     backup, and where that is the backup its own is beside it; on a disk that is well again it is restored.
     """
@@ -197,12 +190,11 @@ def test_a_restore_on_a_bad_disk_is_made_or_refused(number: int, every: int, tmp
         restore.restore(root / "data", root / "copy.db")
         assert state(root / "data" / DATABASE) == backed_up
 
-    each_fault(number, every, tmp_path / "place", tell, look)
+    each_fault(number, tmp_path / "place", tell, look)
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EIO])
-@some_calls
-def test_a_migration_on_a_bad_disk_is_made_or_refused(number: int, every: int, tmp_path: Path) -> None:
+def test_a_migration_on_a_bad_disk_is_made_or_refused(number: int, tmp_path: Path) -> None:
     """Whichever call of the disk fails in a migration: a sentence says so, and the data is there, of the old version or
     of the new one; on a disk that is well again the hub starts with all of it.
     """
@@ -225,4 +217,4 @@ def test_a_migration_on_a_bad_disk_is_made_or_refused(number: int, every: int, t
         with closing(SQLite.open(root / "data")) as store:
             assert store.read_now(SYSTEM, user_names) == ["ann"]
 
-    each_fault(number, every, tmp_path / "place", tell, look)
+    each_fault(number, tmp_path / "place", tell, look)

@@ -2,6 +2,8 @@
 
 import ast
 
+import pytest
+
 from mutants.mutant import FOLDER, ROOT, DoesNotApply, Mutant, all_mutants, is_there
 
 LEAST = 84
@@ -28,6 +30,7 @@ def _wrong(mutant: Mutant) -> str | None:
     return None
 
 
+@pytest.mark.system
 def test_every_mutant_can_be_made_and_names_its_test() -> None:
     """Each mutant changes a line that there is, says which sentence that breaks, and names a test that there is."""
     mutants = all_mutants()

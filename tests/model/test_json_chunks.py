@@ -43,6 +43,7 @@ def encode(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+@pytest.mark.system
 @settings(max_examples=200)
 @given(ANYTHING)
 def test_the_pieces_are_the_json(value: object) -> None:

@@ -133,6 +133,7 @@ def test_a_secret_within_another_leaves_nothing_of_it() -> None:
     assert Redactor(["abcdefgh", "abcdefghijkl"]).text("abcdefghijkl") == REDACTED
 
 
+@pytest.mark.system
 @hypothesis.given(
     before=strategies.text(),
     after=strategies.text(),

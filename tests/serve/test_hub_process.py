@@ -351,6 +351,7 @@ def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_gar
     assert gc.get_threshold() == USUAL
 
 
+@pytest.mark.system
 def test_what_few_need_is_loaded_when_they_do() -> None:
     """A hub that nobody has asked for a text or a document renders none, and colours no stack trace."""
     code = "import sys, hubbub.app; print(*sys.modules)"

@@ -291,6 +291,7 @@ async def test_a_cancelled_hook_is_ended(tmp_path: Path, alive: Path) -> None:
     assert await _read_to_its_end(reader) == b""
 
 
+@pytest.mark.system
 async def test_many_hooks_run_at_once(tmp_path: Path) -> None:
     """Hooks of different agents do not wait for each other: here twenty cannot end before twenty others begin."""
     for n in range(20):

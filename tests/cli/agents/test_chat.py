@@ -171,6 +171,7 @@ command = ["/bin/sh", "-c", 'pwd; cat; printf "\\033[2Jboo"']""")
 
 
 class TestAtTheTerminal:
+    @pytest.mark.system
     def test_what_is_said_and_done_is_shown_and_remembered(self, chat: Chat) -> None:
         """The person sees which tools the agent calls, reads its text as it comes, and has commands of their own."""
         (chat.work / "colour.txt").write_text("green")
@@ -193,6 +194,7 @@ class TestAtTheTerminal:
             ["user"],
         ]
 
+    @pytest.mark.system
     def test_what_the_gate_asks_is_asked_at_the_terminal(self, chat: Chat) -> None:
         """The person reads what would be done, and only a yes lets it through."""
         turns: list[Turn] = [Calls([("execute_command", {"command": ASKED})]), Says(["Well."])]

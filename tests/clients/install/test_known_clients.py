@@ -186,6 +186,7 @@ def _bytes(held: bytes | str | None) -> bytes:
     return held if isinstance(held, bytes) else b""
 
 
+@pytest.mark.system
 @each_sample
 def test_an_uninstall_leaves_the_bytes_that_were_there(place: Place, sample: Path) -> None:
     """Whatever a configuration looks like: after install and uninstall it is the same, to the byte (merge rule 7)."""
@@ -204,6 +205,7 @@ def test_an_uninstall_leaves_the_bytes_that_were_there(place: Place, sample: Pat
         assert place.tree() == before
 
 
+@pytest.mark.system
 @each_sample
 def test_an_install_adds_only_what_is_ours(place: Place, sample: Path) -> None:
     """Order, indentation, comments and neighbours stay: every line that was there is there (merge rule 1)."""

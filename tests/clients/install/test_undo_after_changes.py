@@ -162,6 +162,7 @@ def test_lines_that_were_appended_meanwhile_stay(place: Place, sample: Path) -> 
     assert all(read(file) == parted + later for file, _ in files)
 
 
+@pytest.mark.system
 @each_sample
 def test_a_member_that_was_added_meanwhile_stays(place: Place, sample: Path) -> None:
     """Settings that a client added stay, beside all that was there before."""

@@ -129,6 +129,7 @@ def test_the_log_tells_what_the_tables_tell(world: World, eve: Actor, stories: i
     play()
 
 
+@pytest.mark.system
 def test_every_deed_is_told(world: World, eve: Actor) -> None:
     """The log has each deed's effect on the picture: nothing that can be done is left out."""
     project = new_project(world.store)
@@ -217,6 +218,7 @@ def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> No
         assert folded(world.store, project.id, onward, each.moment.position) == now.picture
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
 def test_an_agent_is_told_with_the_new_name_of_its_machine(world: World, eve: Actor) -> None:
     """The log names an agent's machine as the tables do, also if that was renamed while the agent was placed on it."""

@@ -126,7 +126,8 @@ def test_keys_do_nothing_behind_a_dialog(page: Page) -> None:
     """While a dialog is open, the keys of the page behind it do not act."""
     inside(page, "shell/dialogs.js", "m.compose(x)", [])
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("To", exact=True)).to_be_focused()  # or letters would still wait for the dialog
+    to = dialog.get_by_label("To", exact=True)
+    expect(to).to_be_focused()  # until then letters are held back for it
     dialog.get_by_role("button", name="Close").focus()
     chord(page, "g", "f")
     assert page.evaluate("location.pathname") == "/"  # which a command changes at once

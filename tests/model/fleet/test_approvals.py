@@ -3,6 +3,7 @@
 import json
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_a_cut_text_says_so(text: str, length: int) -> None:
     assert cut(shown, length) == shown
 
 
+@pytest.mark.system
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | TEXTS,

@@ -20,6 +20,7 @@ def test_a_message_is_what_it_was_before_it_was_cut() -> None:
     assert assembly.add(END + '{"kind":"welcome"}') == {"kind": "welcome"}
 
 
+@pytest.mark.system
 def test_small_pieces_take_no_more_than_large_ones() -> None:
     """A message sent character by character, or empty pieces again and again, fills no memory."""
     assembly, many = MessageAssembler(), 200_000

@@ -44,6 +44,7 @@ def link(hub: Hub) -> str:
 # Other pages
 
 
+@pytest.mark.system
 def test_no_other_page_changes_anything(hub: Hub, owner: Browser) -> None:
     """Whatever call it makes, in whatever way a browser sends it, a page that is not the hub's changes nothing."""
     paths = done(owner.call("GET", "/openapi.json"))["paths"]

@@ -360,6 +360,7 @@ def test_head_and_options(hub: Hub) -> None:
     assert (post.status_code, post.json()["error"]) == (405, "method_not_allowed")
 
 
+@pytest.mark.system
 def test_a_reader_that_reads_nothing_holds_up_nobody(hub: Hub) -> None:
     """However long a reader takes nothing, others hear at once; and it gets everything when it reads again."""
     address = urlsplit(hub.url)

@@ -87,6 +87,7 @@ def test_endpoints_that_cannot_be_made() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.system
 def test_hub_is_loaded_without_the_library() -> None:
     """The hub's own modules load neither the MCP library nor cryptography."""
     code = (

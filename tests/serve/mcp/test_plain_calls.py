@@ -320,6 +320,7 @@ def put(manner: str, params: Json, given_id: object = 1) -> tuple[Json, dict[str
     return {"jsonrpc": "2.0", "id": given_id, "method": "tools/call", "params": told}, headers
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("manner", [BARE, OLD[0], OLD[-1], MODERN])
 @pytest.mark.parametrize("dialect", SPOKEN)
 def test_a_plain_call_is_answered_byte_for_byte_as_by_the_sdk(
@@ -352,6 +353,7 @@ def test_a_plain_call_is_answered_byte_for_byte_as_by_the_sdk(
         every()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("manner", [BARE, *OLD, MODERN])
 def test_every_outcome_is_written_byte_for_byte_as_by_the_sdk(
     world: tuple[Store, Actor], manner: str, monkeypatch: pytest.MonkeyPatch

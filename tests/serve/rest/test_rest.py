@@ -738,6 +738,7 @@ def test_the_words_of_the_interface_are_taken(hub: Hub, acting: Acting) -> None:
     assert {need for need, answer in answers.items() if "need: must be" not in answer} == {*needs}
 
 
+@pytest.mark.system
 @with_own_hub
 def test_the_description_of_the_interface_is_made_once(
     acting: Acting, monkeypatch: pytest.MonkeyPatch

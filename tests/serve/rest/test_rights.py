@@ -434,6 +434,7 @@ def test_who_may_not_is_refused(hub: Hub, callers: Mapping[str, Web], things: Ma
     assert wrong == []
 
 
+@pytest.mark.system
 def test_who_may_is_let(callers: Mapping[str, Web], things: Mapping[str, str]) -> None:
     """A caller with the right is not refused for who they are, whatever else may be in the way."""
     wrong = []

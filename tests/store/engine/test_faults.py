@@ -124,6 +124,7 @@ def test_a_full_disk_fails_a_whole_batch_and_each_caller_hears_it(
     assert sqlite_store.read_now(SYSTEM, user_names) == names
 
 
+@pytest.mark.system
 def test_a_disk_that_is_full_at_the_commit_loses_nothing(tmp_path: Path) -> None:
     """A disk that fills up as the transaction is written down fails the calls in it, none acknowledged is lost,
     and when there is space again the hub goes on.
