@@ -59,7 +59,10 @@ function focusedItem() {
 let chord = null;
 let chordAt = 0;
 
-/** What was asked for and is not there yet, each of which keys are meant for. @type {Set<object>} */
+/**
+ * What was asked for and is not drawn yet, each of which keys are meant for; one that has come is drawn by `until`.
+ * @type {Set<{until?: number}>}
+ */
 const awaited = new Set();
 let missedAt = -Infinity; // when a key was meant for what did not come
 let typedAhead = ""; // for the field that is on its way
@@ -72,24 +75,30 @@ const DRAWN = 1_000;
  *   whether somebody still waits for it
  */
 export function hold() {
+  /** @type {{until?: number}} */
   const one = {};
   awaited.add(one);
-  const end = () => awaited.has(one) && (handOver(one, performance.now() + DRAWN), true);
+  const end = () => awaited.has(one) && (one.until = performance.now() + DRAWN, handOver(one), true);
   return [end, () => (missedAt = performance.now(), typedAhead = "", awaited.delete(one))];
 }
 
 /** Write what was typed ahead into the field of the dialog as soon as that is drawn; without a field it is dropped. */
-function handOver(one, until) {
+function handOver(one) {
   if (!awaited.has(one)) return undefined;
   const field = /** @type {HTMLInputElement|null} */ (document.activeElement);
   const isDrawn = field?.closest("dialog[open]") && isTyping(field) && field.selectionStart != null;
-  if (!isDrawn && performance.now() < until) return void requestAnimationFrame(() => handOver(one, until));
+  if (!isDrawn && performance.now() < one.until) return void requestAnimationFrame(() => handOver(one));
   awaited.delete(one);
   if (isDrawn && typedAhead) {
     field.setRangeText(typedAhead, field.selectionStart, field.selectionEnd, "end");
     field.dispatchEvent(new InputEvent("input", { bubbles: true, data: typedAhead }));
   }
   typedAhead = "";
+}
+
+/** What was typed ahead stands before what somebody types into the field, also in the frame in which that is drawn. */
+function catchUp() {
+  for (const one of awaited) if (one.until !== undefined) handOver(one);
 }
 
 /** Whether a key is meant for what is not there, and must do nothing. */
@@ -109,6 +118,7 @@ const isText = (name) => name === "space" || !/\w\w/.test(name);
 /** @param {KeyboardEvent} event */
 function onKeyDown(event) {
   if (event.defaultPrevented || event.isComposing) return;
+  if (typedAhead && isTyping(event.target)) catchUp();
   const name = nameOf(event);
   const single = !name.startsWith("mod+") && name !== "Escape";
   if (single && (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey)) return;
