@@ -435,7 +435,9 @@ class Place:
         """Check that the context leaves no trace: nothing half done, no news."""
         before = self.world()
         yield
-        assert self.world() == before
+        now = self.world()
+        changes = {name: (rows, now[name]) for name, rows in before.items() if now[name] != rows}
+        assert changes == {}, changes
 
     def post(
         self, body: object, secret: str | None = None, path: str | None = None, **headers: str

@@ -182,7 +182,7 @@ def test_what_is_typed_before_a_dialog_is_there_is_in_it(page: Page) -> None:
     page.keyboard.type("cg b x a")
     expect(page.get_by_role("heading", level=1)).to_have_text("Needs you")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.evaluate("() => { requestAnimationFrame = () => 0; }")  # nobody types slower than the next frame comes
+    page.evaluate("() => { requestAnimationFrame = () => 0; }")  # one types faster than the next frame comes
     for route in held:
         route.continue_()
     field = page.get_by_role("dialog").get_by_label("Title")
