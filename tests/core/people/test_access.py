@@ -231,3 +231,11 @@ def test_a_refusal_leaves_nothing_behind(world: World) -> None:
         world.do(speak_and_fail)
     assert "ghost" not in known_names(world)
     assert world.kinds() == before
+
+
+def test_a_machines_key_has_no_role_anywhere(world: World) -> None:
+    """A machine's key is refused by its role, even where the person who made it has one, and where no project is."""
+    machine = world.acting(replace(person(world, "zoe", Role.OWNER), role=Role.NODE))
+    for project_id in (world.id, None):
+        with pytest.raises(Forbidden):
+            machine.do(access.role_in, project_id)

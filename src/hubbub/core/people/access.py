@@ -106,8 +106,7 @@ def memberships(tx: Tx, *, archived: bool = False) -> list[tuple[Project, Role]]
     Raises `Forbidden` for a machine's key.
     """
     actor = tx.actor
-    if actor.role is Role.NODE:
-        raise Forbidden(LINK_ONLY)
+    _require_no_machine(actor)
     if actor.project_id is not None:
         project = projects.find(tx, actor.project_id)
         return [(project, actor.role or Role.VIEWER)] if project else []
@@ -115,15 +114,21 @@ def memberships(tx: Tx, *, archived: bool = False) -> list[tuple[Project, Role]]
     return [each for each in known if archived or each[0].archived_at is None]
 
 
-def role_in(tx: Tx, project_id: UUID) -> Role | None:
-    """Return the caller's role in a project that is not archived; None if it may not see the project.
+def role_in(tx: Tx, project_id: UUID | None) -> Role | None:
+    """Return the caller's role in a project that is not archived; None in one that it may not see, and in none.
 
     Raises `Forbidden` for a machine's key.
     """
     actor = tx.actor
-    if actor.project_id is not None or actor.user_id is None:
-        return next((role for project, role in memberships(tx) if project.id == project_id), None)
-    return projects.role_of(tx, project_id, actor.user_id)
+    _require_no_machine(actor)
+    if project_id is not None and actor.project_id is None and actor.user_id is not None:
+        return projects.role_of(tx, project_id, actor.user_id)
+    return next((role for project, role in memberships(tx) if project.id == project_id), None)
+
+
+def _require_no_machine(actor: Actor) -> None:
+    if actor.role is Role.NODE:
+        raise Forbidden(LINK_ONLY)
 
 
 def names(project: Project) -> tuple[str, ...]:

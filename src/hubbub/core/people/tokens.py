@@ -236,17 +236,13 @@ def _end(tx: Tx, token: Token) -> bool:
 
 def _may_see(tx: Tx, token: Token) -> bool:
     mine = token.user_id is not None and token.user_id == tx.actor.user_id
-    return mine or _role_where(tx, token) is not None or tx.actor.owns_hub
+    ours = access.role_in(tx, token.project_id) is not None
+    return mine or ours or tx.actor.owns_hub
 
 
 def _may_revoke(tx: Tx, token: Token) -> bool:
     made_it = tx.actor.is_person and token.user_id is not None and token.user_id == tx.actor.user_id
-    role = _role_where(tx, token)
+    role = access.role_in(tx, token.project_id)
     manages = role is not None and Right.MANAGE in GRANTS[role]
     is_own = tx.actor.token_id is not None and tx.actor.token_id in (token.id, token.lent_from)
     return made_it or tx.actor.owns_hub or is_own or manages
-
-
-def _role_where(tx: Tx, token: Token) -> Role | None:
-    """Return the caller's role in the project of the token, if that has one."""
-    return access.role_in(tx, token.project_id) if token.project_id is not None else None
