@@ -107,8 +107,9 @@ def test_a_shell_ends_with_its_client(site: Traveller) -> None:
     site.policy(BYPASS)
     peer = site.client()
     shell = peer.call("ssh_session", operation="open", hostname=site.server.hostname)["session_id"]
-    peer.call("ssh_session", operation="send", session_id=shell, command="echo pid:$$:")
-    pid = re.search(r"pid:(\d+):", read_until(peer, shell, ":\r\n"))
+    # The terminal also shows what is sent to it, with its end in two halves.
+    peer.call("ssh_session", operation="send", session_id=shell, command='echo pid:$$:do""ne')
+    pid = re.search(r"pid:(\d+):", read_until(peer, shell, "done"))
     assert pid is not None
 
     peer.close()
