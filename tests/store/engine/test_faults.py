@@ -451,6 +451,22 @@ def test_operations_that_wait_for_each_other_are_begun_again(
     assert len({id(tx) for tx in seen}) > 2
 
 
+def test_a_call_that_the_server_stops_is_begun_again(postgres_store: Postgres) -> None:
+    """A call among others whose statement the server cancels, as it may after a wait for a lock, is run again."""
+    tries: list[None] = []
+
+    def operation(tx: Tx) -> UUID:
+        tries.append(None)
+        if len(tries) == 1:
+            tx.run("SELECT pg_cancel_backend(pg_backend_pid())")
+            tx.one("SELECT pg_sleep(60)")
+        return add_user("ann")(tx)
+
+    assert isinstance(postgres_store.write_now(SYSTEM, operation), UUID)
+    assert len(tries) == 2
+    assert postgres_store.read_now(SYSTEM, user_names) == ["ann"]
+
+
 def test_a_row_that_stays_locked_is_said(postgres_store: Postgres, postgres_url: str) -> None:
     """A row that another program keeps locked on PostgreSQL fails the call that waits for it, with a sentence."""
     postgres_store.write_now(SYSTEM, add_user("ann"))

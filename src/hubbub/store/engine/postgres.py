@@ -53,6 +53,8 @@ SHORTLY = "SET LOCAL lock_timeout = '5ms'"  # for calls that others wait behind
 
 FORBIDDEN = "the database is empty, and its user may make no tables in it; grant CREATE on its schema"
 COLLISIONS = (errors.DeadlockDetected, errors.SerializationFailure)
+# The server stops who has waited too long for a lock, and sometimes has forgotten why when it says so.
+STOPPED = (errors.LockNotAvailable, errors.QueryCanceled)
 
 # Faults of the engine, as people should read them; the first match counts. Other errors are bugs and shown as such.
 FAULTS: tuple[tuple[type[psycopg.Error], str], ...] = (
@@ -261,7 +263,7 @@ class Postgres:
                 raise
             connection.recover()  # raises if the connection is gone, and with it the whole transaction
             connection.tell("ROLLBACK TO call", {})
-            is_done = not isinstance(error, (*COLLISIONS, errors.LockNotAvailable))
+            is_done = not isinstance(error, (*COLLISIONS, *STOPPED))
             call.error = _explained(error) if isinstance(error, psycopg.OperationalError) else error
         connection.tell("RELEASE call", {})
         return is_done
