@@ -28,7 +28,7 @@ class OwnMachinePresence:
 
     def __init__(self, transactions: Transactions, node: Node, measured: Callable[[], Load | None]) -> None:
         self._transactions, self._node, self._measured = transactions, node, measured
-        self._reported: dict[UUID, Project] = {}
+        self._told: dict[UUID, Project] = {}
         self._news = asyncio.Event()
 
     def hear(self, activities: Iterable[Activity]) -> None:
@@ -39,34 +39,42 @@ class OwnMachinePresence:
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
         """Keep the machine present while the context lasts; at its end it leaves."""
-        await self._report()
+        await self._report(anew=True)
         keeping = asyncio.create_task(self._keep())
         try:
             yield
         finally:
             keeping.cancel()
-            await self._leave(self._reported.values())
+            await self._leave(self._told.values())
 
     async def _keep(self) -> None:
+        loop, every = asyncio.get_running_loop(), REPORT_EVERY.total_seconds()
+        due = loop.time() + every  # however often there is news of some of them until then
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(REPORT_EVERY.total_seconds()):
+                async with asyncio.timeout_at(due):
                     await self._news.wait()
-            await self._report()
+            is_due = loop.time() >= due
+            await self._report(anew=is_due)
+            due = loop.time() + every if is_due else due
 
-    async def _report(self) -> None:
+    async def _report(self, *, anew: bool) -> None:
+        """Report to the projects that it serves now; not `anew`: only to those that are new or have changed."""
         self._news.clear()
         try:
             served = {each.id: each for each in await self._transactions.read(SYSTEM, own_machine.served)}
-            await self._leave(each for key, each in self._reported.items() if key not in served)
+            await self._leave(self._told.pop(key) for key in self._told.keys() - served.keys())
         except HubError as error:
             log.warning("the hub's own machine could not be reported", reason=str(error))
             return
-        self._reported = served
-        for project in served.values():
+        for key, project in served.items():
+            if not anew and self._told.get(key) == project:
+                continue
+            self._told[key] = project
             try:
                 await self._transactions.write(SYSTEM, partial(self._tell, project=project))
             except HubError as error:
+                del self._told[key]
                 log.warning(
                     "the hub's own machine could not be reported", project=project.slug, reason=str(error)
                 )
