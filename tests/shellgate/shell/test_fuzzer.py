@@ -1,3 +1,5 @@
+import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,18 @@ def test_beside_others_a_program_calls_what_it_calls_alone(
     bash.tidy(*range(len(texts)))
     for number, (text, calls) in enumerate(zip(texts, bash.together(texts), strict=True)):
         assert (text, _sorted(calls)) == (text, _sorted(bash.alone(text, number)))
+
+
+def test_no_file_of_others_is_closed(tmp_path: Path) -> None:
+    """However many files the process has open, real bash is run beside them, and they stay what they are."""
+    bash, others = Bash(tmp_path), tmp_path / "others"
+    bash.tidy(0)
+    with ExitStack() as stack:
+        files = [stack.enter_context(others.open("wb")) for _ in range(300)]
+
+        assert [[call.words for call in calls] for calls in bash.together(["m a"])] == [[("m", "a")]]
+        assert [call.words for call in bash.alone("m a")] == [("m", "a")]
+        assert all(os.path.sameopenfile(each.fileno(), files[0].fileno()) for each in files)
 
 
 def _sorted(calls: list[Call]) -> list[Call]:

@@ -6,6 +6,7 @@ alone, as the product runs it, or beside others: then one bash forks itself for 
 """
 
 import contextlib
+import fcntl
 import os
 import select
 import shlex
@@ -22,10 +23,9 @@ from tests.shellgate.shell.fuzzer.programs import MARKER
 from tests.support.waiting import patience
 
 TOGETHER = 200  # programs of one bash
-_TOLD, _ALIVE = (
-    217,
-    218,
-)  # descriptors that no program names: for its calls, and open as long as anything runs
+# Descriptors that no program names: what a fork opens for its calls, and the first that bash is given. Which of them
+# are free differs: many tests in one process have hundreds of files open, and none of them may be replaced.
+_OPENED, _GIVEN = 199, 200
 # A line's end would be written on its own, and what runs beside it could come between.
 _TELL = (
     'builtin set -- {name} "${{@//$\'\\n\'/$\'\\x1e\'}}"; builtin printf \'%s\\0\' "$PWD" "$#" "$@" >&{told}'
@@ -52,6 +52,26 @@ class Call:
 
     folder: str
     words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A pipe over which programs say that they have ended; one of its ends is open as long as anything runs."""
+
+    reading: int
+    alive: int
+
+
+def _line() -> _Line:
+    reading, writing = os.pipe()
+    alive = _high(writing)
+    os.close(writing)
+    return _Line(reading, alive)
+
+
+def _high(descriptor: int) -> int:
+    """Return a copy of the descriptor that no program names."""
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _GIVEN)
 
 
 class Bash:
@@ -87,12 +107,12 @@ class Bash:
     def alone(self, program: str, number: int = 0) -> list[Call]:
         """Return the calls of a program, run as the product runs it."""
         self.tidy(number)
-        with self._told(number).open("wb") as told:
-            os.dup2(told.fileno(), _TOLD)
+        with self._told(number).open("wb") as file:
+            told = _high(file.fileno())
         try:
-            self._run(program, number, _TOLD)
+            self._run(program, number, _line(), told)
         finally:
-            os.close(_TOLD)
+            os.close(told)
         return self._calls(number)
 
     def together(self, programs: list[str]) -> list[list[Call]]:
@@ -100,11 +120,14 @@ class Bash:
 
         An error that ends a line ends all of a fork. So what did not come to its end there runs again alone.
         """
-        forks = [self._fork(number, program) for number, program in enumerate(programs)]
+        for number in range(len(programs)):
+            self._told(number).write_bytes(b"")  # the bash may end before it gets there
         ended: list[bool] = []  # of each that is over, whether it ran to its end
-        while (begun := len(ended)) < len(forks):
-            count = _that_fit(forks[begun:])
-            over = self._run("".join(forks[begun : begun + count]), begun).split(_OVER)
+        while (begun := len(ended)) < len(programs):
+            line = _line()
+            forks = [self._fork(number, programs[number], line) for number in range(begun, len(programs))]
+            count = _that_fit(forks)
+            over = self._run("".join(forks[:count]), begun, line).split(_OVER)
             ended += [_WHOLE in each for each in over[:count]]
         called = [self._calls(number) for number in range(len(programs))]
         for number, (program, is_whole) in enumerate(zip(programs, ended, strict=True)):
@@ -112,17 +135,16 @@ class Bash:
                 called[number] = self.alone(program, number)
         return called
 
-    def _fork(self, number: int, program: str) -> str:
+    def _fork(self, number: int, program: str, line: "_Line") -> str:
         """Return what the bash of many runs for one of them."""
-        self._told(number).write_bytes(b"")  # the bash may end before it gets there
         return _FORK.format(
             work=self.work(number),
             home=self.home(number),
             program=shlex.quote(program),
             bash=argv("")[0],
-            told=_TOLD,
+            told=_OPENED,
             file=self._told(number),
-            alive=_ALIVE,
+            alive=line.alive,
             whole=_WHOLE,
             over=_OVER,
         )
@@ -130,36 +152,38 @@ class Bash:
     def _told(self, number: int) -> Path:
         return self._folder / "told" / str(number)
 
-    def _run(self, text: str, number: int, *descriptors: int) -> str:
-        """Run a text that begins at a place, and return what it said of the programs that ended."""
-        reading, writing = os.pipe()
-        os.dup2(writing, _ALIVE)
-        os.close(writing)
-        process = subprocess.Popen(
-            argv(text),
-            cwd=self.work(number),
-            env=self._environment(number),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(_ALIVE, *descriptors),
-            process_group=0,
-        )
-        os.close(_ALIVE)
+    def _run(self, text: str, number: int, line: "_Line", told: int | None = None) -> str:
+        """Run a text that begins at a place, and return what it said of the programs that ended.
+
+        `told`: where it tells of its calls, unless each fork opens that by itself.
+        """
         try:
-            return _said(reading, process)
+            process = subprocess.Popen(
+                argv(text),
+                cwd=self.work(number),
+                env=self._environment(number, _OPENED if told is None else told),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(line.alive,) if told is None else (line.alive, told),
+                process_group=0,
+            )
+        finally:
+            os.close(line.alive)
+        try:
+            return _said(line.reading, process)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            os.close(reading)
+            os.close(line.reading)
 
     def _calls(self, number: int) -> list[Call]:
         with self._told(number).open("rb") as told:
             return _calls(told.read(_MOST_TOLD))
 
-    def _environment(self, number: int) -> dict[str, str]:
-        called, not_found = (_TELL.format(name=name, told=_TOLD) for name in (MARKER, ""))
+    def _environment(self, number: int, told: int) -> dict[str, str]:
+        called, not_found = (_TELL.format(name=name, told=told) for name in (MARKER, ""))
         return {
             "PATH": "/nonexistent",
             "HOME": str(self.home(number)),
