@@ -32,6 +32,7 @@ DRIVERS_AND_HASH = {"apsw", "psycopg", "argon2-cffi"}
 SERVER_BUNDLE = {"httptools", "uvloop", "watchfiles"}  # of uvicorn[standard]
 BROUGHT_ALONG = {"openai", "psycopg_pool"}  # by the extra of a library that an extra of ours names
 
+pytestmark = pytest.mark.system  # as `make lint`, of which they are the rest
 
 Nodes = dict[str, list[ast.AST]]
 

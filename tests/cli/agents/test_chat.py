@@ -211,6 +211,7 @@ class TestAtTheTerminal:
         assert [(each["code"], each["source"]) for each in (no, nothing)] == [("denied", "person")] * 2
         assert yes["stdout"] == "so\n"
 
+    @pytest.mark.system
     def test_neither_ctrl_c_nor_a_failure_ends_the_chat(self, chat: Chat) -> None:
         """The turn ends, and the person may try again."""
         stuck = Hangs()

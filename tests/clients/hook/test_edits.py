@@ -132,7 +132,7 @@ def test_ones_own_edits_are_no_news(bench: Workbench, shop: Path) -> None:
     [
         "git commit -qam done",
         "git stash -q",
-        "git checkout -q -f -- . && git switch -q -c next",
+        pytest.param("git checkout -q -f -- . && git switch -q -c next", marks=pytest.mark.system),
         "git reset -q --hard",
     ],
 )
