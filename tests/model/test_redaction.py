@@ -102,6 +102,7 @@ def test_ordinary_text_stays(text: str) -> None:
     assert Redactor([KNOWN]).text(text) == text
 
 
+@pytest.mark.system
 def test_there_are_no_secrets_in_a_body_of_code() -> None:
     """A whole program stays as it is."""
     for file in CODE.rglob("*.py"):

@@ -101,6 +101,7 @@ def test_what_json_says_otherwise_stays_the_same(text: str) -> None:
     assert {**after, "mcpServers": None} == {**before, "mcpServers": None}
 
 
+@pytest.mark.system
 @few
 @given(documents(comments, commas=True), st.integers(1, 3))
 def test_appending_to_a_list_and_dropping_leaves_the_bytes_that_were_there(text: str, times: int) -> None:
@@ -121,6 +122,7 @@ def test_appending_to_a_list_and_dropping_leaves_the_bytes_that_were_there(text:
     assert now == text
 
 
+@pytest.mark.system
 @few
 @given(documents(comments, commas=True), documents(comments, commas=True))
 def test_a_neighbour_that_came_later_stays_when_ours_goes(text: str, other: str) -> None:
@@ -135,6 +137,7 @@ def test_a_neighbour_that_came_later_stays_when_ours_goes(text: str, other: str)
     assert "hubbub" not in left["mcpServers"]
 
 
+@pytest.mark.system
 @few
 @given(documents(comments, commas=True))
 def test_replacing_and_restoring_leaves_the_bytes_that_were_there(text: str) -> None:

@@ -122,6 +122,7 @@ def test_what_a_machine_works_on_is_a_task_of_everyone(meeting: Meeting) -> None
     assert (told["status"], told["from_name"], told["to_name"]) == ("replied", "cleo", "node:box")
 
 
+@pytest.mark.system
 def test_a_machine_is_cut_off(meeting: Meeting) -> None:
     """A caller of the machine hears at once that it is away; a task for its agent waits until it is back."""
     meeting.place("patient")

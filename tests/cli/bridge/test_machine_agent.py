@@ -80,7 +80,8 @@ def test_delegated_work_is_on_the_board(machine: Machine) -> None:
     assert (task["sender"], task["title"], task["result"]) == ("ada", "mend it", done["text"])
 
 
-@pytest.mark.parametrize("tool", [pytest.param("ask_agent", marks=pytest.mark.system), "delegate_task"])
+@pytest.mark.system
+@pytest.mark.parametrize("tool", ["ask_agent", "delegate_task"])
 def test_a_program_acts_as_whoever_asked_while_it_works(machine: Machine, tool: str) -> None:
     """It has a token of its own for the order: the caller's name, cmdop's tools alone, and not a moment longer."""
     machine.has_agent(ERRAND, 'mode = "bypass"')

@@ -257,6 +257,7 @@ def test_the_second_agent_of_a_client_speaks_as_itself(desk: Desk, client: str) 
     assert told.found.startswith("cedar-2 reaches "), told
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_an_older_second_agent_that_speaks_as_the_first_is_found(desk: Desk, client: str) -> None:
     """An entry of before shares the variable of the user's files: doctor says whose token is sent, and what to do."""

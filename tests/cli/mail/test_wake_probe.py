@@ -4,6 +4,8 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
+import pytest
+
 from hubbub.client import Hub
 from tests.cli.processes import RunningHub
 
@@ -17,6 +19,7 @@ def _wakes_and_reads(beside: Hub, name: str) -> None:
     beside.inbox(name)
 
 
+@pytest.mark.system
 def test_a_woken_agent_is_told_of_with_times(hub: RunningHub) -> None:
     """It says what took the wake, what came of it, and after how long the agent looked."""
     hub.meet("ember")

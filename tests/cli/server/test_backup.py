@@ -57,6 +57,7 @@ def _newest_but_one(hub: RunningHub) -> str:
     return str(made[-2]["id"])
 
 
+@pytest.mark.system
 def test_a_hub_moves_to_postgresql_and_back(own_hub: RunningHub, postgres_url: str, tmp_path: Path) -> None:
     """Who outgrows one machine copies the stopped hub to PostgreSQL: tokens, tasks and numbers go on; and back."""
     database = address_of(postgres_url)

@@ -1,5 +1,7 @@
 """`hubbub watch` before it takes the screen."""
 
+import pytest
+
 from tests.cli.processes import RunningHub
 from tests.cli.screens import on_screen
 
@@ -13,6 +15,7 @@ def test_a_project_that_is_not_yours_is_refused_at_once(hub: RunningHub) -> None
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.system
 def test_ctrl_c_leaves(hub: RunningHub) -> None:
     """Ctrl-C leaves the screen, with exit code 0 as `q` does."""
     for key in ("\x03", "q"):

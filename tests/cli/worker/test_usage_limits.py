@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from hubbub.worker.shell_command import KEPT, CommandExit, CommandOutput
 from hubbub.worker.usage_gate import conversation_of
 from tests.cli.processes import RunningHub
@@ -61,6 +63,7 @@ def test_a_limit_of_another_stops_a_worker_that_reached_none(hub: RunningHub) ->
     assert hub.task(2)["status"] == "delivered"
 
 
+@pytest.mark.system
 def test_a_limit_that_is_reached_without_a_hub_is_no_failure(own_hub: RunningHub, tmp_path: Path) -> None:
     """A command that a limit stops while the hub is away waits for the hub, which then pauses its account."""
     go, reached = tmp_path / "go", tmp_path / "reached"

@@ -58,6 +58,7 @@ async def _progress(store: Store, project: Project) -> int:
     return sum(row["progress"] for row in answer.content["sessions"])
 
 
+@pytest.mark.system
 @pytest.mark.anyio
 async def test_nobody_is_told_less_than_somebody_was(stores: tuple[Store, Store]) -> None:
     """Whichever of two hubs is asked, while agents report to both: what was committed or told before is told."""

@@ -60,6 +60,7 @@ def matched(pattern: str) -> frozenset[str]:
     return frozenset(path for path in PATHS if segments_match(spelled.split("/"), path.split("/")))
 
 
+@pytest.mark.system
 def test_patterns_match_what_they_say() -> None:
     """A pattern matches the paths that its rules, tried segment by segment, allow, and no others."""
     for pattern in [*SHORT, ".", "a/", "**/a/**", "a/**/b", "**/a/b"]:

@@ -49,6 +49,7 @@ def found(one: Scope, other: Scope) -> tuple[tuple[str, ...], tuple[str, ...]] |
     return (common.areas, common.files) if common else None
 
 
+@pytest.mark.system
 @given(SCOPES, SCOPES, AREAS)
 def test_an_overlap_is_the_same_from_both_sides(one: Scope, other: Scope, areas: Mapping[str, Area]) -> None:
     """Whether two scopes overlap, and in what, does not depend on who asks."""
@@ -162,6 +163,7 @@ def patterns(make: str) -> Scope:
     return Scope.of(None, [make.format(number) for number in range(FILES)])
 
 
+@pytest.mark.system
 @each_row(
     ("make", "other", "common"),
     [

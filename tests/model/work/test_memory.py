@@ -85,6 +85,7 @@ def test_other_line_ends_are_no_change(parts: list[MemoryPart]) -> None:
     assert not text.rstrip("\r\n") or text.endswith(("\n\n", "\r\n")) or parse(text[:-1], parts) == parts
 
 
+@pytest.mark.system
 @given(DOCUMENTS, st.data())
 def test_a_new_section_tears_no_content(parts: list[MemoryPart], data: st.DataObject) -> None:
     """A section that is typed between others, or at the end, is one more; the others are what they were."""
@@ -94,6 +95,7 @@ def test_a_new_section_tears_no_content(parts: list[MemoryPart], data: st.DataOb
     assert parse(render([*parts[:at], typed, *parts[at:]]), parts) == [*parts[:at], typed, *parts[at:]]
 
 
+@pytest.mark.system
 @given(DOCUMENTS, st.data())
 def test_a_new_line_changes_one_part(parts: list[MemoryPart], data: st.DataObject) -> None:
     """A line typed at the end of a section is in that section, and the others are what they were."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def test_nothing_is_lost(base: list[MemoryPart], ours: list[MemoryPart], theirs:
     assert {part.content for part in theirs if part not in base} <= {part.content for part in parts}
 
 
+@pytest.mark.system
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 def test_merging_again_changes_nothing(
     base: list[MemoryPart], ours: list[MemoryPart], theirs: list[MemoryPart]

@@ -48,6 +48,7 @@ async def test_it_is_started_again(tmp_path: Path) -> None:
         await here.says("its program ended with exit code 3, and is started again in 0.001 s")
 
 
+@pytest.mark.system
 async def test_one_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None:
     """After ten ends in a row, each within a minute, it has failed; it may be started anew then."""
     async with minding(tmp_path) as here:

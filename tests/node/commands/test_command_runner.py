@@ -47,6 +47,7 @@ def test_commands_in_the_background_survive_their_client(tmp_path: Path, wall: s
         assert ask(here, "shell_kill", task_id=found[0].task_id).value == {"killed": True}
 
 
+@pytest.mark.system
 def test_a_client_that_ends_leaves_nothing_open(tmp_path: Path) -> None:
     """The line to its forker is closed like all else, so that nobody is warned of it."""
     arguments = [str(tmp_path), "none", "true", "true"]

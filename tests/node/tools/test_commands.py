@@ -519,6 +519,7 @@ def test_there_is_room_for_so_many_commands(bare: ToolContext, monkeypatch: pyte
     ask(bare, "shell_kill", task_id=begin(bare, "sleep 1000"))
 
 
+@pytest.mark.system
 def test_of_many_at_once_as_many_begin_as_there_is_room(
     bare: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ def stranger(hub: Hub) -> Iterator[Browser]:
         yield browser
 
 
+@pytest.mark.system
 def test_every_document_can_be_read_and_its_links_lead_on() -> None:
     """Each page of the project has an address; what it links to on the hub is there, down to the heading."""
     library = Library.own()

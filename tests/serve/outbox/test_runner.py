@@ -159,6 +159,7 @@ async def test_many_are_under_way_at_once(issues: Desk, github: FakeGitHub) -> N
     assert len(github.comments) == 12
 
 
+@pytest.mark.system
 async def test_two_hubs_deliver_each_thing_once(postgres_url: str, receiver: Receiver) -> None:
     """Two hubs over one PostgreSQL share the work: each thing goes out once, a webhook's one after the other."""
     with_github = FakeGitHub()

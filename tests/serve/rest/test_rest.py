@@ -719,6 +719,7 @@ def test_the_interface_says_what_is_refused(hub: Hub, acting: Acting) -> None:
         assert answer.is_success == bool(slug.search(given)), given
 
 
+@pytest.mark.system
 def test_the_words_of_the_interface_are_taken(hub: Hub, acting: Acting) -> None:
     """Every word that OpenAPI lists for a kind or a need is one that the call knows, and no other is."""
     page, web = done(acting().get("/openapi.json")), acting(secret=hub.owner_secret)

@@ -163,6 +163,7 @@ def test_a_snapshot_is_followed_where_all_before_it_was_cut(hub: Hub, web: Web, 
         assert stream.next().data["agent"] == "next"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("path", ["/api/v1/snapshot", "/api/v1/replay"])
 def test_large_answers_are_the_same_packed_or_not(hub: Hub, web: Web, path: str) -> None:
     """A client without gzip is told the same, however much it is, and either way how long the answer is."""

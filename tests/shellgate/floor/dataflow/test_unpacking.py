@@ -5,6 +5,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from shellgate.decide import decide
 from shellgate.decision import Mode
 from shellgate.floor import commands
@@ -97,6 +99,7 @@ def test_an_archive_with_links_is_not_told() -> None:
     assert archive_names.names(tar("a", links=("b",))) is None
 
 
+@pytest.mark.system
 def test_an_archive_that_two_programs_read_otherwise_is_not_told() -> None:
     """Something behind its end, a broken one, a bomb and a very long list tell nothing."""
     assert archive_names.names(tar("a") + tar(".bashrc")) is None
