@@ -135,7 +135,7 @@ class Bash:
                 called[number] = self.alone(program, number)
         return called
 
-    def _fork(self, number: int, program: str, line: "_Line") -> str:
+    def _fork(self, number: int, program: str, line: _Line) -> str:
         """Return what the bash of many runs for one of them."""
         return _FORK.format(
             work=self.work(number),
@@ -152,7 +152,7 @@ class Bash:
     def _told(self, number: int) -> Path:
         return self._folder / "told" / str(number)
 
-    def _run(self, text: str, number: int, line: "_Line", told: int | None = None) -> str:
+    def _run(self, text: str, number: int, line: _Line, told: int | None = None) -> str:
         """Run a text that begins at a place, and return what it said of the programs that ended.
 
         `told`: where it tells of its calls, unless each fork opens that by itself.
