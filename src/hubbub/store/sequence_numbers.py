@@ -6,10 +6,13 @@ from uuid import UUID
 from hubbub.store import many_rows
 from hubbub.store.tx import Connection, Tx
 
+TASKS = "task"  # the noun of their counter, which who sends one locks, and who moves the time at which one is late
 LAST = 2**62  # greater than any number
 RAISE = """INSERT INTO counters (project_id, noun, value) VALUES (:project_id, :noun, 1)
            ON CONFLICT (project_id, noun) DO UPDATE SET value = counters.value + 1
            RETURNING value"""
+LOCK = """INSERT INTO counters (project_id, noun, value) VALUES (:project_id, :noun, 0)
+          ON CONFLICT (project_id, noun) DO UPDATE SET value = counters.value"""
 
 Counter = tuple[UUID, str]  # a project and a noun
 
@@ -28,6 +31,12 @@ def next_number(tx: Tx, project_id: UUID, noun: str) -> int:
         tx.tally.numbers[counter] += 1
     tx.tally.last[counter] = number
     return number
+
+
+def lock(tx: Tx, project_id: UUID, noun: str) -> None:
+    """Let no other transaction count a `noun` of the project until this one has ended, and wait for one that has."""
+    if tx.db.for_update:  # SQLite has one writer
+        tx.run(LOCK, project_id=project_id, noun=noun)
 
 
 def _raise(tx: Tx, project_id: UUID, noun: str) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
@@ -17,16 +17,19 @@ from hypothesis import strategies as st
 
 from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents
+from hubbub.core.limits import accounts
 from hubbub.core.people import projects
 from hubbub.core.snapshots.full_snapshot import SnapshotMoment, moment, nouns
 from hubbub.core.work import tasks
 from hubbub.model.errors import HubError
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
+from hubbub.model.limits.usage_limits import LimitKind, UsageLimit
 from hubbub.model.log.attention import FAILED_FOR, SILENT_FOR, UNBEGUN_FOR, Needed, NeedKind, needed
 from hubbub.model.log.projection import Projector
 from hubbub.model.people.rights import HUB, SYSTEM, Actor, Role
 from hubbub.model.records import Project, Task
+from hubbub.model.timestamps import milliseconds
 from hubbub.store.log import activity
 from hubbub.store.log.activity import START, Position
 from hubbub.store.people import projects as rows
@@ -39,8 +42,10 @@ from tests.support.pictures import picture
 from tests.support.waiting import patience, until
 
 DEEDS_OF_A_RACER = 25
+PAUSE = milliseconds(timedelta(hours=1))
 
 Step = tuple[int, tuple[int, int, int], int]
+Deed = Callable[[Tx], object]
 numbers = st.integers(0, 60)
 steps = st.tuples(
     st.integers(0, len(DEEDS) - 1),
@@ -218,34 +223,78 @@ def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> No
         assert folded(world.store, project.id, onward, each.moment.position) == now.picture
 
 
+on_postgres = pytest.mark.parametrize("store", ["postgres"], indirect=True)
+
+
 @pytest.mark.daily
-@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+@on_postgres
 def test_an_agent_is_told_with_the_new_name_of_its_machine(world: World, eve: Actor) -> None:
     """The log names an agent's machine as the tables do, also if that was renamed while the agent was placed on it."""
     project = new_project(world.store)
     joining(world, project, eve)
-    acting, is_placed, may_end = member(project), Event(), Event()
+    acting = member(project)
     box, renamed = (0, 0, 1), (1, 0, 1)
     world.store.write_now(acting, lambda tx: come(tx, project, box))
 
-    def hold(tx: Tx) -> None:
-        place(tx, project, box)
-        is_placed.set()
-        assert may_end.wait(patience())
-
-    with ThreadPoolExecutor(2) as threads:
-        placing = threads.submit(world.at_hub(1).store.write_now, eve, hold)
-        try:
-            assert is_placed.wait(patience())
-            renaming = threads.submit(
-                world.at_hub(2).store.write_now, acting, lambda tx: come(tx, project, renamed)
-            )
-            until(lambda: renaming.done() or world.store.read_now(SYSTEM, waiting), "the new name")
-        finally:
-            may_end.set()
-        placing.result()
-        renaming.result()
+    at_once(world, (eve, lambda tx: place(tx, project, box)), (acting, lambda tx: come(tx, project, renamed)))
 
     now = told(world.store, project.id)
     assert now.picture["agents"]["coder0"]["machine"] == "Box"
     assert folded(world.store, project.id, Projector()) == now.picture
+
+
+@pytest.mark.daily
+@on_postgres
+@pytest.mark.parametrize("how", ["sent", "given"])
+@pytest.mark.parametrize("pause_comes", ["first", "second"])
+def test_a_task_is_told_with_the_pause_of_who_is_to_begin_it(
+    world: World, how: str, pause_comes: str
+) -> None:
+    """The log says when a task is late as the tables do, also if its agent was paused while it was sent or given."""
+    project = new_project(world.store)
+    acting = member(project)
+    task = world.store.write_now(acting, lambda tx: send(tx, project.id, to="bob"))
+
+    def pause(tx: Tx) -> object:
+        return accounts.reached(tx, project, "ann", UsageLimit(LimitKind.WINDOW, tx.now + PAUSE))
+
+    def put(tx: Tx) -> object:
+        if how == "sent":
+            return send(tx, project.id, to="ann")
+        return task_actions.reassign(tx, tasks.locked(tx, task), to="ann", by="bob")
+
+    deeds = (pause, put) if pause_comes == "first" else (put, pause)
+    at_once(world, *((acting, deed) for deed in deeds))
+
+    now = told(world.store, project.id)
+    (late_at,) = (
+        each["need"]["since"] for each in now.picture["tasks"].values() if each["assignee"] == "ann"
+    )
+    assert late_at >= world.clock() + PAUSE
+    assert folded(world.store, project.id, Projector()) == now.picture
+
+
+def send(tx: Tx, project_id: UUID, *, to: str) -> Task:
+    return tasks.send(tx, project_id, sender="bob", to=to, text="x")
+
+
+def at_once(world: World, first: tuple[Actor, Deed], second: tuple[Actor, Deed]) -> None:
+    """Do both, each at a hub of its own: the second begins when the first is done and not committed yet."""
+    (one, do_first), (another, do_second) = first, second
+    is_done, may_end = Event(), Event()
+
+    def hold(tx: Tx) -> None:
+        do_first(tx)
+        is_done.set()
+        assert may_end.wait(patience())
+
+    with ThreadPoolExecutor(2) as threads:
+        holding = threads.submit(world.at_hub(1).store.write_now, one, hold)
+        try:
+            assert is_done.wait(patience())
+            other = threads.submit(world.at_hub(2).store.write_now, another, do_second)
+            until(lambda: other.done() or world.store.read_now(SYSTEM, waiting), "the second deed")
+        finally:
+            may_end.set()
+        holding.result()
+        other.result()

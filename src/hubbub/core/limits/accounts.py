@@ -28,6 +28,7 @@ from hubbub.model.log.projection import Patch
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Project
 from hubbub.model.timestamps import milliseconds
+from hubbub.store import sequence_numbers
 from hubbub.store.agents import agents as agent_rows
 from hubbub.store.limits import accounts as rows
 from hubbub.store.tx import Tx
@@ -246,6 +247,8 @@ def _record(
     by: str | None = None,
     is_gone: bool = False,
 ) -> None:
+    if by != HUB:  # which ends a pause when it was said to end
+        sequence_numbers.lock(tx, account.project_id, sequence_numbers.TASKS)
     known = rows.of_project(tx, account.project_id)
     told = _noted(tx, account, known, is_pause=what == "paused")
     gone = {account.name: None} if is_gone else {}

@@ -33,8 +33,6 @@ from hubbub.store.tx import Tx
 from hubbub.store.work import dependencies as dependency_rows
 from hubbub.store.work import tasks
 
-NOUN = "task"
-
 KINDS = {
     Event.ACCEPT: "task.accepted", Event.START: "task.started", Event.BLOCK: "task.blocked",
     Event.SUBMIT: "task.submitted", Event.COMPLETE: "task.completed", Event.FAIL: "task.failed",
@@ -94,7 +92,7 @@ def send(
     made = Task(
         id=task_id,
         project_id=project_id,
-        number=sequence_numbers.next_number(tx, project_id, NOUN),  # counted once all else is locked
+        number=sequence_numbers.next_number(tx, project_id, sequence_numbers.TASKS),  # after all locks
         sender=sender,
         assignee=to,
         addressed=to is not None,
@@ -117,6 +115,14 @@ def send(
         **delivery,
     )
     return _put(tx, made, needs, on_duplicate)
+
+
+def keep_pauses_out(tx: Tx, project_id: UUID) -> None:
+    """Let nobody be paused in the project until the transaction ends: that moves the time at which a task is late.
+
+    A task that is sent keeps pauses out by being counted.
+    """
+    sequence_numbers.lock(tx, project_id, sequence_numbers.TASKS)
 
 
 def _delivery(tx: Tx, needs: Sequence[Task], to: str | None, task_id: UUID) -> dict[str, Any]:

@@ -119,6 +119,8 @@ def restart(
     detail: Mapping[str, object] | None = None,
 ) -> Task:
     """Bring a task back to the start: into the inbox of `to`, or into the open queue; held back if it needs others."""
+    if to is not None and to != task.assignee:
+        tasks.keep_pauses_out(tx, task.project_id)
     is_delivered = to is not None and tasks.is_ready(tx, task)
     delivery_id = inboxes.next_id(tx) if is_delivered else None
     fresh: dict[str, object] = {
