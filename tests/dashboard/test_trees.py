@@ -24,6 +24,7 @@ CHANGES = {
     r"\b\d{1,2}:\d\d(:\d\d)?(\s[AP]M)?\b": "{clock}",
     r"\b\d+ unread messages? ": "",
     r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \w+ \d+\b": "{day}",
+    r"\bsince \{day\} ": "since ",  # of a story around midnight, where it was yesterday
     r"\b\d+h \d+m\b|\b\d+[smhd]\b": "{span}",
     r"\b\d+ steps? in the last": "{count} steps in the last",
     r"\b(event|Details of event|/) ?\d+\b": r"\1 {number}",
