@@ -17,6 +17,7 @@ from tests.dashboard.browser import (
 )
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
+from tests.support.waiting import until
 
 LONG = "an-agent-whose-name-is-longer-than-any-card-has-room-for-it"
 WIDTHS = (1440, 1280, 1180, 1024, 900, 760)
@@ -196,11 +197,16 @@ def test_the_bar_is_where_there_is_a_past_to_show(page: Page) -> None:
         expect(bar).to_have_count(0)
     inside(page, "shell/router.js", "m.go('board')")
     expect(bar).to_be_visible()
-    page.keyboard.press("[")
-    expect(bar.get_by_role("button", name="Back to live")).to_be_visible()
+    back = bar.get_by_role("button", name="Back to live")
+
+    def is_in_the_past() -> bool:
+        page.keyboard.press("[")  # which the bar hears a moment after it is drawn
+        return back.is_visible()
+
+    until(is_in_the_past, "a way back")
     inside(page, "shell/router.js", "m.go('settings')")
     expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
-    expect(bar.get_by_role("button", name="Back to live")).to_be_visible()
+    expect(back).to_be_visible()
 
 
 def test_a_toast_moves_nothing(visit: Visit) -> None:
