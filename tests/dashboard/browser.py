@@ -461,7 +461,7 @@ def until_whole(page: Page) -> None:
 
 
 def enter_list(page: Page) -> None:
-    """Press `j` until it leads to a card: a view hears keys a moment after it is drawn."""
+    """Press `j` until it leads to a card: what is listed may be on its way."""
 
     def is_there() -> bool:
         page.keyboard.press("j")

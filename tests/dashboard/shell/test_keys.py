@@ -69,6 +69,26 @@ def test_the_help_lists_the_keys_that_act(page: Page) -> None:
     expect(help_).to_have_count(0)
 
 
+# Presses j in the very moment in which cards are drawn, before the frame that shows them.
+PRESSED_AT_ONCE = """() => new Promise((done) => {
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector("main [data-item^='task:']")) return;
+    observer.disconnect();
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true }));
+    done(document.activeElement.dataset.item ?? "none");
+  }).observe(document.body, { childList: true, subtree: true });
+  document.querySelector("nav a[href^='/board']").click();
+})"""
+
+
+def test_a_key_acts_from_the_moment_in_which_its_view_is_drawn(visit: Visit) -> None:
+    """Keys move among cards as soon as these are drawn: none is lost on a busy machine."""
+    page = visit("/board")  # so that all that it needs is there
+    page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    assert page.evaluate(PRESSED_AT_ONCE) != "none"
+
+
 def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
     """`j` goes one down and `k` back, `l` one column on and `h` back."""
     page = visit("/board")

@@ -1,6 +1,6 @@
 // The frame around every view: what stands where, and the keys that act everywhere.
 
-import { computed, html, useEffect } from "../vendor/ui.js";
+import { computed, html, useEffect, useLayoutEffect } from "../vendor/ui.js";
 import { waiting } from "../model/needs.js";
 import { lostAt, moment, project } from "../model/store.js";
 import { connection, hurry } from "../hub/stream.js";
@@ -75,13 +75,13 @@ const closeSide = () => set({ task: null, agent: null });
 
 /** `g` and a letter for each view; Esc closes what is open. */
 function useKeysOfAll() {
-  useEffect(() => {
+  useLayoutEffect(() => {
     listen();
     const forget = [...WATCH, ...OPERATE].map(({ view, chord }) =>
       register({ key: `g ${chord}`, word: `shell.${view}`, group: "go", run: () => go(view) }));
     return () => forget.forEach((one) => one());
   }, []);
-  useEffect(registerMoving, []);
+  useLayoutEffect(registerMoving, []);
   useKey("?", "keys.help", openHelp, { group: "find" });
   useKey("Escape", "keys.close", close, { group: "move" });
 }

@@ -1,7 +1,7 @@
 // The keyboard: one list of what each key does, which is also what the help shows, and moving from card to card.
 // Single letters never act while somebody types, and can be switched off (WCAG 2.1.4).
 
-import { signal, useEffect, useRef } from "../vendor/ui.js";
+import { signal, useLayoutEffect, useRef } from "../vendor/ui.js";
 import { isAway } from "../hub/stream.js";
 import { t } from "../i18n.js";
 import { toast } from "../ui/overlays.js";
@@ -42,13 +42,13 @@ export function register(key) {
 }
 
 /**
- * A key that acts while the component is on the page.
+ * A key that acts while the component is on the page, from the moment in which that is drawn.
  * @param {string} key @param {string} word @param {Key["run"]} run @param {{group?: string}} [options]
  */
 export function useKey(key, word, run, { group = "act" } = {}) {
   const latest = useRef(run);
   latest.current = run;
-  useEffect(() => register({ key, word, group, run: (item, event) => latest.current(item, event) }), [key, word]);
+  useLayoutEffect(() => register({ key, word, group, run: (item, event) => latest.current(item, event) }), [key, word]);
 }
 
 /** What the focused card stands for ("task:ID"), or null. */
@@ -183,7 +183,7 @@ const lists = new Set();
 
 /** Lets one move among what is in an element, while the component is on the page. */
 export function useList(ref) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     lists.add(ref); // a view may draw its list only when the picture has come
     return () => lists.delete(ref);
   }, []);

@@ -230,7 +230,7 @@ function Canvas({ width, height, children }) {
   useKey("+", "graph.zoom_in", () => zoom(ZOOM_STEP), { group: "act" });
   useKey("-", "graph.zoom_out", () => zoom(1 / ZOOM_STEP), { group: "act" });
   useKey("0", "graph.fit", fit, { group: "act" });
-  useEffect(() => listen(box.current, zoom), []);
+  useLayoutEffect(() => listen(box.current, zoom), []);
   return html`<div class="canvas-frame">
     <div class="canvas" ref=${box} tabindex="0" role="region" aria-label=${t("graph.map")}>
       <div style=${{ width: `${width * scale}px`, height: `${height * scale}px` }}>
