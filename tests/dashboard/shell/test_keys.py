@@ -89,6 +89,28 @@ def test_a_key_acts_from_the_moment_in_which_its_view_is_drawn(visit: Visit) -> 
     assert page.evaluate(PRESSED_AT_ONCE) != "none"
 
 
+# Opens what a card stands for, and says where the focus is in the very moment in which it is drawn.
+OPENED = """(card) => new Promise((done) => {
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector("h2[tabindex='-1']")) return;
+    observer.disconnect();
+    done(document.activeElement.localName);
+  }).observe(document.body, { childList: true, subtree: true });
+  document.querySelector(card).click();
+})"""
+
+
+def test_what_is_opened_has_the_focus_from_the_moment_in_which_it_is_drawn(page: Page) -> None:
+    """A conversation, a file and an agent have the focus at once: it is taken from nobody who types meanwhile."""
+    for view, kind in (("messages", "thread"), ("files", "file"), ("fleet", "agent")):
+        inside(page, "shell/router.js", "m.go(x)", view)
+        card = f"main [data-item^='{kind}:']"
+        expect(page.locator(card).first).to_be_visible()
+        assert page.evaluate(OPENED, card) == "h2"
+        inside(page, "shell/router.js", "m.set({ thread: null, file: null, agent: null })")
+        expect(page.locator("h2[tabindex='-1']")).to_have_count(0)
+
+
 def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
     """`j` goes one down and `k` back, `l` one column on and `h` back."""
     page = visit("/board")

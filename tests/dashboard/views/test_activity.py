@@ -13,7 +13,7 @@ from hubbub.core.agents import agents
 from hubbub.core.mail import messages
 from hubbub.core.work import tasks
 from hubbub.serve.dashboard.assets import FOLDER
-from tests.dashboard.browser import DESKTOP, PHONE, TABLET, Visit, inside
+from tests.dashboard.browser import DESKTOP, PHONE, TABLET, Visit, inside, settle
 from tests.dashboard.scene import Scene
 from tests.serve.served_hub import Hub
 
@@ -123,6 +123,7 @@ def test_what_comes_while_somebody_reads_waits_behind_a_button(visit: Visit, hub
     page = visit("/activity")
     expect(rows(page).nth(60)).to_be_attached()
     page.locator("main").evaluate("main => { main.scrollTop = 900; }")
+    settle(page)  # or what comes may be there before the page has seen that somebody scrolled
     read = rows(page).nth(30)
     before = read.bounding_box()
     hub.do(lambda tx: messages.send(tx, hub.project.id, sender="amber", to="birch", body="one"))

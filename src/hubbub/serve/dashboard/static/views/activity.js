@@ -1,7 +1,7 @@
 // The activity: what happened in the project, newest first. It grows at the top without moving what somebody reads,
 // and goes back to the beginning of the log page by page.
 
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { BAD, groupOf, GROUPS, iconOf, ROUTINE, WAITING } from "../model/event_kinds.js";
 import { parse } from "../model/filter.js";
 import { agents, inProject, moment, recent, shown } from "../model/store.js";
@@ -187,7 +187,7 @@ const STEP = 150; // rows that are added by one click
 /** The newest that is shown: while somebody reads further down, what comes after waits behind a button. */
 function useHold(box) {
   const [held, setHeld] = useState(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const scroller = box.current.closest("main") ?? document.scrollingElement;
     const look = () => {
       const isReading = scroller.scrollTop > 48;

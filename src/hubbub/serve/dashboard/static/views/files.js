@@ -210,7 +210,7 @@ function follow(element, setView) {
  */
 function RowPanel({ row, picture, focus = true, onClose }) {
   const heading = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focus) heading.current?.focus({ preventScroll: true });
   }, [row.key]);
   const overlaps = overlapsOf(row, picture);

@@ -1,6 +1,6 @@
 // Messages: the threads that belong to no task, and what is said in one of them. Reading acknowledges nothing.
 
-import { html, useEffect, useRef, useState } from "../vendor/ui.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { isEmpty, parse } from "../model/filter.js";
 import { could, inProject, may, moment, now, shown } from "../model/store.js";
 import { act } from "../hub/actions.js";
@@ -176,7 +176,7 @@ function useUnseen(messages, again) {
 
 function Head({ thread, onBack }) {
   const heading = useRef(null);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [thread.id]);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [thread.id]);
   return html`<div class="conversation-head">
     <div class="row"><span class="only-phone"><${IconButton} kind="quiet" icon="arrow-left"
       label=${t("messages.back")} onClick=${onBack} /></span>

@@ -1,6 +1,6 @@
 // What runs on a machine, as text: reading the output of an agent there, and taking over, command by command.
 
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { may } from "../model/store.js";
 import { attempt, sentence } from "../hub/actions.js";
 import { link } from "../hub/endpoints.js";
@@ -56,7 +56,7 @@ export function TakeOver({ node, onClose }) {
   const [runs, setRuns] = useState([]);
   const [command, setCommand] = useState("");
   const input = useRef(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   const isBusy = runs.some((run) => !run.answer);
   const run = async (event) => {
     event.preventDefault();

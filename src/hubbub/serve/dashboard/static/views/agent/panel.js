@@ -1,6 +1,6 @@
 // One agent at the side: how it is, what it holds, what waits for it, and what a person can do about it.
 
-import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 import { keyOf } from "../../model/file_claims.js";
 import { isNew, tasksOf } from "../../model/states.js";
 import { could, live, loaded, may, moment, recent, shown } from "../../model/store.js";
@@ -158,7 +158,7 @@ export function View({ agent: name, onClose }) {
   const told = useTold(name);
   const heading = useRef(null);
   const followed = useNewName(name, picture);
-  useEffect(() => heading.current?.focus(), [name]);
+  useLayoutEffect(() => heading.current?.focus(), [name]);
   const isPresent = !moment.value;
   return html`<div class="agent-panel">
     <div class="row agent-panel-head">
