@@ -7,6 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.dashboard.browser import Visit, Watch, chord, inside, until_ready
 from tests.dashboard.scene import Scene
+from tests.support.waiting import patience
 
 CHORDS = {
     "i": "Needs you", "b": "Board", "f": "Fleet", "m": "Messages", "c": "Files",
@@ -69,16 +70,23 @@ def test_the_help_lists_the_keys_that_act(page: Page) -> None:
     expect(help_).to_have_count(0)
 
 
-# Presses j in the very moment in which cards are drawn, before the frame that shows them.
-PRESSED_AT_ONCE = """() => new Promise((done) => {
+# Clicks, and says whether the focus is on `wanted`, after a key if one is named, in the very moment in which `drawn` is
+# drawn: before the frame that shows it.
+FOCUSED_AT_ONCE = """({ clicked, drawn, wanted, key, milliseconds }) => new Promise((done, fail) => {
+  setTimeout(fail, milliseconds, new Error(`never drawn: ${drawn}`));
   new MutationObserver((_, observer) => {
-    if (!document.querySelector("main [data-item^='task:']")) return;
+    if (!document.querySelector(drawn)) return;
     observer.disconnect();
-    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true }));
-    done(document.activeElement.dataset.item ?? "none");
+    if (key) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    done(document.activeElement.matches(wanted));
   }).observe(document.body, { childList: true, subtree: true });
-  document.querySelector("nav a[href^='/board']").click();
+  document.querySelector(clicked).click();
 })"""
+
+
+def is_focused_at_once(page: Page, clicked: str, drawn: str, wanted: str, key: str | None = None) -> bool:
+    asked = {"clicked": clicked, "drawn": drawn, "wanted": wanted, "key": key}
+    return bool(page.evaluate(FOCUSED_AT_ONCE, {**asked, "milliseconds": 1000 * patience()}))
 
 
 def test_a_key_acts_from_the_moment_in_which_its_view_is_drawn(visit: Visit) -> None:
@@ -86,29 +94,19 @@ def test_a_key_acts_from_the_moment_in_which_its_view_is_drawn(visit: Visit) -> 
     page = visit("/board")  # so that all that it needs is there
     page.get_by_role("link", name="Settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
-    assert page.evaluate(PRESSED_AT_ONCE) != "none"
-
-
-# Opens what a card stands for, and says where the focus is in the very moment in which it is drawn.
-OPENED = """(card) => new Promise((done) => {
-  new MutationObserver((_, observer) => {
-    if (!document.querySelector("h2[tabindex='-1']")) return;
-    observer.disconnect();
-    done(document.activeElement.localName);
-  }).observe(document.body, { childList: true, subtree: true });
-  document.querySelector(card).click();
-})"""
+    assert is_focused_at_once(page, "nav a[href^='/board']", "main [data-item^='task:']", "[data-item]", "j")
 
 
 def test_what_is_opened_has_the_focus_from_the_moment_in_which_it_is_drawn(page: Page) -> None:
     """A conversation, a file and an agent have the focus at once: it is taken from nobody who types meanwhile."""
+    panel = "h2[tabindex='-1']"
     for view, kind in (("messages", "thread"), ("files", "file"), ("fleet", "agent")):
         inside(page, "shell/router.js", "m.go(x)", view)
         card = f"main [data-item^='{kind}:']"
         expect(page.locator(card).first).to_be_visible()
-        assert page.evaluate(OPENED, card) == "h2"
+        assert is_focused_at_once(page, card, panel, panel)
         inside(page, "shell/router.js", "m.set({ thread: null, file: null, agent: null })")
-        expect(page.locator("h2[tabindex='-1']")).to_have_count(0)
+        expect(page.locator(panel)).to_have_count(0)
 
 
 def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
