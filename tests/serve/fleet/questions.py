@@ -23,7 +23,7 @@ def question(**other: object) -> Json:
 
 
 def asking(approval_id: str, **other: object) -> Json:
-    return {"approval_id": approval_id, "patience_seconds": 20, "question": question(**other)}
+    return {"approval_id": approval_id, "patience_seconds": 600, "question": question(**other)}
 
 
 def owner(field: Field) -> Rest:

@@ -13,6 +13,7 @@ from hubbub.core.fleet import dispatches
 from hubbub.model.fleet.dispatches import DispatchStatus
 from hubbub.model.fleet.link_protocol import MessageKind
 from hubbub.model.ids import new_id, parse_id
+from hubbub.serve.fleet.node_requests import MOST
 from hubbub.serve.fleet.timings import Timings
 from tests.serve.fleet.questions import asking, owner
 from tests.serve.fleet.scripted_machine import Field, Json, field_of, quick
@@ -120,13 +121,14 @@ def test_a_machine_has_so_many_requests(restarting: Restarting) -> None:
     field = restarting.start()
     line = field.machine().linked()
     field.agent().soon("ask_agent", hostname="web1", prompt="p")
-    order = line.take()
-    for number in range(600):
-        line.ask("ask", order, f"q{number}", **asking(str(uuid4())))
-    refused = line.the(MessageKind.REPLY)
-    while refused["error"]["message"] != "too much is asked for at once; ask again later":
-        refused = line.the(MessageKind.REPLY)
-    assert refused["error"]["code"] == "conflict"
+    order, approval_id = line.take(), str(uuid4())
+    for number in range(MOST + 1):
+        line.ask("ask", order, f"r{number}", **asking(approval_id))
+    assert line.refusal(f"r{MOST}") == ("conflict", "too much is asked for at once; ask again later")
+    owner(field).post(f"/approvals/{approval_id}/deny")
+    replies = [line.the(MessageKind.REPLY) for _ in range(MOST)]
+    assert {reply["id"] for reply in replies} == {f"r{number}" for number in range(MOST)}
+    assert {reply["value"]["ruling"] for reply in replies} == {"denied"}
     line.cut()
 
 
