@@ -5,6 +5,8 @@ from secrets import randbelow
 
 import pytest
 
+TURN = "turn of --times"  # no test has a parameter of this name
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--times", type=int, default=1, help="run each test so many times")
@@ -26,8 +28,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     times = metafunc.config.getoption("times")
     if times > 1:
-        metafunc.fixturenames.append("turn")
-        metafunc.parametrize("turn", range(1, times + 1))
+        metafunc.fixturenames.append(TURN)
+        metafunc.parametrize(TURN, range(1, times + 1))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

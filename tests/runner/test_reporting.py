@@ -56,8 +56,8 @@ def test_other(): pass
 
 CASES = """\
 import pytest
-@pytest.mark.parametrize("letter", ["a", "b"])
-def test_letter(letter): pass
+@pytest.mark.parametrize("turn", ["a", "b"])
+def test_letter(turn): pass
 def test_other(): pass
 """
 
@@ -146,7 +146,7 @@ def test_in_ci_all_has_to_be_proven(tmp_path: Path, left: str) -> None:
 
 
 def test_each_test_is_run_so_many_times(tmp_path: Path) -> None:
-    """With `--times` each test, and each of its cases, is run so often."""
+    """With `--times` each test, and each of its cases, is run so often, whatever its parameters are called."""
     ran = Small(tmp_path, test_small=CASES).order("--times", "3")
 
     assert len(set(ran)) == len(ran)
