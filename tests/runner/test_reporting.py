@@ -52,8 +52,13 @@ import pytest
 def test_words(word): assert word == "it is not"
 def test_other(): pass
 """
-
-
+ONCE = """\
+import pytest
+@pytest.fixture(scope="module")
+def shop(): return ["bread", "milk"]
+def test_one(shop): shop.remove("bread")
+def test_other(shop): shop.remove("milk")
+"""
 CASES = """\
 import pytest
 @pytest.mark.parametrize("turn", ["a", "b"])
@@ -155,6 +160,14 @@ def test_each_test_is_run_so_many_times(tmp_path: Path) -> None:
         "test_letter[b]": 3,
         "test_other[]": 3,
     }
+
+
+def test_each_turn_begins_anew(tmp_path: Path) -> None:
+    """What a module sets up for its tests is set up again for each of `--times`, in any order and by any worker."""
+    small = Small(tmp_path, test_small=ONCE)
+    for more in ((), ("--shuffle", "any"), ("--workers", "2")):
+        assert ending(small.run("--times", "3", *more)) == "6 passed"
+    assert ending(small.run("tests/test_small.py::test_one", "--times", "3")) == "3 passed"
 
 
 def test_an_order_of_chance_can_be_had_again(tmp_path: Path) -> None:
